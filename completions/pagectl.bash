@@ -66,6 +66,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'messages find' |\
         'messages xml' |\
         'messages import-plan' |\
+        'messages send' |\
         'journal ls' |\
         'journal inspect' |\
         'journal verify' |\
@@ -360,6 +361,22 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages xml --profile' |\
         'messages xml --server' |\
         'messages import-plan --format' |\
+        'messages send --to' |\
+        'messages send --queue' |\
+        'messages send --where' |\
+        'messages send --to-address' |\
+        'messages send --checkpoint' |\
+        'messages send --id-cache-size' |\
+        'messages send --rate' |\
+        'messages send --credentials' |\
+        'messages send --ca' |\
+        'messages send --cert' |\
+        'messages send --key' |\
+        'messages send --format' |\
+        'messages send --broker-xml' |\
+        'messages send --properties' |\
+        'messages send --profile' |\
+        'messages send --server' |\
         'journal ls --format' |\
         'journal ls --broker-xml' |\
         'journal ls --properties' |\
@@ -545,6 +562,7 @@ _pagectl_options() {
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --format --help -h ;;
+        'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
@@ -626,6 +644,13 @@ _pagectl_value() {
         'messages xml --to' |\
         'messages xml --broker-xml' |\
         'messages xml --properties' |\
+        'messages send --checkpoint' |\
+        'messages send --credentials' |\
+        'messages send --ca' |\
+        'messages send --cert' |\
+        'messages send --key' |\
+        'messages send --broker-xml' |\
+        'messages send --properties' |\
         'journal ls --broker-xml' |\
         'journal ls --properties' |\
         'journal inspect --broker-xml' |\
@@ -732,6 +757,7 @@ _pagectl_value() {
         'pages compact --format' |\
         'pages salvage --format' |\
         'messages import-plan --format' |\
+        'messages send --format' |\
         'journal compact --format' |\
         'queue drop --format' |\
         'convert --format' |\
@@ -824,7 +850,8 @@ _pagectl_value() {
         'pages decode --queue' |\
         'messages decode --queue' |\
         'messages find --queue' |\
-        'messages xml --queue')
+        'messages xml --queue' |\
+        'messages send --queue')
             _pagectl_names queue
             ;;
         'disk check --format')
@@ -859,7 +886,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         '') _pagectl_offer '' config export pages messages journal queue convert disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
-        messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan ;;
+        messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan send ;;
         journal) (($2 == 0)) && _pagectl_offer '' ls inspect verify compact ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
@@ -892,6 +919,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'messages find') (($2 == 0)) && _pagectl_paths;;
         'messages xml') (($2 == 0)) && _pagectl_paths;;
         'messages import-plan') (($2 == 0)) && _pagectl_paths;;
+        'messages send') (($2 == 0)) && _pagectl_paths;;
         'journal ls') (($2 == 0)) && _pagectl_paths;;
         'journal inspect') (($2 == 0)) && _pagectl_paths;;
         'journal verify') (($2 == 0)) && _pagectl_paths;;

@@ -79,6 +79,7 @@ TREE: dict[str, Leaf | Group] = {
             "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
             "xml": ("messages_xml", "Write what queues wait for as XML that 'artemis data imp' takes."),
             "import-plan": ("messages_import_plan", "Show what 'artemis data imp' would make of a file."),
+            "send": ("messages_send", "Send what queues wait for to a running broker, each message once."),
         },
     ),
     "journal": (

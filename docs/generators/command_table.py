@@ -99,7 +99,7 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 FREE = frozenset(
     {"NAME=RANGE",
      "A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "RANGE", "SECONDS",
-     "BYTES", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
+     "BYTES", "FROM=TO", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
 )  # fmt: skip
 PATHS = frozenset(
     {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}

@@ -80,13 +80,15 @@ class LineFormat:
 
 
 def picked_lines(
-    page: PageFile | PageInMemory, state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter,
+    page: PageFile | PageInMemory, state: Judged | None, store: Store, form: LineFormat | None, choice: MessageFilter,
     origin: MessageOrigin | None = None, part: FilePart = WHOLE_FILE,
 ) -> Iterator[Item]:  # fmt: skip
-    """As ``select_messages``, with finished lines in the place of most messages. An item is
+    """As ``select_messages``, with finished lines in the place of most messages; without a ``form`` of none. An item is
     valid until the next one is taken. ``origin``: lines say where messages lie and how they stand with their queues."""
     rule = None if state is None else state.rule(page.number)
-    source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote, origin)
+    source = None
+    if form is not None:
+        source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote, origin)
     layout = None
     for content, frames in read_chunks(page, part=part, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
@@ -190,9 +192,11 @@ _KINDS: Final[tuple[_Kind, ...]] = ((core_line_parts, may_be_core), (amqp_line_p
 
 
 def _lines(
-    content: PageBytes, frames: PageFrames, source: LineSource, wanted: Ints, layout: Layout | None
+    content: PageBytes, frames: PageFrames, source: LineSource | None, wanted: Ints, layout: Layout | None
 ) -> tuple[Mask, pa.BinaryArray]:
     """Which of the records ``wanted`` have a line, and the lines of these in file order."""
+    if source is None:
+        return np.zeros(len(wanted), bool), pa.array([], pa.binary())
     made: list[tuple[Ints, pa.BinaryArray]] = []
     payload = frames.offset[wanted] + 5
     ordinary = content.byte(payload + 8) == 0

@@ -20,6 +20,7 @@ NOT_THE_SAME = {
     "--sort": "addresses of ls, queues of top",
     "--address": "one whose settings are compared, or those whose messages are wanted",
     "--partition-by": "Spark's table splits by columns, files also by queue and time",
+    "--rate": "messages that are made, or sent at most",
     "--until": "an operation of a trace, or a time",
     "--addresses": "only in generate, a number",
 }

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pagectl.decoding.sources import AllSources
+from pagectl.decoding.counts import counted
 from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ListFormatOption
 from pagectl.running.exits import Exit
-from pagectl.running.reading import bytes_to_read, told_state
-from pagectl.terminal.progress import progress
+from pagectl.running.reading import told_state
 from pagectl.terminal.streams import print_json_list, print_table, say, warning
 from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
-    from pagefmt.columns.queue_counts import QueueCount, QueueCounts
-    from pagefmt.directory.locate import DataLocation
+    from pagefmt.columns.queue_counts import QueueCount
 
 EXAMPLES = (
     ("What each queue waits for, and where it lies", "messages ls /var/lib/broker"),
@@ -35,7 +33,7 @@ def command(
     What is not known is ? (null). Ends with status 1 where a page or the journal is damaged or something is not known.
     """
     place = located(given, broker)
-    counts, wrong = _counted(place, beside_output=form is not ListFormat.text)
+    counts, wrong = counted(place, told_state(place, pages=False), beside_output=form is not ListFormat.text)
     rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
     for why in dict.fromkeys(row.unknown for row in rows if row.unknown is not None):
         warning(f"{why}: counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")
@@ -44,37 +42,6 @@ def command(
     else:
         print_json_list("queues", map(_object, rows), lines=form is ListFormat.jsonl)
     return Exit.FOUND if wrong or any(row.unknown is not None for row in rows) else Exit.OK
-
-
-def _counted(place: DataLocation, *, beside_output: bool) -> tuple[QueueCounts, bool]:
-    """And whether anything was damaged."""
-    from pagefmt.columns.queue_counts import QUERY, QueueCounts
-    from pagefmt.columns.table import PageSource, TableDamage, page_batches
-    from pagefmt.outstanding.message_filter import MessageFilter
-
-    state = told_state(place, pages=False)
-    counts = QueueCounts(state.bindings.queues if state.bindings is not None else {})
-    if state.unknown is not None:
-        counts.not_known(None, state.unknown.reason)
-    sources = AllSources(place, state, MessageFilter())
-    damaged = state.known.damaged
-    with progress("reading messages", bytes_to_read(place), beside_output=beside_output) as bar:
-        for at in sources:
-            known, store = at.known, at.known.store
-            source = PageSource(
-                at.page, at.page.number, store.name, store.address, known.rule(at.page.number), origin=at.origin
-            )
-            unknown = None if known.unknown is None else known.unknown.reason
-            for found in page_batches(source, QUERY):
-                if not isinstance(found, TableDamage):
-                    counts.take(found, unknown)
-                elif at.tell(found.damage):
-                    damaged = True
-                    for queue in known.queues or {}:
-                        if store.address is not None:
-                            counts.of(queue).unknown = f"{store.name}: {at.page.name} is damaged"
-            bar.advance(at.page.size)
-    return counts, damaged or sources.damaged
 
 
 def _object(row: QueueCount) -> dict[str, Any]:

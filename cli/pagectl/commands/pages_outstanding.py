@@ -13,7 +13,15 @@ import typer
 from pagectl.opening.broker import located, open_broker
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, JobsOption, TableFormatOption, edition_of, processes
+from pagectl.options.shared import (
+    CredentialsOption,
+    DirArgument,
+    EditionOption,
+    JobsOption,
+    TableFormatOption,
+    edition_of,
+    processes,
+)
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
@@ -63,15 +71,7 @@ def command(
             "--jolokia", metavar="URL", help="Ask the running broker as well, by its console: http://HOST:8161."
         ),
     ] = None,
-    credentials: Annotated[
-        Path | None,
-        typer.Option(
-            "--credentials",
-            metavar="FILE",
-            parser=Path,
-            help="USER:PASSWORD for --jolokia [default: $ARTEMIS_USER, $ARTEMIS_PASSWORD].",
-        ),
-    ] = None,
+    credentials: CredentialsOption = None,
     jobs: JobsOption = 0,
     edition: EditionOption = None,
     broker: BrokerOptions = BrokerOptions(),

@@ -180,3 +180,14 @@ def processes(jobs: int) -> int:
     from pagefmt.ahead import processors
 
     return jobs or processors()
+
+
+CredentialsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--credentials",
+        metavar="FILE",
+        parser=Path,
+        help="USER:PASSWORD of the running broker [default: $ARTEMIS_USER, $ARTEMIS_PASSWORD].",
+    ),
+]

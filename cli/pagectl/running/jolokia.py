@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import os
 import ssl
 import urllib.error
 import urllib.request
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from pagectl.running.credentials import PASSWORD, USER, credentials
 from pagectl.running.deadline import Answer, TimedOut, within
 from pagectl.running.exits import CallError
 
@@ -26,9 +26,7 @@ PATH: Final = "/console/jolokia"
 SECONDS: Final = 30.0
 """For one answer, from the first byte to the last."""
 LARGEST: Final = 64 << 20
-LARGEST_FILE: Final = 4096
-USER, PASSWORD = "ARTEMIS_USER", "ARTEMIS_PASSWORD"
-_LOCAL: Final = ("localhost", "127.0.0.1", "::1")
+LOCAL: Final = ("localhost", "127.0.0.1", "::1")
 
 
 class Console(NamedTuple):
@@ -42,11 +40,11 @@ class Console(NamedTuple):
     def in_clear(self) -> bool:
         """Whether a password crosses a network that anybody may listen to."""
         parts = urlsplit(self.url)
-        return bool(self.authorization) and parts.scheme == "http" and parts.hostname not in _LOCAL
+        return bool(self.authorization) and parts.scheme == "http" and parts.hostname not in LOCAL
 
 
-def console(url: str, credentials: Path | None) -> Console:
-    """What was typed, understood. ``credentials``: a file with USER:PASSWORD; without it two variables of the
+def console(url: str, file: Path | None) -> Console:
+    """What was typed, understood. ``file``: with USER:PASSWORD; without it two variables of the
     environment count. Raises ``CallError``, ``OSError``."""
     try:
         parts = urlsplit(url)
@@ -59,20 +57,12 @@ def console(url: str, credentials: Path | None) -> Console:
         raise CallError(f"--jolokia {url}: not a URL of a console; write http://HOST:8161{PATH}")
     path = parts.path.rstrip("/")
     path = PATH if path in ("", "/console") else path
-    return Console(f"{parts.scheme}://{parts.netloc}{path}/", f"{parts.scheme}://{parts.netloc}", _basic(credentials))
+    return Console(f"{parts.scheme}://{parts.netloc}{path}/", f"{parts.scheme}://{parts.netloc}", _basic(file))
 
 
 def _basic(file: Path | None) -> str:
-    if file is not None:
-        with file.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE).strip(b"\r\n")
-        if b":" not in raw or b"\n" in raw:
-            raise CallError(f"--credentials {file}: its one line is to be USER:PASSWORD")
-    elif USER in os.environ:
-        raw = os.fsencode(f"{os.environ[USER]}:{os.environ.get(PASSWORD, '')}")
-    else:
-        return ""
-    return f"Basic {base64.b64encode(raw).decode('ascii')}"
+    raw = credentials(file)
+    return "" if raw is None else f"Basic {base64.b64encode(raw).decode('ascii')}"
 
 
 def ask(place: Console, reads: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

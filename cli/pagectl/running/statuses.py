@@ -75,6 +75,11 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         0: "Written whole.", 1: "Something was left out, or is damaged.", 2: CANNOT,
     },
     ("messages", "import-plan"): {0: "Nothing would be lost.", 1: "Something would be lost, or stop it.", 2: CANNOT},
+    ("messages", "send"): {
+        0: "Sent whole; with --dry-run: could be.",
+        1: "Something was refused, left out, or is damaged.",
+        2: "The call cannot be carried out, or there was no way back to the broker.",
+    },
     ("journal", "ls"): {0: "Done.", 1: "Done, and a condition is more than a remark.", 2: CANNOT},
     ("journal", "inspect"): {0: "Done, and no record is torn.", 1: "Done, and a record is torn.", 2: CANNOT},
     ("journal", "verify"): _VERIFIES,

@@ -1,0 +1,26 @@
+"""User and password, out of a file or the environment and never off the command line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from pagectl.running.exits import CallError
+
+LARGEST_FILE: Final = 4096
+USER, PASSWORD = "ARTEMIS_USER", "ARTEMIS_PASSWORD"
+
+
+def credentials(file: Path | None) -> bytes | None:
+    """USER:PASSWORD, the one line of the file; without one two variables of the environment count. None: nobody.
+
+    Raises ``CallError``, ``OSError``.
+    """
+    if file is not None:
+        with file.open("rb") as stream:
+            raw = stream.read(LARGEST_FILE).strip(b"\r\n")
+        if b":" not in raw or b"\n" in raw:
+            raise CallError(f"--credentials {file}: its one line is to be USER:PASSWORD")
+        return raw
+    return os.fsencode(f"{os.environ[USER]}:{os.environ.get(PASSWORD, '')}") if USER in os.environ else None

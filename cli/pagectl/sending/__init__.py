@@ -1,0 +1,1 @@
+"""Messages sent to a running broker over AMQP 1.0."""

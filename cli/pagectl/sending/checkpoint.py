@@ -1,0 +1,133 @@
+"""How far messages were sent: a file of lines, each synced before what it allows is done.
+
+The first line says what is sent where. Each other one is about a queue: ``settled`` messages of its order of delivery
+are done with (``crc`` of their ids), what lies from there up to ``begun`` may have been sent, and ``again`` are those
+before ``settled`` that the broker does not have: they were refused or could not be read.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pagectl.running.exits import CallError
+
+_VERSION: Final = 1
+
+
+@dataclass(slots=True)
+class QueueProgress:
+    """What is known of one queue."""
+
+    settled: int = 0
+    begun: int = 0
+    crc: int = 0
+    again: set[int] = field(default_factory=set)
+    done: bool = False
+
+    @property
+    def unsure(self) -> int:
+        """So many messages the broker may or may not have."""
+        return max(0, self.begun - self.settled)
+
+
+class SendingCheckpoint:
+    """``queues`` by fully qualified name. Without a file nothing is kept."""
+
+    def __init__(self, path: Path | None, said: dict[str, Any]) -> None:
+        """``said``: what is sent where. Raises ``CallError``, where the file says something else too; ``OSError``."""
+        self.path = path
+        self.queues: dict[str, QueueProgress] = {}
+        self._handle = -1
+        if path is None:
+            return
+        head = {"pagectl": "messages send", "version": _VERSION, **said}
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            self._begin(path, head)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, path: Path, head: dict[str, Any]) -> None:
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CallError(f"--checkpoint {path}: another run uses it") from None
+        lines = self._lines()
+        if lines:
+            self._read(lines, head)
+            return
+        self._append(head)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def of(self, queue: str) -> QueueProgress:
+        """That of a queue."""
+        return self.queues.setdefault(queue, QueueProgress())
+
+    def save(self, queue: str, again: Iterable[int] = (), accepted: Iterable[int] = ()) -> None:
+        """The queue's progress as it is now; ``again``, ``accepted``: what changed in ``again``. Raises ``OSError``."""
+        found = self.queues[queue]
+        found.again.update(again)
+        found.again.difference_update(accepted)
+        if self._handle >= 0:
+            line = {name: getattr(found, name) for name in ("settled", "begun", "crc", "done")}
+            changes = {"again": sorted(again), "accepted": sorted(accepted)}
+            self._append({"queue": queue} | line | {key: value for key, value in changes.items() if value})
+
+    def close(self) -> None:
+        """Nothing more is kept."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _append(self, line: dict[str, Any]) -> None:
+        content = memoryview(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        while content:
+            content = content[os.write(self._handle, content) :]
+        os.fsync(self._handle)
+
+    def _lines(self) -> list[bytes]:
+        """Whole ones; what a killed run wrote of another is cut off."""
+        with os.fdopen(os.dup(self._handle), "rb") as stream:
+            stream.seek(0)
+            content = stream.read()
+        end = content.rfind(b"\n") + 1
+        if end < len(content):
+            if end == 0 and not content.startswith(b'{"pagectl"'[: len(content)]):
+                self._foreign()
+            os.ftruncate(self._handle, end)
+        return content[:end].splitlines()
+
+    def _foreign(self) -> None:
+        raise CallError(f"--checkpoint {self.path}: not a checkpoint of 'messages send'; name another file")
+
+    def _read(self, lines: list[bytes], head: dict[str, Any]) -> None:
+        try:
+            found, *rest = map(json.loads, lines)
+            if found.get("pagectl") != head["pagectl"] or found.get("version") != _VERSION:
+                self._foreign()
+            other = [key for key in head if found.get(key) != head[key]]
+            if other:
+                which = ", ".join(f"{key} ({found.get(key)})" for key in other)
+                raise CallError(
+                    f"--checkpoint {self.path}: it belongs to another call, which differs in {which}; "
+                    "repeat that call, or name another file"
+                )
+            for line in rest:
+                kept = self.of(line["queue"])
+                kept.settled, kept.begun, kept.crc = int(line["settled"]), int(line["begun"]), int(line["crc"])
+                kept.again.update(line.get("again", ()))
+                kept.again.difference_update(line.get("accepted", ()))
+                kept.done = bool(line.get("done"))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self._foreign()

@@ -1,0 +1,406 @@
+"""The broker that messages are sent to: a connection with one sender link at a time.
+
+Proton is the engine; bytes go through ``frames``. Socket and TLS are Python's own.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import cproton
+from proton import SASL, Collector, Connection, Delivery, Transport
+
+from pagectl.running.credentials import PASSWORD, USER, credentials
+from pagectl.running.exits import CallError
+from pagectl.running.jolokia import LOCAL
+from pagectl.sending.frames import FramesIn, FramesOut, NotAmqp
+from pagefmt.directory.queue_names import FQQN
+from pagefmt.exchange.outgoing import MessageFormat
+
+SECONDS: Final = 30.0
+"""For a connection or a link to come about."""
+_MAKES_QUEUES: Final = (2, 29)
+"""The release from which a broker makes the queue that a sender names, or refuses the sender."""
+TUNNELLING: Final = "AMQ_CORE_MESSAGE_TUNNELING"
+_PORTS: Final = {"amqp": 5672, "amqps": 5671}
+_TAGS: Final = {MessageFormat.AMQP: "0", MessageFormat.CORE: "1", MessageFormat.CORE_LARGE: "2"}
+_FORMATS: Final = {ord(tag): form.value for form, tag in _TAGS.items()}
+_BESIDE_PAYLOAD: Final = 512
+"""Bytes of a frame that are left to what surrounds the payload: Proton is never to cut a frame itself."""
+_WAITING_OUTPUT: Final = 1 << 20
+_PIECE: Final = 1 << 18
+
+
+class ConnectionLost(Exception):
+    """Why there is no connection any more. ``told``: the broker ended it and said why."""
+
+    def __init__(self, why: str, *, told: bool = False) -> None:
+        super().__init__(why)
+        self.told = told
+
+
+class LinkEnded(Exception):
+    """Why the broker takes no messages for a target."""
+
+
+class SendingOutcome(Enum):
+    """What a broker says of a delivery."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    LATER = "later"
+
+
+class Settlement(NamedTuple):
+    """``why``: what the broker says of a message that it did not accept."""
+
+    number: int
+    outcome: SendingOutcome
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to send, and as whom. ``tls`` None: in the clear."""
+
+    url: str
+    host: str
+    port: int
+    user: str | None
+    password: str
+    tls: ssl.SSLContext | None
+    certified: bool = False
+
+    @property
+    def in_clear(self) -> bool:
+        """Whether a password crosses a network that anybody may listen to."""
+        return self.user is not None and self.tls is None and self.host not in LOCAL
+
+
+def target(url: str, file: Path | None, ca: Path | None, cert: Path | None, key: Path | None) -> Target:
+    """What was typed, understood. ``file``: with credentials. Raises ``CallError``, ``OSError``."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if "@" in url:
+        raise CallError("--to: credentials do not belong into a URL: others see it; give --credentials FILE")
+    plain = host and url.isascii() and url.isprintable() and " " not in url
+    if not plain or parts.scheme not in _PORTS or parts.path.strip("/") or parts.query or parts.fragment:
+        raise CallError(f"--to {url}: not the URL of a broker; write amqp://HOST:5672 or amqps://HOST:5671")
+    assert host is not None
+    if parts.scheme == "amqp" and (ca or cert or key):
+        raise CallError("--ca, --cert and --key are for TLS; write amqps://")
+    raw = credentials(file)
+    name, _, password = (raw or b"").decode("utf-8", "surrogateescape").partition(":")
+    tls = _tls(ca, cert, key) if parts.scheme == "amqps" else None
+    port = port or _PORTS[parts.scheme]
+    return Target(
+        f"{parts.scheme}://{parts.netloc}", host, port, None if raw is None else name, password, tls, cert is not None
+    )
+
+
+def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLContext:
+    if key is not None and cert is None:
+        raise CallError("--key: belongs to a certificate; name that with --cert")
+    for option, path in (("--ca", ca), ("--cert", cert), ("--key", key)):
+        if path is not None:
+            path.open("rb").close()
+            try:
+                if option == "--ca":
+                    made = ssl.create_default_context(cafile=str(path))
+            except ssl.SSLError as err:
+                raise CallError(f"--ca {path}: holds no certificate in PEM form") from err
+    if ca is None:
+        made = ssl.create_default_context()
+    if cert is not None:
+        try:
+            made.load_cert_chain(cert, key, password=lambda: b"")
+        except (ssl.SSLError, ValueError) as err:
+            raise CallError(f"--cert {cert}: no certificate with its key in PEM form, without a password") from err
+    return made
+
+
+class Peer:
+    """A connection that is open. ``unsure``: queues that this user may not look at, so that nobody knows whether they
+    are there. Raises ``CallError`` where the other side is no broker or lets nobody in, and
+    ``ConnectionLost`` here and in each method."""
+
+    def __init__(self, where: Target) -> None:
+        self._where = where
+        self._socket = _connected(where)
+        self._incoming = FramesIn()
+        self._outgoing = FramesOut((TUNNELLING, "DELAYED_DELIVERY"), _FORMATS)
+        self._output = bytearray()
+        self._settled: list[Settlement] = []
+        self._ended: str | None = None
+        self.unsure: set[str] = set()
+        self._links = self._given = 0
+        self._link: Any = None
+        self._collector, self._connection, self._transport = Collector(), Connection(), Transport(Transport.CLIENT)
+        self._begin()
+        self._session = self._connection.session()
+        self._session.open()
+        self._until(lambda: bool(self._connection.state & Connection.REMOTE_ACTIVE), "connection")
+        found = self._connection.remote_properties or {}
+        self.product, self.version = (str(found[key]) if key in found else None for key in ("product", "version"))
+        self._largest = min(self._transport.remote_max_frame_size or 1 << 20, 1 << 20) - _BESIDE_PAYLOAD
+
+    @property
+    def _edition(self) -> tuple[int, ...]:
+        """Its release; of what is no Artemis the newest."""
+        numbers = (self.version or "").split(".")[:2]
+        known = "artemis" in (self.product or "") and len(numbers) == 2 and all(map(str.isdigit, numbers))
+        return tuple(map(int, numbers)) if known else _MAKES_QUEUES
+
+    def _begin(self) -> None:
+        where, connection = self._where, self._connection
+        connection.collect(self._collector)
+        connection.hostname = where.host
+        sasl = self._transport.sasl()
+        sasl.allow_insecure_mechs = True
+        if where.user is not None:
+            connection.user, connection.password = where.user, where.password
+            sasl.allowed_mechs("PLAIN")
+        else:
+            sasl.allowed_mechs("EXTERNAL" if where.certified else "ANONYMOUS")
+        self._transport.bind(connection)
+        connection.open()
+
+    @property
+    def credit(self) -> int:
+        """So many more messages the broker takes at once."""
+        return int(self._link.credit) if self._link is not None else 0
+
+    @property
+    def tunnels(self) -> bool:
+        """Whether the link takes core messages as they are."""
+        return TUNNELLING in self._incoming.offered.get(self._link.name, ())
+
+    def attach(self, address: str, capability: str | None) -> None:
+        """A link to the address in the place of the one before. Raises ``LinkEnded``."""
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+        self._links += 1
+        if FQQN in address:
+            self._ask_for(address, capability)
+        self._open(self._session.sender(f"pagectl-{self._links}"), address, capability)
+
+    def _ask_for(self, address: str, capability: str | None) -> None:
+        """Brokers take messages for a queue that is not there, or belongs to another address, and drop them; a receiver
+        without credit has them make it, or say why not (docs/spec/messages.md 16)."""
+        receiver = self._session.receiver(f"pagectl-queue-{self._links}")
+        try:
+            self._open(receiver, address, capability)
+        except LinkEnded as err:
+            if "unauthorized" not in str(err) or self._edition < _MAKES_QUEUES:
+                raise
+            self.unsure.add(address)
+        receiver.close()
+
+    def _open(self, link: Any, address: str, capability: str | None) -> None:
+        mine, other = (link.target, link.source) if link.is_sender else (link.source, link.target)
+        mine.address, other.address = address, link.name
+        if capability is not None:
+            mine.capabilities.put_symbol(capability)
+        link.open()
+        self._link = link
+        self._until(lambda: bool(link.state & link.REMOTE_ACTIVE), f"link to {address}")
+        remote = link.remote_target if link.is_sender else link.remote_source
+        if remote.address is None:
+            self._until(lambda: False, f"link to {address}")
+
+    def send(self, number: int, form: MessageFormat, parts: Iterable[bytes]) -> None:
+        """One delivery, in so many transfers as it takes; there is credit for it."""
+        link = self._link._impl
+        cproton.pn_delivery(link, f"{_TAGS[form]}{number}")
+        first = True
+        for piece in _pieces(parts, self._largest):
+            if not first:
+                self._drain()
+            cproton.pn_link_send(link, piece)
+            self._given += len(piece)
+            first = False
+        cproton.pn_link_advance(link)
+        if self._given > _PIECE:
+            self._drain()
+
+    def settled(self, seconds: float) -> list[Settlement]:
+        """What was settled, after waiting for something to come for so long."""
+        self._turn(0 if self._settled else seconds)
+        if self._link is not None and self._link.state & self._link.REMOTE_CLOSED:
+            raise LinkEnded(_said(self._link.remote_condition))
+        found, self._settled = self._settled, []
+        return found
+
+    def close(self) -> None:
+        """In order, if that is possible at once."""
+        try:
+            self._connection.close()
+            self._until(lambda: bool(self._connection.state & Connection.REMOTE_CLOSED), "end", seconds=2)
+        except (ConnectionLost, LinkEnded, CallError):
+            pass
+        finally:
+            self._socket.close()
+
+    def drop(self) -> None:
+        """Without a word."""
+        self._socket.close()
+
+    # -- the engine's turns -------------------------------------------------------------------------------------------
+
+    def _until(self, done: Any, what: str, seconds: float = SECONDS) -> None:
+        end = time.monotonic() + seconds
+        while not done():
+            left = end - time.monotonic()
+            if left <= 0:
+                raise ConnectionLost(f"{self._where.url}: no {what} within {seconds:g} s")
+            self._turn(min(left, 1.0))
+            link = self._link
+            if link is not None and link.state & link.REMOTE_CLOSED:
+                raise LinkEnded(_said(link.remote_condition))
+
+    def _drain(self) -> None:
+        """What was given to Proton is on its way, but for so much as is kept here."""
+        self._take_output()
+        while len(self._output) > _WAITING_OUTPUT:
+            self._turn(1.0)
+
+    def _take_output(self) -> None:
+        transport, self._given = self._transport, 0
+        while (size := transport.pending()) > 0:
+            content = bytes(transport.peek(size) or b"")
+            transport.pop(len(content))
+            self._output += self._outgoing.filtered(content)
+
+    def _turn(self, seconds: float) -> None:
+        self._transport.tick(time.monotonic())
+        self._take_output()
+        waits = [self._socket] if self._output else []
+        pending = getattr(self._socket, "pending", lambda: 0)()
+        try:
+            readable, writable, _ = select.select([self._socket], waits, [], 0 if pending else seconds)
+            if writable:
+                self._write()
+            if readable or pending:
+                self._read()
+        except OSError as err:
+            raise ConnectionLost(f"{self._where.url}: {err.strerror or err}") from err
+        self._events()
+        if self._ended is not None:
+            raise ConnectionLost(f"{self._where.url}: {self._ended}", told=True)
+
+    def _write(self) -> None:
+        try:
+            sent = self._socket.send(memoryview(self._output)[:_PIECE])
+        except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
+            return
+        del self._output[:sent]
+
+    def _read(self) -> None:
+        try:
+            content = self._socket.recv(_PIECE)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return
+        if not content:
+            self._events()
+            raise ConnectionLost(f"{self._where.url}: {self._ended or 'the broker ended the connection'}")
+        try:
+            self._incoming.heard(content)
+        except NotAmqp:
+            raise CallError(
+                f"--to {self._where.url}: it does not speak AMQP 1.0; is the port right, and AMQP among the "
+                "protocols of its acceptor?"
+            ) from None
+        view = memoryview(content)
+        while view:
+            room = self._transport.capacity()
+            if room <= 0:
+                break
+            self._transport.push(bytes(view[:room]))
+            view = view[room:]
+
+    def _events(self) -> None:
+        """By the functions below Proton's classes: these cost more than all the rest of a message."""
+        collector = self._collector._impl
+        while not cproton.isnull(event := cproton.pn_collector_peek(collector)):
+            kind = cproton.pn_event_type(event)
+            if kind == cproton.PN_DELIVERY:
+                self._delivery(cproton.pn_event_delivery(event))
+            elif kind == cproton.PN_CONNECTION_REMOTE_CLOSE:
+                self._ended = _said(self._connection.remote_condition)
+            elif kind == cproton.PN_TRANSPORT_ERROR and self._ended is None:
+                self._refused(self._transport.condition)
+            cproton.pn_collector_pop(collector)
+
+    def _refused(self, condition: Any) -> None:
+        if condition is not None and condition.name == "amqp:unauthorized-access":
+            if self._transport.sasl().outcome == SASL.AUTH or "mechanism" not in (condition.description or ""):
+                how = (
+                    f"give --credentials FILE, or {USER} and {PASSWORD}"
+                    if self._where.user is None
+                    else ("user or password is wrong")
+                )
+            else:
+                how = f"it takes none of the ways to say who one is; {condition.description}"
+            raise CallError(f"--to {self._where.url}: the broker lets nobody in like this: {how}")
+        self._ended = _said(condition)
+
+    def _delivery(self, found: Any) -> None:
+        state = cproton.pn_delivery_remote_state(found)
+        if not state or not cproton.pn_delivery_updated(found):
+            return
+        number, outcome, why = int(cproton.pn_delivery_tag(found)[1:]), SendingOutcome.ACCEPTED, ""
+        if state == Delivery.REJECTED:
+            wrapped: Any = Delivery.wrap(found)  # type: ignore[no-untyped-call]
+            condition = wrapped.remote.condition
+            full = condition is not None and condition.name == "amqp:resource-limit-exceeded"
+            outcome, why = SendingOutcome.LATER if full else SendingOutcome.REJECTED, _said(condition)
+        elif state != Delivery.ACCEPTED:
+            outcome, why = SendingOutcome.LATER, "the broker does not take it now"
+        self._settled.append(Settlement(number, outcome, why))
+        cproton.pn_delivery_settle(found)
+
+
+def _said(condition: Any) -> str:
+    if condition is None:
+        return "ended without a reason"
+    return " ".join(f"{condition.name or ''}: {condition.description or 'no reason given'}".split())
+
+
+def _pieces(parts: Iterable[bytes], largest: int) -> Iterator[bytes]:
+    for part in parts:
+        if len(part) <= largest:
+            yield part
+        else:
+            for at in range(0, len(part), largest):
+                yield part[at : at + largest]
+
+
+def _connected(where: Target) -> Any:
+    try:
+        made = socket.create_connection((where.host, where.port), SECONDS)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if where.tls is not None:
+            made = where.tls.wrap_socket(made, server_hostname=where.host)
+    except ssl.SSLCertVerificationError as err:
+        raise CallError(
+            f"--to {where.url}: its certificate is not trusted: {err.verify_message}; name your authority with --ca"
+        ) from err
+    except ssl.SSLError as err:
+        raise CallError(f"--to {where.url}: it speaks no TLS, or none that is safe; is it amqp?") from err
+    except OSError as err:
+        raise ConnectionLost(f"{where.url}: {err.strerror or err}") from err
+    made.setblocking(False)
+    return made

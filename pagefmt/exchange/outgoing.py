@@ -1,0 +1,326 @@
+"""A stored message as the payload of an AMQP delivery to a broker (docs/spec/messages.md 16).
+
+An AMQP message goes as its bytes are, but for what each sender says anew: the duplicate id among the application
+properties, what is left of its time to live, the delivery time of a scheduled one. A core message goes untouched inside
+of AMQP where the link takes it, with the duplicate id among its properties; elsewhere it is converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum, StrEnum
+from typing import Final, NamedTuple
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.exchange.amqp_form import U32, amqp_form, header_fields
+from pagefmt.exchange.core_form import BYTES, core_form
+from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage, AmqpMessageBase
+from pagefmt.messages.amqp_sections import (
+    ANNOTATIONS,
+    APPLICATION,
+    BODY,
+    DATA,
+    DELIVERY,
+    FOOTER,
+    HEADER,
+    section_code,
+)
+from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.messages.bodies import inflated, is_compressed
+from pagefmt.messages.core_fields import PACKET_HEADER
+from pagefmt.messages.core_message import CoreLargeMessage, CoreMessageBase, HeaderBlock
+from pagefmt.messages.large import LargeFile, LargeMessages, chunks, content_of
+from pagefmt.messages.persisted import Message
+from pagefmt.messages.properties import CODES, encode_value, properties_bytes
+from pagefmt.messages.values import Property, TypedValue, ValueKind, long, string
+
+DUPLICATE_ID: Final = "_AMQ_DUPL_ID"
+SCHEDULED: Final = "_AMQ_SCHED_DELIVERY"
+CONVERTED_LIMIT: Final = 256 << 20
+"""Bytes of a large body that is converted, and so held in memory."""
+_SECTION_LIMIT: Final = 1 << 30
+_HEAD: Final = 1 << 16
+_OLD_NAMES: Final = {
+    f"_HQ_{name}": f"_AMQ_{name}"
+    for name in (
+        "ACTUAL_EXPIRY", "ORIG_ADDRESS", "ORIG_QUEUE", "ORIG_MESSAGE_ID", "GROUP_ID", "LARGE_COMPRESSED", "LARGE_SIZE",
+        "SCHED_DELIVERY", "DUPL_ID", "LVQ_NAME",
+    )
+}  # fmt: skip
+_OLD_MARK: Final = "_HQ_".encode("utf-16-le")
+
+
+class SendingWay(StrEnum):
+    """How a message goes."""
+
+    AS_IS = "as is"
+    TUNNELLED = "tunnelled"
+    CONVERTED = "converted"
+
+
+class MessageFormat(IntEnum):
+    """Of an AMQP delivery: what its bytes are."""
+
+    AMQP = 0
+    CORE = 0x468C0100
+    CORE_LARGE = 0x468C0200
+
+
+class Outgoing(NamedTuple):
+    """``head``, then the bytes of ``file`` from ``skip`` on; with ``sections`` they are the content of sections of the
+    body, which begin anew after ``_SECTION_LIMIT`` bytes. ``lost``: what does not arrive, a sentence each."""
+
+    way: SendingWay
+    format: MessageFormat
+    head: bytes
+    file: LargeFile | None = None
+    skip: int = 0
+    sections: bool = False
+    lost: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of head and body."""
+        return len(self.head) + (self.file.size - self.skip if self.file is not None else 0)
+
+    def parts(self) -> Iterator[bytes]:
+        """All bytes in order. Raises ``NotReadable``."""
+        yield self.head
+        if self.file is None:
+            return
+        at = 0
+        for chunk in chunks(self.file):
+            if self.sections and at % _SECTION_LIMIT == 0:
+                yield _data_start(min(self.file.size - at, _SECTION_LIMIT))
+            yield chunk[max(0, self.skip - at) :]
+            at += len(chunk)
+        if at < self.file.size:
+            raise NotReadable(f"{self.file.path}: {self.file.size - at} bytes shorter than it was")
+
+
+def own_duplicate_id(message: Message) -> str | bytes | None:
+    """The one that its sender gave it. Raises ``Undecodable``."""
+    if isinstance(message, AmqpMessageBase):
+        found = dict(message.scanned().application()).get(DUPLICATE_ID)
+    elif not _mentions(message.header, DUPLICATE_ID):
+        return None
+    else:
+        properties = message.properties()
+        found = properties.get(DUPLICATE_ID) or properties.get("_HQ_DUPL_ID")
+    if found is None or found.kind is ValueKind.NULL:
+        return None
+    return bytes(found.value) if found.kind is ValueKind.BYTES else str(found.value)
+
+
+def _mentions(header: HeaderBlock, name: str) -> bool:
+    """Whether a property may have this name, or that of HornetQ."""
+    return name.encode("utf-16-le") in header.properties_bytes or _OLD_MARK in header.properties_bytes
+
+
+def outgoing(
+    message: Message, large: LargeMessages | None, *, tunnel: bool, duplicate_id: str | None, scheduled: int, now: int
+) -> Outgoing:
+    """``tunnel``: core messages go untouched. ``duplicate_id`` None: the message has its own. ``scheduled``: not before
+    when the queue delivers it (ms), 0: as the message says. ``now``: ms.
+
+    Raises ``Undecodable``, and ``NotReadable`` where its body is not there.
+    """
+    file = None
+    if message.large:
+        file = large.find(message.id) if large is not None else None
+        if file is None:
+            raise NotReadable(f"message {message.id}: its file in the large-messages directory is not there")
+    if isinstance(message, AmqpMessageBase):
+        return _as_is(message, file, duplicate_id, scheduled, now)
+    block = _properties(message.header, duplicate_id, scheduled)
+    if not tunnel:
+        return _converted(message, block, file, now)
+    out = ByteWriter()
+    header = message.header if block is message.header.properties_bytes else _with(message.header, block)
+    if isinstance(message, CoreLargeMessage):
+        header.encode(out)
+        return Outgoing(SendingWay.TUNNELLED, MessageFormat.CORE_LARGE, _data(out.done()), file, sections=True)
+    out.i32(len(message.body) + PACKET_HEADER)
+    out.raw(message.body)
+    header.encode(out)
+    core = out.done()
+    return Outgoing(SendingWay.TUNNELLED, MessageFormat.CORE, _data(len(core).to_bytes(4, "big") + core))
+
+
+def _data(content: bytes) -> bytes:
+    return _data_start(len(content)) + content
+
+
+def _data_start(size: int) -> bytes:
+    return bytes((0, 0x53, DATA, 0xB0)) + size.to_bytes(4, "big")
+
+
+def _with(header: HeaderBlock, block: bytes) -> HeaderBlock:
+    from dataclasses import replace
+
+    return replace(header, properties_bytes=block)
+
+
+def _properties(header: HeaderBlock, duplicate_id: str | None, scheduled: int) -> bytes:
+    """The properties of a core message with what is added. Those of HornetQ get the names that they have today."""
+    block = header.properties_bytes
+    if _OLD_MARK in block:
+        entries = header.properties_block().entries
+        block = properties_bytes(tuple(Property(_OLD_NAMES.get(each.name, each.name), each.value) for each in entries))
+    if scheduled > 0:
+        block = _added(block, SCHEDULED, long(scheduled))
+    return block if duplicate_id is None else _added(block, DUPLICATE_ID, string(duplicate_id))
+
+
+def _added(block: bytes, name: str, typed: TypedValue) -> bytes:
+    """One more entry, which wins over one of the same name."""
+    count = int.from_bytes(block[1:5], "big") if block[:1] > b"\0" else 0
+    out = ByteWriter()
+    out.u8(1)
+    out.i32(count + 1)
+    out.raw(block[5:] if count or block[:1] > b"\0" else b"")
+    out.sstr(name)
+    out.u8(CODES[typed.kind])
+    encode_value(out, typed)
+    return out.done()
+
+
+def _converted(message: CoreMessageBase, block: bytes, file: LargeFile | None, now: int) -> Outgoing:
+    from pagefmt.messages.properties import decode_whole_block
+    from pagefmt.messages.values import last_wins
+
+    form = core_form(message)
+    form.properties = last_wins(decode_whole_block(block).entries)
+    own = form.properties.get(DUPLICATE_ID)
+    if own is not None and own.kind is ValueKind.BYTES:
+        form.properties[DUPLICATE_ID] = string(own.value.hex())
+        form.lost.append("a duplicate id of bytes becomes text")
+    compressed = is_compressed(form.properties)
+    if file is not None and form.type == BYTES and not compressed and file.size < 1 << 31:
+        made = amqp_form(form, message.address, now, streamed=file.size)
+        return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, made.content, file, lost=made.lost)
+    if file is not None:
+        content = content_of(file, CONVERTED_LIMIT) or b""
+        form.body = inflated(content, CONVERTED_LIMIT) if compressed else content
+    made = amqp_form(form, message.address, now)
+    return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, made.content, lost=made.lost)
+
+
+# -- AMQP messages ----------------------------------------------------------------------------------------------------
+
+
+class _Bound(NamedTuple):
+    """A section of a message: where it, its value, and what follows it begin."""
+
+    code: int
+    start: int
+    value: int
+    end: int
+
+
+def _bounds(content: bytes) -> list[_Bound]:
+    """The sections in front of the body, which begins at the last ``end``. Raises ``Undecodable``."""
+    found: list[_Bound] = []
+    reader = ByteReader(content)
+    while reader.left():
+        start = reader.pos
+        if reader.u8("section") != 0:
+            raise Undecodable(start, "an AMQP section is expected")
+        code = section_code(decode_amqp_value(reader), start)
+        if code in BODY or code == FOOTER:
+            break
+        value = reader.pos
+        constructor = reader.u8("constructor")
+        if constructor in (0xC0, 0xC1):
+            reader.skip(reader.u8("size"))
+        elif constructor in (0xD0, 0xD1):
+            reader.skip(reader.i32("size"))
+        elif constructor not in (0x40, 0x45):
+            raise Undecodable(value, f"neither a list nor a map: 0x{constructor:02x}")
+        found.append(_Bound(code, start, value, reader.pos))
+    return found
+
+
+def _as_is(
+    message: AmqpMessageBase, file: LargeFile | None, duplicate_id: str | None, scheduled: int, now: int
+) -> Outgoing:
+    own = [entry.name for entry in message.extra.entries or () if entry.name != "_AMQ_AD"]
+    lost = tuple(f"{name}: what the broker noted beside an AMQP message" for name in own)
+    if isinstance(message, AmqpMessage):
+        edited = _edited(message.encoded, message, duplicate_id, scheduled, now)
+        return Outgoing(SendingWay.AS_IS, MessageFormat.AMQP, edited, lost=lost)
+    assert file is not None and isinstance(message, AmqpLargeMessage)
+    size = _HEAD
+    while True:
+        head = b"".join(chunks(file, size))
+        try:
+            end = max((each.end for each in _bounds(head)), default=0)
+            break
+        except Undecodable:
+            if size >= file.size:
+                raise
+            size *= 4
+    edited = _edited(head[:end], message, duplicate_id, scheduled, now)
+    return Outgoing(SendingWay.AS_IS, MessageFormat.AMQP, edited, file, skip=end, lost=lost)
+
+
+def _edited(
+    content: bytes, message: AmqpMessage | AmqpLargeMessage, duplicate_id: str | None, scheduled: int, now: int
+) -> bytes:
+    """The sections with what is said anew; all other bytes as they are."""
+    found = {each.code: each for each in _bounds(content)}
+    changes: list[tuple[int, int, bytes]] = []
+    header = _time_left(message, now)
+    if header is not None and HEADER in found:
+        changes.append((found[HEADER].start, found[HEADER].end, header))
+    front = max((each.end for code, each in found.items() if code in (HEADER, DELIVERY)), default=0)
+    if scheduled > 0:
+        name = TypedValue(ValueKind.SYMBOL, "x-opt-delivery-time")
+        changes.append(_with_entry(content, found.get(ANNOTATIONS), front, ANNOTATIONS, name, long(scheduled)))
+    if duplicate_id is not None:
+        end = max((each.end for each in found.values()), default=0)
+        text = string(duplicate_id)
+        changes.append(_with_entry(content, found.get(APPLICATION), end, APPLICATION, string(DUPLICATE_ID), text))
+    made, at = b"", 0
+    for start, end, fresh in changes:
+        made += content[at:start] + fresh
+        at = end
+    return made + content[at:]
+
+
+def _time_left(message: AmqpMessage | AmqpLargeMessage, now: int) -> bytes | None:
+    """The header of a message that lives so long from its arrival, not up to a moment; None: stays as it is."""
+    sections = message.scanned()
+    header = sections.header
+    if header is None or header.ttl is None or "absolute_expiry_time" in sections.properties or not message.expiration:
+        return None
+    left = min(max(1, message.expiration - now), U32)
+    out = ByteWriter()
+    out.raw(bytes((0, 0x53, HEADER)))
+    fields = header_fields(header.durable, header.priority, left, header.first_acquirer, header.delivery_count)
+    encode_amqp_value(out, TypedValue(ValueKind.LIST, tuple(fields)))
+    return out.done()
+
+
+def _with_entry(
+    content: bytes, bound: _Bound | None, before: int, code: int, name: TypedValue, typed: TypedValue
+) -> tuple[int, int, bytes]:
+    """The place of a map section, and the section with one more entry; without one the place ``before``."""
+    items, count = b"", 0
+    if bound is not None and content[bound.value] == 0xC1:
+        items, count = content[bound.value + 3 : bound.end], content[bound.value + 2]
+    elif bound is not None and content[bound.value] == 0xD1:
+        items = content[bound.value + 9 : bound.end]
+        count = int.from_bytes(content[bound.value + 5 : bound.value + 9], "big")
+    out = ByteWriter()
+    out.raw(bytes((0, 0x53, code, 0xD1)))
+    entry = ByteWriter()
+    encode_amqp_value(entry, name)
+    encode_amqp_value(entry, typed)
+    added = entry.done()
+    out.i32(4 + len(items) + len(added))
+    out.i32(count + 2)
+    out.raw(items)
+    out.raw(added)
+    return (before, before, out.done()) if bound is None else (bound.start, bound.end, out.done())

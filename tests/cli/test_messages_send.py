@@ -1,0 +1,159 @@
+"""``messages send``, held against a receiver in this process: what arrives, once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+from golden_cases import GoldenCase
+from program import Answer, call
+
+pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
+from amqp_receiver import Received, receiver
+
+MIX = GoldenCase("2.56.0", "journal-mix")
+QUEUE = "mixed::b.mixed"
+
+
+@cache
+def data() -> Path:
+    """A copy of this process: a directory is held while it is sent."""
+    return MIX.copy(Path(tempfile.mkdtemp()))
+
+
+def send(received: Received, *words: str | Path) -> Answer:
+    return call("messages", "send", data(), "--to", received.url, "--queue", QUEUE, *words)
+
+
+def ids() -> list[int]:
+    answer = call("messages", "decode", data(), "--queue", QUEUE, "--outstanding", "--format", "jsonl")
+    return [line["id"] for line in answer.lines()]
+
+
+def sequence(received: Received) -> list[int]:
+    return [int(message.properties["seq"]) for message in received.messages()]
+
+
+def delivered() -> list[int]:
+    (queue,) = (each for each in MIX.drain()["queues"] if each["name"] == "b.mixed")
+    return [message["seq"] for message in queue["delivered"]]
+
+
+def test_what_a_queue_would_deliver_arrives_in_that_order() -> None:
+    with receiver() as received:
+        answer = send(received, "--format", "json")
+    assert answer.status == 0, answer.err
+    assert sequence(received) == delivered()
+    found = json.loads(answer.out)
+    assert found["queues"][0]["sent"] == len(delivered()) == found["queues"][0]["converted"]
+    assert {address for address, _ in received.kept} == {QUEUE}
+    assert len(received.known) == len(delivered())
+
+
+def test_a_second_run_sends_nothing_anew(tmp_path: Path) -> None:
+    with receiver() as received:
+        assert send(received, "--checkpoint", tmp_path / "state").status == 0
+        before = received.deliveries
+        again = send(received, "--checkpoint", tmp_path / "state")
+        assert (again.status, received.deliveries) == (0, before)
+        assert send(received).status == 0
+        assert received.deliveries == 2 * before
+    assert sequence(received) == delivered()
+
+
+@pytest.mark.parametrize("what", ["drop", "close", "release", "full"])
+def test_what_is_lost_on_the_way_is_sent_again(what: str, tmp_path: Path) -> None:
+    with receiver(lambda number: what if number in (7, 31) else "accept", credit=10) as received:
+        answer = send(received, "--checkpoint", tmp_path / "state")
+    assert answer.status == 0, answer.err
+    assert sorted(sequence(received)) == sorted(delivered())
+    assert received.connections == (3 if what in ("drop", "close") else 1)
+
+
+def test_a_refused_message_is_told_and_sent_by_the_next_run(tmp_path: Path) -> None:
+    with receiver(lambda number: "reject" if number == 3 else "accept") as received:
+        answer = send(received, "--checkpoint", tmp_path / "state", "--format", "json")
+        assert answer.status == 1
+        (refused,) = json.loads(answer.out)["refused"]
+        assert (refused["id"], refused["why"]) == (ids()[3], "amqp:not-allowed: this one not")
+        assert send(received, "--checkpoint", tmp_path / "state").status == 0
+    assert len(received.kept) == len(delivered())
+
+
+def test_a_queue_that_is_refused_is_told() -> None:
+    with receiver(refused=QUEUE) as received:
+        answer = send(received)
+    assert answer.status == 1
+    assert "there is no such queue" in answer.err
+
+
+def test_a_checkpoint_of_another_call_is_refused(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with receiver() as received:
+        assert send(received, "--checkpoint", state).status == 0
+        other = call("messages", "send", data(), "--to", received.url, "--checkpoint", state)
+        assert other.status == 2
+        assert "belongs to another call, which differs in queues" in other.err
+        state.write_text("something else\n")
+        assert "not a checkpoint" in send(received, "--checkpoint", state).err
+
+
+def test_more_unsure_messages_than_ids_are_refused(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with receiver() as received:
+        assert send(received, "--checkpoint", state).status == 0
+        lines = state.read_text().splitlines()
+        state.write_text("\n".join(lines[:2]) + "\n" + '{"queue": "mix')
+        answer = send(received, "--checkpoint", state, "--id-cache-size", "100")
+        assert answer.status == 2
+        assert "2000 messages of mixed::b.mixed may have been sent" in answer.err
+        assert send(received, "--checkpoint", state).status == 0
+    assert sequence(received) == delivered()
+
+
+def test_a_changed_directory_is_refused(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with receiver() as received:
+        assert send(received, "--checkpoint", state).status == 0
+        lines = [json.loads(line) for line in state.read_text().splitlines()]
+        lines[-1] |= {"crc": 1, "done": False, "settled": 5, "begun": 5}
+        state.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        answer = send(received, "--checkpoint", state)
+    assert answer.status == 2
+    assert "does not begin with the 5 messages that were sent" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "no broker given"),
+        (("--to", "http://localhost"), "not the URL of a broker"),
+        (("--to", "amqp://me:secret@localhost"), "credentials do not belong into a URL"),
+        (("--to", "amqp://localhost", "--ca", "x"), "write amqps://"),
+        (("--to", "amqp://127.0.0.1:1"), "refused"),
+        (("--to", "amqp://localhost", "--to-address", "nowhere=x"), "no queue that is sent has this"),
+        (("--to", "amqp://localhost", "--to-address", "x"), "write FROM=TO"),
+    ],
+)
+def test_calls_that_cannot_be_carried_out(words: tuple[str, ...], said: str) -> None:
+    answer = call("messages", "send", data(), *words)
+    assert answer.status == 2
+    assert said in answer.err
+    assert "secret" not in answer.err
+
+
+def test_addresses_are_mapped() -> None:
+    with receiver() as received:
+        assert send(received, "--to-address", "mixed=other").status == 0
+        assert send(received, "--to-address", f"{QUEUE}=third::queue").status == 0
+        assert send(received, "--to-address", f"{QUEUE}=fourth").status == 0
+    assert {address for address, _ in received.kept} == {"other::b.mixed", "third::queue", "fourth"}
+
+
+def test_a_dry_run_connects_to_nobody() -> None:
+    answer = call("messages", "send", data(), "--to", "amqp://localhost:1", "--dry-run", "--format", "json")
+    assert answer.status == 0
+    assert [each["tunnelled"] for each in json.loads(answer.out)["queues"]] == [70, 80]
