@@ -46,7 +46,7 @@ FEW = ("--page", "1:10")
 """Of what is read message by message."""
 PLAN = """
 import pickle, sys
-from pagefmt.spark.groups import SourceOptions
+from pagefmt.spark.options import SourceOptions
 from pagefmt.spark.source import PageFilesReader
 reader = PageFilesReader(SourceOptions.of({"path": sys.argv[1]}))
 print(len(reader.partitions()), len(pickle.dumps(reader)))

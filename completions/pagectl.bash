@@ -157,6 +157,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config capacity -D' |\
         'config capacity --format' |\
         'export --to' |\
+        'export --brokers' |\
+        'export --what' |\
         'export --master' |\
         'export --body' |\
         'export --partition-by' |\
@@ -541,7 +543,7 @@ _pagectl_options() {
         'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --format --help -h ;;
-        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;
+        'export') _pagectl_offer '' --to --brokers --what --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --sort --limit --format --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
         'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
@@ -785,6 +787,16 @@ _pagectl_value() {
         'config convert --to')
             _pagectl_offer '' xml properties json yaml
             ;;
+        'export --brokers' |\
+        'pages find --body' |\
+        'pages decode --body' |\
+        'messages decode --body' |\
+        'messages find --body')
+            _pagectl_list none size sha256 text value base64 hex
+            ;;
+        'export --what')
+            _pagectl_offer '' paged-messages messages pages outstanding damage acknowledgements
+            ;;
         'export --body')
             _pagectl_offer '' none size text value base64
             ;;
@@ -792,7 +804,7 @@ _pagectl_value() {
             _pagectl_offer '' address store store_address protocol page priority durable type_name
             ;;
         'export --mode')
-            _pagectl_offer '' error append overwrite
+            _pagectl_offer '' error append overwrite overwrite-partitions
             ;;
         'export --compression')
             _pagectl_offer '' zstd snappy gzip lz4 none
@@ -833,12 +845,6 @@ _pagectl_value() {
         'messages decode --partition-by' |\
         'messages find --partition-by')
             _pagectl_offer '' address store store_address protocol page priority durable type_name queue day hour
-            ;;
-        'pages find --body' |\
-        'pages decode --body' |\
-        'messages decode --body' |\
-        'messages find --body')
-            _pagectl_list none size sha256 text value base64 hex
             ;;
         'pages find --address' |\
         'pages decode --address' |\
@@ -898,7 +904,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'config convert') (($2 == 0)) && _pagectl_paths;;
         'config drift') (($2 == 0)) && _pagectl_paths;;
         'config capacity') (($2 == 0)) && _pagectl_paths;;
-        'export') (($2 == 0)) && _pagectl_paths;;
+        'export') (($2 >= 0)) && _pagectl_paths;;
         'pages ls') (($2 == 0)) && _pagectl_paths;;
         'pages top') (($2 >= 0)) && _pagectl_paths;;
         'pages check') (($2 == 0)) && _pagectl_paths;;

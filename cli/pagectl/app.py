@@ -44,7 +44,7 @@ TREE: dict[str, Leaf | Group] = {
             ),
         },
     ),
-    "export": ("export", "Export a page directory to Parquet through Spark."),
+    "export": ("export", "Export the messages of brokers to Parquet through Spark."),
     "pages": (
         "Page files: their messages, their damage, and what is still outstanding.",
         {

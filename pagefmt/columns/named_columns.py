@@ -3,6 +3,7 @@
 sent, expires      timestamps in UTC, null where there is none          expired      whether that is over
 queue_names, acked_by_names, outstanding_names                          names in place of ids
 correlation_id     of any protocol, as text                             file         name of the page file
+broker             name of the broker                                   exported_at  when it was read
 properties.NAME    one property as text                                 amqp.A.B     a field, or an entry of a map
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +30,7 @@ from pagefmt.messages.values import ValueKind
 
 TIME: Final = pa.timestamp("ms", "UTC")
 NAMES: Final = pa.list_(STRING)
+QUEUES: Final = pa.list_(pa.struct([pa.field("id", pa.int64()), pa.field("name", STRING)]))
 ADDED: Final = ("sent", "expires", "queue_names", "outstanding_names")
 """What a table has of these where no columns were chosen."""
 _BODIES: Final = {"body_text": TableBody.TEXT, "body_value": TableBody.VALUE, "body": TableBody.BASE64}
@@ -39,11 +42,12 @@ class NoSuchColumn(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class RowsContext:
-    """What the rows of a page have in common: its file, names of queues by id, and the time, ms."""
+    """What the rows of a page have in common: its file, names of queues by id, the time, ms, and the broker."""
 
     file: str
     queues: Mapping[int, str]
     now: int
+    broker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +67,26 @@ def _time(name: str) -> NamedColumn:
     return NamedColumn(TIME, (name,), made)
 
 
-def _names(name: str) -> NamedColumn:
+def _by_queue(name: str, type_: pa.ListType, told: Callable[[int, str | None], object]) -> NamedColumn:
+    """In place of each id of the lists what is ``told`` of the queue."""
+
     def made(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
         lists = batch.column(name)
         ids = lists.values.dictionary_encode()
-        texts = [context.queues.get(each, f"queue {each}") for each in ids.dictionary.to_pylist()]
-        values = pa.array(texts, STRING).take(ids.indices)
+        distinct = [told(each, context.queues.get(each)) for each in ids.dictionary.to_pylist()]
+        values = pa.array(distinct, type_.value_type).take(ids.indices)
         null = lists.is_null() if lists.null_count else None
-        return pa.ListArray.from_arrays(lists.offsets, values, type=NAMES, mask=null)
+        return pa.ListArray.from_arrays(lists.offsets, values, type=type_, mask=null)
 
-    return NamedColumn(NAMES, (name,), made)
+    return NamedColumn(type_, (name,), made)
+
+
+def _names(name: str) -> NamedColumn:
+    return _by_queue(name, NAMES, lambda queue, known: known or f"queue {queue}")
+
+
+def _queues(name: str) -> NamedColumn:
+    return _by_queue(name, QUEUES, lambda queue, known: {"id": queue, "name": known})
 
 
 def _expired(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
@@ -82,6 +96,14 @@ def _expired(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
 
 def _file(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
     return pa.repeat(pa.scalar(context.file, STRING), batch.num_rows)
+
+
+def _broker(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
+    return pa.repeat(pa.scalar(context.broker, STRING), batch.num_rows)
+
+
+def _exported_at(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
+    return pa.repeat(pa.scalar(context.now, TIME), batch.num_rows)
 
 
 def _correlation_id(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
@@ -150,11 +172,18 @@ _MADE: Final = {
     "correlation_id": NamedColumn(STRING, ("amqp", "properties"), _correlation_id),
     "file": NamedColumn(STRING, (), _file),
 }  # fmt: skip
+OF_A_FLEET: Final = {
+    "broker": NamedColumn(STRING, (), _broker), "exported_at": NamedColumn(TIME, (), _exported_at),
+    "queues": _queues("queues"), "acked_by": _queues("acked_by"), "outstanding": _queues("outstanding"),
+}  # fmt: skip
+"""Columns of tables of several brokers; in these queues have id and name."""
 
 
-def _column(name: str, query: TableQuery) -> NamedColumn:
+def _column(name: str, query: TableQuery, first: Mapping[str, NamedColumn]) -> NamedColumn:
     """Raises ``NoSuchColumn``."""
     schema = query.schema
+    if name in first and (name in schema.names or not first[name].needs):
+        return first[name]
     if name in _MADE and name not in schema.names:
         return _MADE[name]
     if name in schema.names:
@@ -186,10 +215,14 @@ class NamedTable:
     columns: tuple[NamedColumn, ...]
 
     @classmethod
-    def of(cls, names: Iterable[str] | None, query: TableQuery, also: Iterable[str] = ()) -> NamedTable:
-        """``names`` None: all of the query's, and those for people. Raises ``NoSuchColumn``."""
+    def of(
+        cls, names: Iterable[str] | None, query: TableQuery, also: Iterable[str] = (),
+        first: Mapping[str, NamedColumn] = MappingProxyType({}),
+    ) -> NamedTable:  # fmt: skip
+        """``names`` None: all of the query's, and those for people. ``first``: columns that go before those of the
+        same name. Raises ``NoSuchColumn``."""
         chosen = tuple(dict.fromkeys((*query.schema.names, *ADDED) if names is None else names))
-        columns = tuple(_column(name, query) for name in chosen)
+        columns = tuple(_column(name, query, first) for name in chosen)
         needed = {each for column in columns for each in column.needs} | set(also)
         return cls(chosen, replace(query, columns=frozenset(needed or ("number",))), columns)
 
@@ -198,7 +231,7 @@ class NamedTable:
         """The columns, in order."""
         read = self.query.schema
         return pa.schema([
-            read.field(name) if name in read.names else pa.field(name, each.type)
+            read.field(name).with_type(each.type) if name in read.names else pa.field(name, each.type)
             for name, each in zip(self.names, self.columns, strict=True)
         ])  # fmt: skip
 

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from pagefmt.columns.arrays.schema import STRING
 from pagefmt.columns.files import TableFile, table_file
 from pagefmt.errors import PageFmtError
+from pagefmt.pages.gather import Ints
 
 ABSENT: Final = "__HIVE_DEFAULT_PARTITION__"
 SHORTENED: Final = "_shortened.json"
@@ -33,7 +34,8 @@ MOST: Final = 10_000
 _OPEN: Final = 200
 _BYTES: Final = 1 << 25
 """Of rows that wait to be written, of all partitions together."""
-_PERIODS: Final = {"day": "%Y-%m-%d", "hour": "%Y-%m-%dT%H"}
+_PERIODS: Final = {"day": ("%Y-%m-%d", 86_400_000), "hour": ("%Y-%m-%dT%H", 3_600_000)}
+"""How a moment is written, and how long it lasts (ms)."""
 Key = tuple[str | None, ...]
 
 
@@ -49,8 +51,9 @@ def needs(split: str, *, outstanding: bool) -> str:
 
 @dataclass(slots=True)
 class _Part:
-    """One partition: its files so far, the one that is open, and rows that wait."""
+    """One partition: its folder, its files so far, the one that is open, and rows that wait."""
 
+    folder: Path
     files: int = 0
     opened: tuple[AbstractContextManager[TableFile], TableFile] | None = None
     waiting: list[pa.RecordBatch] = field(default_factory=list)
@@ -72,6 +75,7 @@ class PartitionedTable:
     outstanding: bool = False
     queues: frozenset[str] | None = None
     shortened: dict[str, str] = field(default_factory=dict)
+    compression: str = "zstd"
     _parts: dict[Key, _Part] = field(default_factory=dict)
     _bytes: int = 0
 
@@ -88,11 +92,15 @@ class PartitionedTable:
         """The rows of a batch that has the columns and what the splits need."""
         if "queue" in self.splits:
             batch = self._by_queue(batch)
-        keys = list(zip(*(self._values(split, batch) for split in self.splits), strict=True))
+        keys, which = self._keys(batch)
         rows = batch.select(self._written.names)
-        for key in dict.fromkeys(keys):
-            here = np.flatnonzero([each == key for each in keys]) if len(set(keys)) > 1 else None
-            self._add(key, rows if here is None else rows.take(pa.array(here)))
+        if len(keys) == 1:
+            self._add(keys[0], rows)
+        else:
+            rows = rows.take(pa.array(np.argsort(which, kind="stable")))
+            ends = np.cumsum(np.bincount(which, minlength=len(keys))).tolist()
+            for key, start, end in zip(keys, [0, *ends], ends, strict=False):
+                self._add(key, rows.slice(start, end - start))
         while self._bytes > _BYTES:
             self._flush(max(self._parts.values(), key=lambda part: part.bytes))
 
@@ -105,16 +113,32 @@ class PartitionedTable:
             names, rows = names.filter(mine), rows.filter(mine)
         return batch.take(rows).append_column("queue", names)
 
-    def _values(self, split: str, batch: pa.RecordBatch) -> list[str | None]:
-        if split in _PERIODS:
-            made = pc.strftime(batch.column("sent"), format=_PERIODS[split])
-            return list(made.to_pylist())
-        return list(batch.column(split).cast(STRING).to_pylist())
+    def _keys(self, batch: pa.RecordBatch) -> tuple[list[Key], Ints]:
+        """The distinct combinations of values, and which of them each row has."""
+        which = np.zeros(batch.num_rows, np.int64)
+        keys: list[Key] = [()]
+        for split in self.splits:
+            values, codes = self._values(split, batch)
+            distinct, which = np.unique(which * len(values) + codes, return_inverse=True)
+            keys = [(*keys[each // len(values)], values[each % len(values)]) for each in distinct.tolist()]
+        return keys, which
+
+    def _values(self, split: str, batch: pa.RecordBatch) -> tuple[list[str | None], Ints]:
+        """The distinct values of a split, and which of them each row has."""
+        if split not in _PERIODS:
+            found = batch.column(split).dictionary_encode("encode")
+            return found.dictionary.cast(STRING).to_pylist(), np.asarray(found.indices)
+        form, length = _PERIODS[split]
+        times = pc.floor_temporal(batch.column("sent"), length, "millisecond").dictionary_encode("encode")
+        return pc.strftime(times.dictionary, format=form).to_pylist(), np.asarray(times.indices)
 
     def _add(self, key: Key, rows: pa.RecordBatch) -> None:
-        part = self._parts.setdefault(key, _Part())
-        if len(self._parts) > MOST:
-            raise TooManyPartitions(f"--partition-by {', '.join(self.splits)}: more than {MOST} partitions")
+        part = self._parts.get(key)
+        if part is None:
+            if len(self._parts) == MOST:
+                raise TooManyPartitions(f"--partition-by {', '.join(self.splits)}: more than {MOST} partitions")
+            folder = self.folder.joinpath(*map(self._segment, self.splits, key))
+            part = self._parts[key] = _Part(folder)
         part.waiting.append(rows)
         part.bytes += rows.nbytes
         self._bytes += rows.nbytes
@@ -132,10 +156,9 @@ class PartitionedTable:
             opened = [each for each in self._parts.values() if each.opened is not None]
             if len(opened) >= _OPEN:
                 self._close(opened[0])
-            key = next(key for key, each in self._parts.items() if each is part)
-            folder = self.folder.joinpath(*map(self._segment, self.splits, key))
-            folder.mkdir(parents=True, exist_ok=True)
-            context = table_file(folder / f"part-{part.files}.{self.form}", self.form, self._written, gathered=False)
+            part.folder.mkdir(parents=True, exist_ok=True)
+            file = part.folder / f"part-{part.files}.{self.form}"
+            context = table_file(file, self.form, self._written, self.compression, gathered=False)
             part.opened = context, context.__enter__()
             part.files += 1
         return part.opened[1]

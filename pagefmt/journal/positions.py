@@ -159,6 +159,18 @@ class PositionIndex:
         pages = np.array(self._pages[first:behind], np.int64)
         return pages, np.add.reduceat(scattered(numbers), starts[:-1] - starts[0]) if len(pages) else scattered(pages)
 
+    def chunks(self) -> Iterator[PositionChunk]:
+        """Everything that is there, ascending."""
+        import numpy as np
+
+        pages, starts = np.frombuffer(self._pages, np.int64), np.frombuffer(self._starts, np.int64)
+        numbers = np.frombuffer(self._numbers, np.int32)
+        for queue, (first, behind) in self._of_queue.items():
+            for begin in range(int(starts[first]), int(starts[behind]), AT_ONCE):
+                end = min(begin + AT_ONCE, int(starts[behind]))
+                at = np.searchsorted(starts, np.arange(begin, end), "right") - 1
+                yield PositionChunk(np.full(end - begin, queue), pages[at], numbers[begin:end])
+
     def pages(self) -> Iterator[tuple[int, int]]:
         """(queue, page) of everything that is there, ascending."""
         for queue, (first, behind) in self._of_queue.items():

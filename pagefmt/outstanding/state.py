@@ -103,6 +103,19 @@ class StoreState:
             return None
         return PageRule(self.journal, self.queues, page, live=self.live)
 
+    def not_known(self, shown: str) -> str | None:
+        """Set where it is not known what is outstanding: why, empty where that is so of the whole directory.
+
+        ``shown``: what the answer has in place of it.
+        """
+        if self.unknown is None or self.unknown.alone or not (self.store.pages or self.store.problem):
+            return None
+        if self.store.problem:
+            return self.store.problem
+        if self.unknown.part is UnknownPart.ADDRESS:
+            return f"{self.store.name}: {self.unknown.reason}; {shown}"
+        return ""
+
     def motion(self, page: PageFile, damage: Damage) -> str | None:
         """As ``motion_of``; None where no broker is at work."""
         return motion_of(damage, newest=page.number == self.store.current_page) if self.live else None

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # the client compiler and the serial collector: a short job's start takes half the processor time
 LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
+_OF_PANDAS: Final = "PySpark does not yet fully support pandas"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
 _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
 _JAVA_NAMES: Final = re.compile(
@@ -49,6 +51,15 @@ appender.console.layout.alwaysWriteExceptions = false
 
 class NoSpark(PageFmtError):
     """PySpark is not installed, or its virtual machine does not start."""
+
+
+@contextmanager
+def of_pandas_unsaid() -> Iterator[None]:
+    """Around the first import of ``pyspark.sql`` in a program of ours: it imports pandas, which nothing here uses, and
+    warns of every pandas from 3 on. Programs of others hear it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _OF_PANDAS, FutureWarning)
+        yield
 
 
 @contextmanager
@@ -131,6 +142,7 @@ def _settings(local: bool) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": java_options,
+        "spark.executorEnv.PYTHONWARNINGS": f"ignore:{_OF_PANDAS}:FutureWarning",
     }
     if _ARROW_ALLOCATOR in os.environ:
         settings[f"spark.executorEnv.{_ARROW_ALLOCATOR}"] = os.environ[_ARROW_ALLOCATOR]

@@ -1,31 +1,37 @@
 """The two ways to write a table with Spark.
 
-``write_by_tasks``, where the table's folder is one that all tasks see as a folder: each task writes its Parquet file
+``write_by_tasks``, where the table's folder is one that all tasks see as a folder: each task writes its Parquet files
 below ``_temporary``; when all are done the files move up, then ``_SUCCESS`` says that the table is whole.
 Rows that pass through Spark's virtual machine instead cost two to three times the processor time (bench/export.py).
-``write_by_spark``, for storage that only Spark speaks to, and for tables that are split by columns.
+``write_by_spark``, for storage that only Spark speaks to.
+
+Before either, ``surveys`` reads journals and bindings, in tasks. What comes back to the machine that runs the command
+grows with brokers, stores and tasks, not with messages or acknowledgements.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
-from pagefmt.columns.table import TableDamage
+from pagefmt.columns.partitions import PartitionedTable
+from pagefmt.directory.fleet import FleetBroker
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.message_journal import MessageJournal
-from pagefmt.outstanding.state import PagingState
-from pagefmt.spark.groups import PageGroup, SourceOptions, acknowledgements_of, batches_of, damage_of, groups_of
+from pagefmt.spark.groups import GROUP, PageGroup, Piece, grouped
+from pagefmt.spark.options import SourceOptions, TableSpec
+from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.session import cause
 from pagefmt.spark.source import NAME, PageFiles
-from pagefmt.spark.table_folder import DAMAGED, TEMPORARY, put
+from pagefmt.spark.survey import BrokerSurvey, surveyed
+from pagefmt.spark.table_folder import DAMAGED, TEMPORARY, Replaced, note_shortened, put
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -33,6 +39,12 @@ if TYPE_CHECKING:
 
 Watched = Callable[[], AbstractContextManager[None]]
 """A context around the job in which the caller shows progress."""
+SURVEYS: Final = 16
+"""Tasks for each core in which brokers are looked at."""
+SPLIT: Final = 8 * GROUP
+"""Bytes of pages that make the files of one task where a table is split by what differs from message to message."""
+PAGE_SPLITS: Final = frozenset(("broker", "store", "store_address", "page"))
+"""Columns with one value for all messages of a page."""
 
 
 class ExportFailed(PageFmtError):
@@ -40,79 +52,137 @@ class ExportFailed(PageFmtError):
 
 
 @dataclass(frozen=True, slots=True)
+class TableTarget:
+    """Where a table goes, and how. ``folder``: of ``table_at``. ``mode``: rights of its files."""
+
+    folder: Path
+    compression: str = "zstd"
+    splits: tuple[str, ...] = ()
+    replaced: Replaced = Replaced.NOTHING
+    mode: int = 0o666
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenTable:
-    """What is in the table. ``bytes``: of its files. ``damaged``: where the rows of a page end before it does."""
+    """What is in the table. ``bytes``: of its files. ``damaged``: where the rows of a page end before it does.
+
+    ``failed``: why a broker could not be read to its end.
+    """
 
     rows: int
     bytes: int
     damaged: list[dict[str, Any]]
+    failed: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class PartFile:
-    """One task's file."""
+@dataclass(slots=True)
+class PartFiles:
+    """What one task wrote: files with their bytes, below the run's folder; ``shortened`` as ``PartitionedTable``."""
 
-    file: str
-    rows: int
-    damaged: list[dict[str, Any]]
+    files: dict[str, int] = field(default_factory=dict)
+    shortened: dict[str, str] = field(default_factory=dict)
+    rows: int = 0
+    damaged: list[LostRows] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def surveys(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSpec) -> list[BrokerSurvey]:
+    """Of all brokers, in their order."""
+    tasks = min(len(brokers), SURVEYS * context.defaultParallelism)
+    found: list[BrokerSurvey] = context.parallelize(brokers, tasks).map(lambda each: surveyed(each, spec)).collect()
+    return found
 
 
 def write_by_tasks(
-    context: SparkContext, options: SourceOptions, state: PagingState, folder: Path, compression: str,
-    watched: Watched, *, replace: bool,
-) -> WrittenTable:  # fmt: skip
-    """``state``: of the directory that the options name. ``folder``: of ``table_at``. ``replace``: a table in it goes
-    away when the new one is ready.
-
-    Raises ``ExportFailed``.
-    """
-    journal = context.broadcast(acknowledgements_of(state))
-    groups = groups_of(options.location(), state)
-    run = folder.absolute() / TEMPORARY / uuid.uuid4().hex[:12]
+    context: SparkContext, pieces: Sequence[Piece], spec: TableSpec, target: TableTarget, watched: Watched
+) -> WrittenTable:
+    """Raises ``ExportFailed``."""
+    cores = max(1, context.defaultParallelism)
+    least = GROUP if set(target.splits) <= PAGE_SPLITS else min(SPLIT, sum(each.size for each in pieces) // (2 * cores))
+    groups = grouped(pieces, max(GROUP, least))
+    run = target.folder.absolute() / TEMPORARY / uuid.uuid4().hex[:12]
     run.mkdir(parents=True)
-
-    def write(group: PageGroup) -> PartFile:
-        return write_part(group, options, journal.value, run, compression)
-
     with watched():
         try:
-            parts: list[PartFile] = context.parallelize(groups, len(groups)).map(write).collect()
+            made = context.parallelize(groups, len(groups)).map(lambda group: write_part(group, spec, target, run))
+            parts: list[PartFiles] = made.collect()
         except Exception as err:
-            to = str(folder).removesuffix(PARTIAL_SUFFIX)
-            raise ExportFailed(f"{options.path} to {to}: {cause(err)}; no table was written") from err
-    damaged = _sorted(each for part in parts for each in part.damaged)
-    aside = folder / DAMAGED
-    known = [] if replace or not aside.exists() else json.loads(aside.read_text("utf-8"))
-    names = {part.file: f"part-{number:05d}-{run.name}.parquet" for number, part in enumerate(parts)}
-    size = sum((run / name).stat().st_size for name in names)
-    put(folder, run, names, _text(_sorted([*known, *damaged])) if known or damaged else None, replace=replace)
-    return WrittenTable(sum(part.rows for part in parts), size, damaged)
+            raise ExportFailed(f"{_called(target.folder)}: {cause(err)}; no table was written") from err
+    damaged = _sorted(each._asdict() for part in parts for each in part.damaged)
+    aside = target.folder / DAMAGED
+    known = [] if target.replaced is Replaced.ALL or not aside.exists() else json.loads(aside.read_text("utf-8"))
+    note_shortened(target.folder, {short: value for part in parts for short, value in part.shortened.items()})
+    names = {file: _in_table(file, number, run.name) for number, part in enumerate(parts) for file in part.files}
+    put(target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced)
+    size = sum(size for part in parts for size in part.files.values())
+    failed = {broker: why for part in parts for broker, why in part.failed.items()}
+    return WrittenTable(sum(part.rows for part in parts), size, damaged, failed)
 
 
-def write_part(
-    group: PageGroup, options: SourceOptions, journal: MessageJournal | None, folder: Path, compression: str
-) -> PartFile:
-    """Runs in the task: the rows of its pages in a file of its own, also while a second attempt runs."""
-    wanted = options.query()
-    file = folder / f"part-{uuid.uuid4().hex}.parquet"
-    rows, damaged = 0, []
-    with table_file(file, PARQUET, wanted.schema, compression) as out:
-        for page in group.pages:
-            for batch in batches_of(page, wanted, journal):
-                if isinstance(batch, TableDamage):
-                    damaged.append(damage_of(page, batch))
-                else:
-                    out.write_batch(batch)
-                    rows += batch.num_rows
-    return PartFile(file.name, rows, damaged)
+def _called(folder: Path) -> str:
+    return str(folder).removesuffix(PARTIAL_SUFFIX)
+
+
+def _in_table(file: str, number: int, run: str) -> str:
+    """``TASK/NAME=VALUE/part-0.parquet`` as it is called in the table: files in the order of their positions."""
+    folders, name = Path(file).parts[1:-1], Path(file).stem.removeprefix("part-")
+    return str(Path(*folders, f"part-{number:05d}-{name}-{run}.parquet"))
+
+
+def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path) -> PartFiles:
+    """Runs in the task: the rows of its pieces in files of its own, also while a second attempt runs."""
+    found = PartFiles()
+    with _hidden_as(target.mode):
+        folder = run / uuid.uuid4().hex
+        folder.mkdir()
+        with _output(folder, spec, target, found.shortened) as out:
+            for piece in group.pieces:
+                for each in rows_of(piece, spec):
+                    if isinstance(each, LostRows):
+                        found.damaged.append(each)
+                    elif isinstance(each, BrokerFailure):
+                        found.failed[each.broker] = each.why
+                    elif each.num_rows:
+                        out.write_batch(each)
+                        found.rows += each.num_rows
+    found.files = {str(path.relative_to(run)): path.stat().st_size for path in sorted(folder.rglob("*.parquet"))}
+    return found
+
+
+@contextmanager
+def _output(folder: Path, spec: TableSpec, target: TableTarget, shortened: dict[str, str]) -> Iterator[Any]:
+    """The one place that opens files of a table."""
+    if not target.splits:
+        with table_file(folder / "part-0.parquet", PARQUET, spec.schema, target.compression) as out:
+            yield out
+        return
+    parts = PartitionedTable(
+        folder, PARQUET, spec.schema, target.splits, shortened=shortened, compression=target.compression
+    )
+    yield parts
+    parts.close()
+
+
+@contextmanager
+def _hidden_as(mode: int) -> Iterator[None]:
+    """Inside, new files get no rights beyond ``mode``; a worker on another machine has a mask of its own."""
+    hidden = sum(0o7 << shift for shift in (0, 3) if not mode >> shift & 0o4)
+    before = os.umask(0o077)
+    os.umask(before | hidden)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _sorted(damaged: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(damaged, key=lambda each: (each["store"], each["page"], each["offset"]))
+    return sorted(
+        damaged, key=lambda each: (each["broker"], each["store"] or "", each["page"] or 0, each["offset"])
+    )  # fmt: skip
 
 
-def _text(damaged: list[dict[str, Any]]) -> str:
-    return json.dumps(damaged, indent=2) + "\n"
+def _text(damaged: Iterable[dict[str, Any]]) -> str:
+    return json.dumps(_sorted(damaged), indent=2) + "\n"
 
 
 def write_by_spark(
@@ -135,8 +205,7 @@ def write_by_spark(
         try:
             writer.option("compression", compression).parquet(to, partitionBy=list(split) or None)
         except Exception as err:
-            said = f"{options.path} to {to}: {cause(err)}; there is no whole table"
-            raise ExportFailed(said.replace(PARTIAL_SUFFIX, "")) from err
+            raise ExportFailed(f"{_called(Path(to))}: {cause(err)}; there is no whole table") from err
     damaged = _sorted(json.loads(each) for each in seen.get["damaged"])
     if damaged:
         _keep_aside(spark, to, damaged)

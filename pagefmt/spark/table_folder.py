@@ -7,14 +7,17 @@ can undo it.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.writing import locked_folder, refuse_links, sync_files, whole_folder, write_text
+from pagefmt.columns.partitions import SHORTENED
 
 SUCCESS: Final = "_SUCCESS"
 """There when the table is whole."""
@@ -50,18 +53,26 @@ def table_at(folder: Path) -> Iterator[Path]:
         sync_files(partial)
 
 
-def put(folder: Path, run: Path, parts: dict[str, str], damaged: str | None, *, replace: bool) -> None:
-    """Moves the files of a run (name there: name in the table) and the list of damaged pages into the table."""
+class Replaced(Enum):
+    """What of a table goes away when new files are ready: those of the partitions that get new ones, or all."""
+
+    NOTHING = "nothing"
+    PARTITIONS = "partitions"
+    ALL = "all"
+
+
+def put(folder: Path, run: Path, parts: dict[str, str], damaged: str | None, replaced: Replaced) -> None:
+    """Moves the files of a run (path there: path in the table) and the list of damaged pages into the table."""
     aside = folder / DAMAGED
     sync_files(run)
     if aside.exists():
         write_text(run / DAMAGED, aside.read_text("utf-8"))
     (run / REPLACED).mkdir()
-    for path in sorted(folder.iterdir(), key=lambda path: path.name != SUCCESS):
-        if path.name == SUCCESS or (replace and path.name not in (TEMPORARY, DAMAGED) and _of_a_table(path)):
-            path.rename(run / REPLACED / path.name)
+    for path in [folder / SUCCESS, *_old(folder, parts, replaced)]:
+        if path.exists():
+            _move(path, run / REPLACED / path.relative_to(folder))
     for name, target in parts.items():
-        (run / name).rename(folder / target)
+        _move(run / name, folder / target)
     if damaged is None:
         aside.unlink(missing_ok=True)
     else:
@@ -70,19 +81,54 @@ def put(folder: Path, run: Path, parts: dict[str, str], damaged: str | None, *, 
     _remove(run)
 
 
+def note_shortened(folder: Path, found: dict[str, str]) -> None:
+    """Values that folders of the table do not name in full, beside those of earlier runs."""
+    aside = folder / SHORTENED
+    if found:
+        known = json.loads(aside.read_text("utf-8")) if aside.exists() else {}
+        write_text(aside, json.dumps(known | found, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+
+
+def _old(folder: Path, parts: dict[str, str], replaced: Replaced) -> list[Path]:
+    """What new files stand in for."""
+    if replaced is Replaced.NOTHING:
+        return []
+    if replaced is Replaced.ALL:
+        keep = (SUCCESS, TEMPORARY, DAMAGED, SHORTENED)
+        return [path for path in sorted(folder.iterdir()) if path.name not in keep and _of_a_table(path)]
+    folders = sorted({(folder / target).parent for target in parts.values()})
+    inside = (path for each in folders if each.is_dir() for path in sorted(each.iterdir()))
+    return [path for path in inside if path.is_file() and _of_a_table(path)]
+
+
+def _move(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    path.rename(to)
+
+
 def undo(folder: Path) -> None:
     """What a run left that did not come to its end goes away; a table that it had begun to change is as it was."""
     for run in (folder / TEMPORARY).glob("[0-9a-f]" * 12):
         if (run / REPLACED).exists() and not (folder / SUCCESS).exists():
-            for part in folder.glob(f"part-*-{run.name}.parquet"):
+            for part in [*folder.rglob(f"part-*-{run.name}.parquet")]:
                 part.unlink()
+            for partition in sorted(folder.rglob("*=*"), reverse=True):
+                with suppress(OSError):  # there is something in it
+                    partition.rmdir()
             if (run / DAMAGED).exists():
                 write_text(folder / DAMAGED, (run / DAMAGED).read_text("utf-8"))
             else:
                 (folder / DAMAGED).unlink(missing_ok=True)
-            for path in sorted((run / REPLACED).iterdir(), key=lambda path: path.name == SUCCESS):
-                path.rename(folder / path.name)
+            _put_back(run / REPLACED, folder)
         _remove(run)
+
+
+def _put_back(replaced: Path, folder: Path) -> None:
+    for path in sorted(replaced.iterdir(), key=lambda path: path.name == SUCCESS):
+        if path.is_dir() and (folder / path.name).is_dir():
+            _put_back(path, folder / path.name)
+        else:
+            path.rename(folder / path.name)
 
 
 def _remove(run: Path) -> None:
@@ -100,4 +146,4 @@ def _of_a_table(path: Path) -> bool:
     plain = path.name.removeprefix(".").removesuffix(".crc")
     if path.is_dir():
         return plain == TEMPORARY or "=" in plain
-    return plain in (SUCCESS, DAMAGED) or (plain.startswith("part-") and ".parquet" in plain)
+    return plain in (SUCCESS, DAMAGED, SHORTENED) or (plain.startswith("part-") and ".parquet" in plain)

@@ -28,10 +28,9 @@ import pyarrow.parquet as pq
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
-from pagefmt.outstanding.state import load_place
-from pagefmt.spark.groups import SourceOptions
-from pagefmt.spark.table import Watched, WrittenTable, write_by_spark, write_by_tasks
-from pagefmt.spark.table_folder import put, table_at, undo
+from pagefmt.spark.options import SourceOptions
+from pagefmt.spark.table import TableTarget, Watched, WrittenTable, surveys, write_by_spark, write_by_tasks
+from pagefmt.spark.table_folder import Replaced, put, table_at, undo
 
 CASES = golden_cases.cases()
 TORN = GoldenCase("artemis-1.5.6", "torn")
@@ -57,9 +56,10 @@ def write(
     options = options_of(data, **more)
     with table_at(out) as into:
         if writer == "tasks":
-            state = load_place(options.location())
-            replace = mode == "overwrite"
-            return write_by_tasks(spark_context, options, state, into, compression, watched, replace=replace)
+            (found,) = surveys(spark_context, options.brokers, options.spec)
+            replaced = {"append": Replaced.NOTHING, "overwrite": Replaced.ALL}.get(mode, Replaced.PARTITIONS)
+            target = TableTarget(into, compression, split, replaced, found.mode)
+            return write_by_tasks(spark_context, found.pieces, options.spec, target, watched)
         return write_by_spark(spark_context, options, f"file:{into}", mode, compression, split, watched)
 
 
@@ -140,40 +140,30 @@ def test_a_selector_chooses_the_rows(spark_context: Any, tmp_path: Path, writer:
     assert 0 < len(red) == written.rows < len(rows_of(TORN)) and len(written.damaged) == 1
 
 
-def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path, writer: str) -> None:
     """The values are the folders' names, and no row is lost; the same again adds to it."""
     out = tmp_path / "out"
-    first = write(spark_context, "spark", SOUND.data(), out, split=("store_address", "priority"))
+    first = write(spark_context, writer, SOUND.data(), out, split=("store_address", "priority"))
     assert {str(path.relative_to(out)) for path in out.glob("*/*/")} == {"store_address=news/priority=4"}
     split = {"store_address": "news", "priority": 4}
     assert_same([{**row, **split} for row in pq.read_table(out).to_pylist()], SOUND)
-    write(spark_context, "spark", SOUND.data(), out, "append", split=("store_address", "priority"))
+    write(spark_context, writer, SOUND.data(), out, "append", split=("store_address", "priority"))
     assert pq.read_table(out).num_rows == 2 * first.rows
     assert (out / "_SUCCESS").exists()
 
 
-class Removing(AbstractContextManager[None]):
-    """Folders that are gone when the tasks begin."""
-
-    def __init__(self, *folders: Path) -> None:
-        self.folders = folders
-
-    def __enter__(self) -> None:
-        for folder in self.folders:
-            shutil.rmtree(folder)
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-def test_tasks_read_no_journal(spark_context: Any, tmp_path: Path) -> None:
-    """It is read once, where the job is planned, and travels with it."""
-    data = SOUND.copy(tmp_path)
-    gone = Removing(data / "journal", data / "bindings")
-    written = write(spark_context, "tasks", data, tmp_path / "out", watched=lambda: gone)
-    assert not (data / "journal").exists()
-    assert_whole(written, tmp_path / "out", SOUND)
-    assert any(row["acked_by"] for row in pq.read_table(tmp_path / "out").to_pylist())
+def test_single_partitions_are_replaced(spark_context: Any, tmp_path: Path) -> None:
+    """Those that get new files; all others stay, and what is known of their damage."""
+    out = tmp_path / "out"
+    torn = write(spark_context, "tasks", TORN.data(), out, split=("store_address",))
+    write(spark_context, "tasks", SOUND.data(), out, split=("store_address",))
+    red = write(
+        spark_context, "tasks", SOUND.data(), out, "overwrite-partitions", split=("store_address",), where="color='red'"
+    )  # fmt: skip
+    found = pq.read_table(out).column("store_address").to_pylist()
+    assert found.count("torn") == torn.rows > 0 and found.count("news") == red.rows == len(found) - torn.rows > 0
+    assert json.loads((out / "_damaged.json").read_text()) == torn.damaged and (out / "_SUCCESS").exists()
 
 
 class Doing(AbstractContextManager[None]):
@@ -307,19 +297,28 @@ class Stopping(AbstractContextManager["Stopping"]):
         return kind is self.Stopped
 
 
-@pytest.mark.parametrize("replace", [False, True], ids=["append", "overwrite"])
+@pytest.mark.parametrize("replaced", Replaced, ids=str)
 @pytest.mark.parametrize("damaged", ["mine", None])
-def test_a_table_that_was_being_changed_is_as_it_was(replace: bool, damaged: str | None, tmp_path: Path) -> None:
+def test_a_table_that_was_being_changed_is_as_it_was(replaced: Replaced, damaged: str | None, tmp_path: Path) -> None:
     """Stopped in front of each change, and the undoing as well; the run that is not stopped changes the table."""
     old = {"_SUCCESS": "", "part-0-old.parquet": "old", "_damaged.json": "[]", "notes.txt": "mine"}
+    old |= {"k=v/part-0-old.parquet": "old", "k=w/part-0-old.parquet": "old"}
+    goes = {Replaced.NOTHING: (), Replaced.PARTITIONS: ("k=v",), Replaced.ALL: (".", "k=v", "k=w")}[replaced]
     for changes in range(100):
         out = tmp_path / str(changes)
         run = out / "_temporary" / "0123456789ab"
         run.mkdir(parents=True)
-        for name, text in {**old, f"_temporary/{run.name}/x": "new", "_temporary/0": "Spark's"}.items():
+        for name, text in {
+            **old,
+            f"_temporary/{run.name}/x": "new",
+            f"_temporary/{run.name}/y": "new",
+            "_temporary/0": "Spark's",
+        }.items():
+            (out / name).parent.mkdir(exist_ok=True)
             (out / name).write_text(text)
+        target = f"k=v/part-0-{run.name}.parquet"
         with Stopping(changes) as first:
-            put(out, run, {"x": f"part-0-{run.name}.parquet"}, damaged, replace=replace)
+            put(out, run, {"x": target, "y": f"k=n/part-1-{run.name}.parquet"}, damaged, replaced)
         whole = (out / "_SUCCESS").exists() and not (run / "x").exists()
         for steps in range(100):
             with Stopping(steps) as again:
@@ -329,10 +328,11 @@ def test_a_table_that_was_being_changed_is_as_it_was(replace: bool, damaged: str
         found = {str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()}
         assert found.pop("_temporary/0") == "Spark's" and not run.exists()
         if not whole:
-            assert found == old, changes
+            assert found == old and not (out / "k=n").exists(), changes
             continue
-        new = {**old, f"part-0-{run.name}.parquet": "new"} | ({"_damaged.json": damaged} if damaged else {})
-        gone = [*["part-0-old.parquet"] * replace, *["_damaged.json"] * (not damaged)]
+        new = {**old, target: "new", f"k=n/part-1-{run.name}.parquet": "new"}
+        new |= {"_damaged.json": damaged} if damaged else {}
+        gone = [*(str(Path(each, "part-0-old.parquet")) for each in goes), *["_damaged.json"] * (not damaged)]
         assert found == {name: text for name, text in new.items() if name not in gone}
         if first.left >= 0:
             break

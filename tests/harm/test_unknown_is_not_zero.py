@@ -232,7 +232,7 @@ def test_tables_do_not_say_that_nothing_waits(kind: Unknown, tmp_path: Path) -> 
 def test_the_spark_source_says_the_same(kind: Unknown, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Rows as its tasks give them, without a cluster."""
     source = pytest.importorskip("pagefmt.spark.source", reason="the extra pagectl[spark] is not installed")
-    from pagefmt.spark.groups import SourceOptions
+    from pagefmt.spark.options import SourceOptions
 
     reader = source.PageFilesReader(SourceOptions.of({"path": str(made(kind, tmp_path))}))
     rows = [row for group in reader.partitions() for batch in reader.read(group) for row in batch.to_pylist()]
@@ -251,6 +251,9 @@ def test_export_tells_it(spoil: Callable[[Path], None], tmp_path: Path, monkeypa
     from pagefmt.spark import session
 
     monkeypatch.setattr(session, "running", lambda *_: nullcontext())
+    from pagefmt.spark.survey import surveyed
+
+    monkeypatch.setattr(table, "surveys", lambda _, brokers, spec: [surveyed(each, spec) for each in brokers])
     monkeypatch.setattr(table, "write_by_tasks", lambda *_, **__: table.WrittenTable(MESSAGES, 1, []))
     data = golden("scattered-acks").copy(tmp_path)
     words = ["export", data, "--to", tmp_path / "out"]

@@ -14,6 +14,8 @@ from pagefmt.editions import NEWEST
 from pagefmt.outstanding.state import load_state
 
 ORDER = ("store", "page", "number")
+QUEUE_LISTS = ("queues", "acked_by", "outstanding")
+OF_A_FLEET = ("broker", "exported_at", "sent", "expires")
 
 
 def plain(value: Any) -> Any:
@@ -22,7 +24,7 @@ def plain(value: Any) -> Any:
         value = value.asDict()
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in sorted(value.items())}
-    if isinstance(value, list) and value and isinstance(value[0], tuple):
+    if isinstance(value, list) and value and type(value[0]) is tuple:
         return {str(key): plain(each) for key, each in sorted(value)}
     if isinstance(value, list):
         return [plain(each) for each in value]
@@ -51,9 +53,16 @@ def _emptied(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value if value not in ([], {}) else None for key, value in row.items()}
 
 
+def of_one_broker(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a fleet's table as the row of one broker: queues by id alone, nothing that is said beside them."""
+    lists = {name: row[name] for name in QUEUE_LISTS if row.get(name)}
+    ids = {name: [queue["id"] if isinstance(queue, dict) else queue for queue in each] for name, each in lists.items()}
+    return {name: value for name, value in (row | ids).items() if name not in OF_A_FLEET}
+
+
 def texts(found: list[Any]) -> list[str]:
     """The rows in the order store, page, number, each as text."""
-    rows = sorted((_emptied(plain(row)) for row in found), key=lambda row: [row[name] for name in ORDER])
+    rows = sorted((of_one_broker(_emptied(plain(row))) for row in found), key=lambda row: [row[name] for name in ORDER])
     return [json.dumps(row, sort_keys=True, default=str) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""``pagectl export``: the messages of a page directory as Parquet, through Spark."""
+"""``pagectl export``: the messages of brokers, or what is known of them, as Parquet, through Spark."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import sys
 from contextlib import nullcontext
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.broker import located
-from pagectl.options.columns import SPLITS
+from pagectl.opening.broker import NO_DIR, from_environment, located
+from pagectl.options.columns import FLEET_SPLITS
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, TextOrJsonOption, WhereOption
-from pagectl.running.exits import CallError, Exit
-from pagectl.running.reading import each_store, told_state, told_unknown
+from pagectl.options.shared import TextOrJsonOption, WhereOption
+from pagectl.running.exits import CallError, Exit, describe
 from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.table_content import TableContent
+from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark import SparkContext
 
-    from pagefmt.directory.locate import DataLocation
-    from pagefmt.outstanding.state import PagingState
-    from pagefmt.spark.groups import SourceOptions
+    from pagefmt.directory.fleet import FleetBroker
+    from pagefmt.spark.options import SourceOptions, TableSpec
+    from pagefmt.spark.survey import BrokerSurvey
     from pagefmt.spark.table import WrittenTable
 
 
-HADOOP_MASK = "spark.hadoop.fs.permissions.umask-mode"
+HADOOP_MASK = "fs.permissions.umask-mode"
 
 
 class Mode(StrEnum):
@@ -40,6 +40,7 @@ class Mode(StrEnum):
     ERROR = "error"
     APPEND = "append"
     OVERWRITE = "overwrite"
+    PARTITIONS = "overwrite-partitions"
 
 
 class Compression(StrEnum):
@@ -55,9 +56,10 @@ class Compression(StrEnum):
 EXAMPLES = (
     ("A table of all paged messages, on all cores of this machine", "export /var/lib/broker --to messages"),
     ("By address, with text bodies", "export /var/lib/broker --to messages --partition-by address --body text"),
+    ("Which queue of which broker holds how much", "export --brokers fleet.csv --what outstanding --to backlogs"),
     (
-        "On a cluster that sees the directory under the same path",
-        "export /nfs/broker --to /nfs/messages --master spark://head:7077",
+        "On a cluster that sees the directories under the same paths",
+        "export '/nfs/brokers/*' --to /nfs/messages --partition-by broker --master spark://head:7077",
     ),
 )
 
@@ -66,7 +68,26 @@ def command(
     to: Annotated[
         str, typer.Option("--to", metavar="OUT", help="Folder of the table: a path, or a URL that Spark writes to.")
     ],
-    directory: DirArgument = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DIR…",
+            help="Broker instances, data or paging directories, store folders, page files, or patterns of such paths "
+            "[default: $ARTEMIS_INSTANCE].",
+        ),
+    ] = None,
+    brokers: Annotated[
+        Path | None,
+        typer.Option(
+            "--brokers",
+            metavar="LIST",
+            help="More brokers: a CSV file with the columns path and, as wanted, name and edition.",
+        ),
+    ] = None,
+    what: Annotated[
+        TableContent,
+        typer.Option("--what", help="What a row is; messages: wherever they lie, also in the journal."),
+    ] = TableContent.PAGED_MESSAGES,
     master: Annotated[
         str,
         typer.Option(
@@ -79,11 +100,14 @@ def command(
     partition_by: Annotated[
         list[str],
         typer.Option(
-            "--partition-by", metavar="COLUMN", help=f"Partition the table by: {', '.join(SPLITS)}; repeatable."
+            "--partition-by", metavar="COLUMN", help=f"Partition the table by: {', '.join(FLEET_SPLITS)}; repeatable."
         ),
     ] = [],  # noqa: B006
     where: WhereOption = None,
-    mode: Annotated[Mode, typer.Option(help="What to do if OUT exists.")] = Mode.ERROR,
+    mode: Annotated[
+        Mode,
+        typer.Option(help="What to do if OUT exists; overwrite-partitions replaces those that get new files alone."),
+    ] = Mode.ERROR,
     compression: Annotated[
         Compression, typer.Option("--compression", help="Compression of the files.")
     ] = Compression.ZSTD,
@@ -91,46 +115,113 @@ def command(
     broker: BrokerOptions = BrokerOptions(),
     form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Export a page directory to Parquet through Spark.
+    """Export the messages of brokers to Parquet through Spark.
 
-    Spark runs on this machine unless --master names a cluster, where every machine must see DIR under the same path and
-    have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Of a damaged page, the
-    rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So it is
-    where it is not known what is outstanding.
+    Or what is known of their pages and queues (--what). Spark runs on this machine unless --master names a cluster,
+    where every machine must see each DIR under the same path and have a Python with numpy, pyarrow and crc32c
+    (--conf spark.pyspark.python=PATH). Of a damaged page, the rows in front of the damage are written;
+    OUT/_damaged.json lists where each ends, and the exit status is 1. So it is where it is not known what is
+    outstanding, and where one of several brokers cannot be read: the others are written.
     """
-    place = located(directory, broker)
-    state = told_state(place)
-    unjudged = [told_unknown(known, "the table does not say what is outstanding") for known in each_store(place, state)]
+    fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
-    unknown = [name for name in partition_by if name not in SPLITS]
-    if unknown:
-        raise CallError(f"--partition-by {unknown[0]}: no such column to split by; there are {', '.join(SPLITS)}")
-    if where is not None:
-        from pagefmt.selector import parse
-
-        parse(where)
+    spec = _spec(what, body, where, partition_by)
     folder = _folder(to, master)
-    from pagectl.files.destination import private_files
-    from pagefmt.spark.session import running
-    from pagefmt.spark.table_folder import table_at
+    if mode is Mode.PARTITIONS and (folder is None or not partition_by):
+        raise CallError(f"--mode {mode}: goes with --partition-by, and with a folder that every task sees as a folder")
+    if folder is not None and folder.is_dir():
+        _mode_for(folder, mode)
+    from pagefmt.spark.options import SourceOptions
+    from pagefmt.spark.session import of_pandas_unsaid, running
 
-    with private_files(place) as mask, table_at(folder) if folder else nullcontext() as into:
-        if into is not None:
-            mode = _mode_for(into, mode)
-        with running(f"pagectl export {place.given}", master, {HADOOP_MASK: mask} | settings) as context:
-            options = _options(place, body, where)
-            written = _write(context, options, state, to, into, mode, compression, partition_by)
-    _say(
-        {
-            "to": to,
-            "wrote": str(folder.absolute()) if folder else to,
-            "rows": written.rows,
-            "bytes": written.bytes,
-            "damaged": written.damaged,
-        },
-        form,
-    )
-    return Exit.FOUND if written.damaged or any(unjudged) or state.known.damaged else Exit.OK
+    with of_pandas_unsaid():
+        from pagefmt.spark.table import surveys
+
+    with running(f"pagectl export {to}", master, settings) as context:
+        found = surveys(context, fleet, spec)
+        readable = [each for each, seen in zip(fleet, found, strict=True) if seen.failed is None]
+        failed |= _tell(found, alone=len(fleet) + len(failed) == 1)
+        if not readable:
+            raise CallError(next(iter(failed.values())))
+        written = _write(context, SourceOptions(tuple(readable), spec, damage=True), found, to, folder, mode,
+                         compression, partition_by)  # fmt: skip
+    failed |= written.failed
+    for name, why in written.failed.items():
+        _warn(f"{name}: {why}; not all of it is in the table")
+    summary = {
+        "to": to, "wrote": str(folder.absolute()) if folder else to, "brokers": len(readable), "rows": written.rows,
+        "bytes": written.bytes, "damaged": written.damaged,
+        "failed": [{"broker": name, "why": why} for name, why in failed.items()],
+    }  # fmt: skip
+    _say(summary, what, form)
+    wrong = written.damaged or failed or any(each.wrong for each in found)
+    return Exit.FOUND if wrong or (what is TableContent.DAMAGE and written.rows) else Exit.OK
+
+
+def _fleet(
+    given: list[str], listing: Path | None, options: BrokerOptions
+) -> tuple[list[FleetBroker], dict[str, str]]:  # fmt: skip
+    """The brokers, and why others cannot be opened. Raises ``CallError`` where there is none."""
+    from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
+
+    instance = from_environment()
+    usual = [str(instance)] if instance is not None and listing is None and options.broker_xml is None else []
+    entries = fleet_of(given or usual, listing)
+    if len(entries) > 1 and options != BrokerOptions():
+        raise CallError("--broker-xml, --properties, --profile and --server go with one DIR")
+    if not entries:
+        if options.broker_xml is None:
+            raise CallError(NO_DIR if listing is None else f"{listing}: names no broker")
+        place = located(None, options)
+        return [FleetBroker(str(place.given.absolute()), absolute(place))], {}
+    found: list[FleetBroker] = []
+    failed: dict[str, str] = {}
+    for entry in entries:
+        try:
+            found.append(FleetBroker(entry.name, absolute(located(entry.path, options)), entry.edition))
+        except (CallError, PageFmtError, OSError) as err:
+            if len(entries) == 1:
+                raise
+            failed[entry.name] = describe(err)
+            _warn(f"{entry.name}: {failed[entry.name]}; left out")
+    if not found:
+        raise CallError(f"none of {len(entries)} brokers can be read")
+    return found, failed
+
+
+def _spec(what: TableContent, body: TableBody, where: str | None, splits: list[str]) -> TableSpec:
+    """Raises ``CallError``, and the selector's error."""
+    from pagefmt.spark.options import TableSpec
+
+    if not what.of_messages and (where is not None or body is not TableBody.SIZE):
+        raise CallError(f"--what {what}: has no messages; --where and --body go with messages and paged-messages")
+    spec = TableSpec.now(content=what, body=body, where=where)
+    there = [
+        name for name in FLEET_SPLITS if name in (*spec.schema.names, *(["day", "hour"] if what.of_messages else []))
+    ]
+    unknown = [name for name in splits if name not in there]
+    if unknown:
+        raise CallError(f"--partition-by {unknown[0]}: no such column to split by; there are {', '.join(there)}")
+    return spec
+
+
+def _tell(found: list[BrokerSurvey], *, alone: bool) -> dict[str, str]:
+    """Say what is not known of brokers; why some cannot be read."""
+    from pagectl.terminal.streams import note
+    from pagefmt.spark.survey import remarks_of
+
+    for each in found:
+        for remark in remarks_of(each, alone=alone):
+            (note if remark.missing else _warn)(remark.text)
+        if each.failed is not None and not alone:
+            _warn(f"{each.broker}: {each.failed}; left out")
+    return {each.broker: each.failed for each in found if each.failed is not None}
+
+
+def _warn(text: str) -> None:
+    from pagectl.terminal.streams import warning
+
+    warning(text)
 
 
 def _settings(conf: list[str]) -> dict[str, str]:
@@ -178,43 +269,42 @@ def _mode_for(folder: Path, mode: Mode) -> Mode:
     return mode
 
 
-def _options(place: DataLocation, body: TableBody, where: str | None) -> SourceOptions:
-    from pagefmt.spark.groups import SourceOptions
-
-    given = {"path": str(place.given.absolute()), "body": body.value, "damage": "true"}
-    if place.paging is not None:
-        beside = {"paging": place.paging, "journal": place.journal, "bindings": place.bindings}
-        given |= {name: str(path.absolute()) if path else "" for name, path in beside.items()}
-    return SourceOptions.of(given | ({"where": where} if where is not None else {}))
-
-
 def _write(
-    context: SparkContext, options: SourceOptions, state: PagingState, to: str, folder: Path | None, mode: Mode,
-    compression: Compression, split: list[str],
+    context: SparkContext, options: SourceOptions, found: list[BrokerSurvey], to: str, folder: Path | None, mode: Mode,
+    compression: Compression, splits: list[str],
 ) -> WrittenTable:  # fmt: skip
+    from pagectl.files.destination import hidden_as
     from pagectl.terminal.spark_progress import spark_progress
-    from pagefmt.spark.table import write_by_spark, write_by_tasks
+    from pagefmt.spark.table import TableTarget, write_by_spark, write_by_tasks
+    from pagefmt.spark.table_folder import Replaced, table_at
 
+    rights = 0o666
+    for each in found:
+        rights &= each.mode
     watched = partial(spark_progress, context, "exporting")
-    if folder is not None and not split:
-        replace = mode is Mode.OVERWRITE
-        return write_by_tasks(context, options, state, folder, compression.value, watched, replace=replace)
-    to = to if folder is None else f"file:{folder.absolute()}"
-    return write_by_spark(context, options, to, mode.value, compression.value, split, watched)
+    with hidden_as(rights) as mask, table_at(folder) if folder else nullcontext() as into:
+        if into is None:
+            context._jsc.hadoopConfiguration().set(HADOOP_MASK, mask)
+            return write_by_spark(context, options, to, mode.value, compression.value, splits, watched)
+        chosen = _mode_for(into, mode)
+        replaced = {Mode.OVERWRITE: Replaced.ALL, Mode.PARTITIONS: Replaced.PARTITIONS}.get(chosen, Replaced.NOTHING)
+        target = TableTarget(into, compression.value, tuple(dict.fromkeys(splits)), replaced, rights)
+        pieces = [piece for each in found for piece in each.pieces]
+        return write_by_tasks(context, pieces, options.spec, target, watched)
 
 
-def _say(summary: dict[str, Any], form: TextOrJson) -> None:
-    from pagectl.terminal.streams import print_json, warning
+def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
+    from pagectl.terminal.streams import print_json
     from pagefmt.quantities import size_text
 
     for each in summary["damaged"]:
-        warning(
-            f"{each['store']}/{each['file']}: rows end in front of offset {each['offset']}, {each['bytes']} bytes are "
-            f"not in the table ({each['kind']}); see: pagectl pages verify"
+        _warn(
+            f"{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
+            f"{each['bytes']} bytes are not in the table ({each['kind']}); see: pagectl pages verify"
         )
     if form is TextOrJson.json:
         print_json(summary)
         return
     aside = f", {count_text(len(summary['damaged']), 'damaged page')} (OUT/_damaged.json)" if summary["damaged"] else ""
-    rows = count_text(summary["rows"], "message")
+    rows = count_text(summary["rows"], "message" if what.of_messages else "row")
     sys.stdout.write(f"{rows}, {size_text(summary['bytes'])} in {summary['wrote']}{aside}\n")

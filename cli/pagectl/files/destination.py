@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.bytes.writing import atomic_file, is_stream, owner, without_list
-from pagefmt.directory.locate import DataLocation, stores
+from pagefmt.bytes.writing import atomic_file, is_stream, owner
+from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.privacy import private_mode
 
 
 @contextlib.contextmanager
@@ -60,22 +60,16 @@ def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path
         yield fresh
 
 
-def private_mode(place: DataLocation | None) -> int:
-    """Rights of a file that is made of the pages: nobody may read it who may not read every one of them."""
-    mode = 0o666
-    if place is not None:
-        for store in stores(place):
-            for page in store.pages:
-                mode &= _readers(page.path)
-            if store.pages:
-                mode &= _readers(store.folder)
-    return mode | 0o600
-
-
 @contextlib.contextmanager
 def private_files(place: DataLocation) -> Iterator[str]:
     """Inside, new files and folders are as private as the pages, also those of programs that are started; the mask."""
-    mode = private_mode(place)
+    with hidden_as(private_mode(place)) as mask:
+        yield mask
+
+
+@contextlib.contextmanager
+def hidden_as(mode: int) -> Iterator[str]:
+    """As ``private_files``, for what ``private_mode`` said."""
     hidden = sum(0o7 << shift for shift in (0, 3) if not mode >> shift & 0o4)
     before = os.umask(0o077)
     os.umask(before | hidden)
@@ -83,16 +77,6 @@ def private_files(place: DataLocation) -> Iterator[str]:
         yield f"{before | hidden:03o}"
     finally:
         os.umask(before)
-
-
-def _readers(path: Path) -> int:
-    """Who may read it, as the bits for reading and writing. Another group is not ours."""
-    status = path.lstat()
-    mode = without_list(status.st_mode, path)
-    reads = (mode if stat.S_ISDIR(mode) else mode >> 2) & 0o111
-    if status.st_gid != os.getegid():
-        reads &= 0o707 | (reads & 0o001) << 3
-    return reads << 2 | reads << 1
 
 
 def _refuse_inside(target: Path, place: DataLocation | None) -> None:

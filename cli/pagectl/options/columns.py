@@ -6,7 +6,7 @@ BODIES = ("none", "size", "sha256", "text", "value", "base64", "hex")
 """Forms of a body: ``pages decode --body``."""
 
 SPLITS = ("address", "store", "store_address", "protocol", "page", "priority", "durable", "type_name")
-"""Columns that a table can be split by: those with one value for each message; ``export --partition-by``."""
+"""Columns that a table can be split by: those with one value for each message."""
 
 ORIGIN_COLUMNS = ("where", "queues_state")
 """Of commands that read messages wherever they lie."""
@@ -20,6 +20,9 @@ COLUMNS = (
     *ORIGIN_COLUMNS,
 )  # fmt: skip
 """Columns of messages: ``pages decode --columns``; beside them ``properties.NAME`` and fields of ``amqp``."""
+
+FLEET_SPLITS = ("broker", *SPLITS, "day", "hour")
+"""The same, and what tables of several brokers have; ``export --partition-by``."""
 
 MESSAGE_SPLITS = (*SPLITS, "queue", "day", "hour")
 """What ``pages decode --partition-by`` splits by."""

@@ -65,16 +65,10 @@ def told_unknown(known: StoreState, shown: str) -> bool:
 
     ``shown``: what the answer has in place of it.
     """
-    from pagefmt.outstanding.knowledge import UnknownPart
-
-    unknown = known.unknown
-    if unknown is None or unknown.alone or not (known.store.pages or known.store.problem):
-        return False
-    if known.store.problem:
-        warning(known.store.problem)
-    elif unknown.part is UnknownPart.ADDRESS:
-        warning(f"{known.store.name}: {unknown.reason}; {shown}")
-    return True
+    said = known.not_known(shown)
+    if said:
+        warning(said)
+    return said is not None
 
 
 def bytes_to_read(place: DataLocation) -> int | None:

@@ -1,0 +1,22 @@
+"""What a table of a fleet has a row for. Apart from the tables: a command line lists these without their libraries."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class TableContent(StrEnum):
+    """``messages``: wherever they lie. ``outstanding``: queues with what waits for each in pages. ``acknowledgements``:
+    of messages in pages, as the journal has them."""
+
+    PAGED_MESSAGES = "paged-messages"
+    MESSAGES = "messages"
+    PAGES = "pages"
+    OUTSTANDING = "outstanding"
+    DAMAGE = "damage"
+    ACKNOWLEDGEMENTS = "acknowledgements"
+
+    @property
+    def of_messages(self) -> bool:
+        """A row is a message."""
+        return self in (TableContent.PAGED_MESSAGES, TableContent.MESSAGES)

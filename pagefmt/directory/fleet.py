@@ -1,0 +1,110 @@
+"""The brokers of a fleet: from paths, patterns of paths, and a list that names them.
+
+A list is CSV with a heading; a line that begins with # is a remark. ``path`` is what a command takes as DIR, relative
+to the folder of the list; ``name`` (else the path) is what a table calls the broker, ``edition`` (else what its
+journals tell) the release whose reader says the facts of AMQP messages.
+
+    name,path,edition
+    orders-1,/nfs/orders-1,artemis-2.44
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import dropwhile
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.directory.locate import DataLocation
+from pagefmt.editions import Edition
+from pagefmt.errors import PageFmtError
+
+FIELDS: Final = ("name", "path", "edition")
+_PATTERN: Final = frozenset("*?[")
+
+
+class FleetError(PageFmtError):
+    """A list of brokers that cannot be used, or a pattern that fits nothing."""
+
+
+class FleetEntry(NamedTuple):
+    """A broker as it was named. ``edition`` None: as its journals tell."""
+
+    name: str
+    path: Path
+    edition: Edition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FleetBroker:
+    """A broker with its directories."""
+
+    name: str
+    place: DataLocation
+    edition: Edition | None = None
+
+
+def local_path(text: str) -> Path:
+    """A path, also where it is given as a URL."""
+    return Path("/" + text.removeprefix("file:").lstrip("/") if text.startswith("file:") else text)
+
+
+def fleet_of(paths: Iterable[str], listing: Path | None = None) -> list[FleetEntry]:
+    """Brokers by paths or patterns of paths, and those of a list, in their order. A path is its name, in full.
+
+    Raises ``FleetError``, also where two have one name.
+    """
+    named = [path for text in paths for path in _matching(local_path(text))]
+    found = [FleetEntry(str(path.absolute()), path) for path in named]
+    found += [] if listing is None else _listed(listing)
+    twice = [name for name, times in Counter(each.name for each in found).items() if times > 1]
+    if twice:
+        raise FleetError(f"{twice[0]}: named twice; every broker needs a name of its own")
+    return found
+
+
+def absolute(place: DataLocation) -> DataLocation:
+    """The same wherever a task runs."""
+    paths: dict[str, Any] = {name: each.absolute() for name, each in place._asdict().items() if isinstance(each, Path)}
+    return place._replace(**paths)
+
+
+def _matching(path: Path) -> list[Path]:
+    if not _PATTERN.intersection(str(path)) or path.exists():
+        return [path]
+    found = sorted(map(Path, glob.glob(str(path))))  # noqa: PTH207 (Path has no glob for absolute patterns)
+    if not found:
+        raise FleetError(f"{path}: no path fits this pattern")
+    return found
+
+
+def _listed(listing: Path) -> list[FleetEntry]:
+    try:
+        lines = enumerate(listing.read_text("utf-8-sig").splitlines(), 1)
+    except (OSError, UnicodeDecodeError) as err:
+        raise NotReadable(f"{listing}: cannot be read: {getattr(err, 'strerror', None) or 'not UTF-8'}") from err
+    rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
+    heading = next(csv.reader(line for _, line in rows[:1]), [])
+    if "path" not in heading or (foreign := next(dropwhile(FIELDS.__contains__, heading), None)) is not None:
+        said = f"{foreign!r} is none of" if "path" in heading else "the first line has to name the columns:"
+        raise FleetError(f"{listing}: {said} {', '.join(FIELDS)}")
+    return [_entry(listing, number, heading, line) for number, line in rows[1:]]
+
+
+def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEntry:
+    values = next(csv.reader([line]))
+    given = {name: value.strip() for name, value in zip(heading, values, strict=False) if value.strip()}
+    if len(values) > len(heading) or "path" not in given:
+        raise FleetError(f"{listing}: line {number}: not a line of {','.join(heading)}, with a path")
+    path = listing.absolute().parent / local_path(given["path"])
+    try:
+        edition = Edition(given["edition"]) if "edition" in given else None
+    except ValueError:
+        known = ", ".join(str(each.value) for each in Edition)
+        raise FleetError(f"{listing}: line {number}: edition {given['edition']!r} is none of {known}") from None
+    return FleetEntry(given.get("name", str(path)), path, edition)

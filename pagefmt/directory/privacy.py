@@ -1,0 +1,32 @@
+"""Who may read what is made of the pages of a place."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from pagefmt.bytes.writing import without_list
+from pagefmt.directory.locate import DataLocation, stores
+
+
+def private_mode(place: DataLocation | None) -> int:
+    """Rights of a file that is made of the pages: nobody may read it who may not read every one of them."""
+    mode = 0o666
+    if place is not None:
+        for store in stores(place):
+            for page in store.pages:
+                mode &= _readers(page.path)
+            if store.pages:
+                mode &= _readers(store.folder)
+    return mode | 0o600
+
+
+def _readers(path: Path) -> int:
+    """Who may read it, as the bits for reading and writing. Another group is not ours."""
+    status = path.lstat()
+    mode = without_list(status.st_mode, path)
+    reads = (mode if stat.S_ISDIR(mode) else mode >> 2) & 0o111
+    if status.st_gid != os.getegid():
+        reads &= 0o707 | (reads & 0o001) << 3
+    return reads << 2 | reads << 1

@@ -1,0 +1,189 @@
+"""The options of the data source and of an export: which brokers, and what of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import pyarrow as pa
+
+from pagefmt.columns.named_columns import OF_A_FLEET, TIME, NamedTable, NoSuchColumn
+from pagefmt.columns.state_tables import SCHEMAS
+from pagefmt.columns.table import TableQuery
+from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.table_content import TableContent
+from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, local_path
+from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate
+from pagefmt.editions import Edition
+from pagefmt.errors import PageFmtError
+from pagefmt.selector import parse
+
+DAMAGE: Final = pa.field("damage", pa.string())
+_AROUND: Final = (("broker", "exported_at"), ("sent", "expires"))
+"""Columns in front of those of a table of messages, and behind them."""
+_SPARK_TIME: Final = pa.timestamp("us", "UTC")
+_LOG: Final = logging.getLogger(__name__)
+
+
+class BadOption(PageFmtError):
+    """An option of the data source that is not understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What a table has; goes along with the tasks. ``exported_at``: ms. ``run``: tells one reading from another."""
+
+    content: TableContent = TableContent.PAGED_MESSAGES
+    body: TableBody = TableBody.SIZE
+    where: str | None = None
+    columns: tuple[str, ...] | None = None
+    exported_at: int = 0
+    run: str = ""
+
+    def messages(self) -> NamedTable:
+        """A table of messages. Raises ``NoSuchColumn``, and the selector's error."""
+        located = self.content is TableContent.MESSAGES
+        query = TableQuery(self.body, None if self.where is None else parse(self.where), located=located)
+        before, behind = _AROUND
+        names = (*before, *query.schema.names, *behind) if self.columns is None else self.columns
+        return NamedTable.of(names, query, first=OF_A_FLEET)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns. Raises as ``messages``."""
+        if self.content.of_messages:
+            return self.messages().schema
+        every = SCHEMAS[self.content]
+        for name in self.columns or ():
+            if name not in every.names:
+                raise NoSuchColumn(
+                    f"{name}: a table of {self.content} has no such column; it has {', '.join(every.names)}"
+                )
+        return every if self.columns is None else pa.schema([every.field(name) for name in self.columns])
+
+    @classmethod
+    def now(cls, **more: Any) -> TableSpec:
+        """Of a reading that begins."""
+        return cls(**more, exported_at=int(datetime.now(UTC).timestamp() * 1000), run=uuid4().hex[:12])
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The options, parsed. ``damage``: with a column that tells what is damaged."""
+
+    brokers: tuple[FleetBroker, ...]
+    spec: TableSpec
+    damage: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> SourceOptions:
+        """The options by name. Raises ``BadOption``, the selector's error, and ``LocateError`` of one path alone."""
+        known = {"path", "paths", "brokers", "damage", "paging", "journal", "bindings"}
+        known |= {field.name for field in fields(TableSpec)} - {"exported_at", "run"}
+        options = {name.lower(): value for name, value in given.items()}
+        unknown = sorted(set(options) - known)
+        if unknown:
+            raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(known))}")
+        content = _one_of(TableContent, options, "content", TableContent.PAGED_MESSAGES)
+        body = _one_of(TableBody, options, "body", TableBody.SIZE)
+        columns = options.get("columns")
+        names = None if columns is None else tuple(dict.fromkeys(name.strip() for name in columns.split(",")))
+        spec = TableSpec.now(content=content, body=body, where=options.get("where"))
+        every = spec.schema
+        if names is not None:
+            wrong = next((name for name in names if not _has(replace(spec, columns=(name,)))), None)
+            if wrong is not None:
+                there = ", ".join(every.names)
+                raise BadOption(f"option columns: {wrong!r} is none; with body {body} there are {there}")
+            spec = replace(spec, columns=tuple(sorted(names, key=[*every.names, *names].index)))
+        return cls(_brokers(options), spec, options.get("damage", "false").lower() == "true")
+
+    def said(self) -> dict[str, str]:
+        """The options as the mapping that ``of`` takes."""
+        spec = self.spec
+        given = {"content": str(spec.content), "body": str(spec.body), "damage": str(self.damage)}
+        given |= {} if spec.where is None else {"where": spec.where}
+        given |= {} if spec.columns is None else {"columns": ",".join(spec.columns)}
+        return given | {"brokers": json.dumps(list(map(_plain, self.brokers)))}
+
+    def schema(self) -> pa.Schema:
+        """The columns of the table as Spark has them: nullable, and times in microseconds."""
+        every = [*self.spec.schema, *([DAMAGE] if self.damage else [])]
+        types = {TIME: _SPARK_TIME}
+        return pa.schema([pa.field(each.name, types.get(each.type, each.type)) for each in every])
+
+
+def _has(spec: TableSpec) -> bool:
+    try:
+        return bool(spec.schema)
+    except NoSuchColumn:
+        return False
+
+
+def _one_of(words: Any, options: Mapping[str, str], name: str, usual: Any) -> Any:
+    try:
+        return words(options.get(name, usual))
+    except ValueError:
+        raise BadOption(f"option {name}: {options[name]!r} is none of {', '.join(words)}") from None
+
+
+def _plain(broker: FleetBroker) -> dict[str, Any]:
+    place = {name: None if value is None else str(value) for name, value in broker.place._asdict().items()}
+    return {"name": broker.name, "edition": broker.edition and broker.edition.value, "place": place}
+
+
+def _unpacked(plain: Mapping[str, Any]) -> FleetBroker:
+    found = dict(plain["place"])
+    kind = LocationKind(found.pop("kind"))
+    obvious = found.pop("obvious") == "True"
+    paths: dict[str, Any] = {name: None if value is None else Path(value) for name, value in found.items()}
+    edition = None if plain["edition"] is None else Edition(plain["edition"])
+    return FleetBroker(plain["name"], DataLocation(kind=kind, obvious=obvious, **paths), edition)
+
+
+def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
+    listing = options.get("brokers")
+    if listing is not None and listing.startswith("["):
+        return tuple(map(_unpacked, json.loads(listing)))
+    paths = [*json.loads(options.get("paths", "[]")), *([options["path"]] if options.get("path") else [])]
+    entries = fleet_of(paths, None if listing is None else local_path(listing))
+    if not entries:
+        raise BadOption("no directory given; name one with load(DIR), or several with the option brokers")
+    found: list[FleetBroker] = []
+    for entry in entries:
+        try:
+            place = _location(entry.path, options if len(entries) == 1 else {})
+        except LocateError as err:
+            if len(entries) == 1:
+                raise
+            _LOG.warning(str(err))
+            continue
+        found.append(FleetBroker(entry.name, absolute(place), entry.edition))
+    if not found:
+        raise BadOption("none of the brokers can be read")
+    return tuple(found)
+
+
+def _location(path: Path, options: Mapping[str, str]) -> DataLocation:
+    """Of an instance the directories in their usual places: a configuration is for the caller to read."""
+    try:
+        place = locate(path)
+    except LocateError:
+        if not options.get("paging"):
+            raise
+        place = DataLocation(path, LocationKind.INSTANCE, None)
+    return place._replace(
+        paging=_apart(options.get("paging"), place.paging), journal=_apart(options.get("journal"), place.journal),
+        bindings=_apart(options.get("bindings"), place.bindings),
+    )  # fmt: skip
+
+
+def _apart(given: str | None, usual: Path | None) -> Path | None:
+    """As given, empty for none; else where it usually lies."""
+    return usual if given is None else Path(given) if given else None

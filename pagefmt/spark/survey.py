@@ -1,0 +1,46 @@
+"""What a broker has to be read, and what has to be told of it: found out in a task of its own, journals and all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pagefmt.directory.fleet import FleetBroker
+from pagefmt.directory.privacy import private_mode
+from pagefmt.errors import PageFmtError
+from pagefmt.spark.groups import Piece, pieces_of
+from pagefmt.spark.options import TableSpec
+from pagefmt.spark.rows import Remark, opened
+
+
+class BrokerSurvey(NamedTuple):
+    """Of one broker. ``wrong``: something is damaged or not known. ``mode``: rights of what is made of its pages.
+
+    ``failed``: why it cannot be read; there are no pieces then.
+    """
+
+    broker: str
+    pieces: tuple[Piece, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    wrong: bool = False
+    mode: int = 0o666
+    failed: str | None = None
+
+
+def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
+    """Never raises for what cannot be read. Of journals nothing is kept but what is wrong with them."""
+    try:
+        found = opened(broker, spec.run)
+        stores = found.stores.values()
+        unknown = any(each.not_known("") is not None for each in stores)
+        pieces = tuple(pieces_of(broker, (each.store for each in stores), spec.content))
+        wrong = unknown or found.state.known.damaged
+        return BrokerSurvey(broker.name, pieces, tuple(found.remarks()), wrong, private_mode(broker.place))
+    except (PageFmtError, OSError) as err:
+        return BrokerSurvey(broker.name, failed=str(err), wrong=True)
+
+
+def remarks_of(found: BrokerSurvey, *, alone: bool) -> Iterator[Remark]:
+    """With the broker's name in front where it is one of several."""
+    for each in found.remarks:
+        yield each if alone else each._replace(text=f"{found.broker}: {each.text}")

@@ -1,0 +1,265 @@
+"""Many brokers in one table: each as it is alone, and one that is broken costs itself alone."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from golden_cases import VERSIONS, GoldenCase, cases
+from program import call
+from table_rows import assert_same, of_one_broker, plain
+
+pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+
+import pyarrow.parquet as pq
+
+from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.table_content import TableContent
+from pagefmt.directory.fleet import FleetBroker, FleetError, absolute, fleet_of
+from pagefmt.directory.locate import within
+from pagefmt.editions import Edition
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.bodies import CursorAck, encode_body
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import JournalRecord, RecordKind
+from pagefmt.journal.writing import write_journal
+from pagefmt.outstanding.state import load_place
+from pagefmt.spark import rows
+from pagefmt.spark.groups import grouped
+from pagefmt.spark.options import TableSpec
+from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
+from pagefmt.spark.survey import BrokerSurvey, surveyed
+from pagefmt.spark.table import TableTarget, WrittenTable, surveys, write_by_tasks
+from pagefmt.spark.table_folder import table_at
+
+MIXED = GoldenCase("2.56.0", "journal-mix")
+ACKED = GoldenCase("2.56.0", "scattered-acks")
+TORN = GoldenCase("artemis-1.5.6", "torn")
+
+
+def broker(case: GoldenCase) -> FleetBroker:
+    return FleetBroker(str(case), absolute(within(case.data())))
+
+
+def some(each: int) -> list[GoldenCase]:
+    """So many cases of every version, spread over their names."""
+    found = []
+    for version in VERSIONS:
+        mine = cases(version)
+        found += mine[:: -(-len(mine) // each)]
+    return found
+
+
+def here(case: GoldenCase, content: TableContent, **more: Any) -> pa.Table:
+    """The table of one broker, made without Spark."""
+    spec = TableSpec.now(content=content, **more)
+    found = surveyed(broker(case), spec)
+    made = [each for group in grouped(found.pieces) for piece in group.pieces for each in rows_of(piece, spec)]
+    return pa.Table.from_batches([each for each in made if isinstance(each, pa.RecordBatch)], spec.schema)
+
+
+def write(
+    context: Any, brokers: list[FleetBroker], out: Path, **more: Any
+) -> tuple[list[BrokerSurvey], WrittenTable]:  # fmt: skip
+    spec = TableSpec.now(**more)
+    found = surveys(context, brokers, spec)
+    with table_at(out) as folder:
+        pieces = [piece for each in found for piece in each.pieces]
+        return found, write_by_tasks(context, pieces, spec, TableTarget(folder), nullcontext)
+
+
+def test_a_fleet_is_its_brokers_one_by_one(spark_context: Any, tmp_path: Path) -> None:
+    """Brokers of every version, and one whose pages cannot be listed."""
+    chosen = some(4)
+    broken = FleetBroker("broken", within(tmp_path)._replace(paging=tmp_path / "nowhere"))
+    found, written = write(spark_context, [broken, *map(broker, chosen)], tmp_path / "out", body=TableBody.BASE64)
+    assert [each.broker for each in found if each.failed] == ["broken"] and not written.failed
+    every: dict[str, list[Any]] = {}
+    for row in pq.read_table(tmp_path / "out").to_pylist():
+        every.setdefault(row["broker"], []).append(row)
+    assert len(chosen) > 25 and len({row["exported_at"] for mine in every.values() for row in mine}) == 1
+    for case in chosen:
+        assert_same(every.pop(str(case), []), case)
+    assert not every
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("content", TableContent, ids=str)
+def test_five_hundred_brokers(spark_context: Any, tmp_path: Path, content: TableContent) -> None:
+    """Every case again and again under further names: ``pytest -m slow tests/cli/test_fleet.py``."""
+    every = [broker(case) for case in cases()]
+    fleet = [FleetBroker(f"{each.name} {n}", each.place) for n in range(500 // len(every) + 1) for each in every][:500]
+    _, written = write(spark_context, fleet, tmp_path / "out", content=content)
+    table = pq.read_table(tmp_path / "out")
+    assert not written.failed and len(fleet) == 500
+    alone = {str(case): here(case, content).num_rows for case in cases()}
+    assert table.num_rows == sum(alone[each.name.rpartition(" ")[0]] for each in fleet) == written.rows
+
+
+@pytest.mark.parametrize("case", [MIXED, ACKED, TORN], ids=str)
+def test_messages_are_those_of_the_command(case: GoldenCase, tmp_path: Path) -> None:
+    """Wherever they lie, in its order; queues with their names."""
+    told = call("messages", "decode", case.data(), "--body", "value", "--to", tmp_path / "x.parquet")
+    assert told.status in (0, 1), told.err
+    expected = pq.read_table(tmp_path / "x.parquet").to_pylist()
+    found = here(case, TableContent.MESSAGES, body=TableBody.VALUE).to_pylist()
+    assert len(found) == len(expected) > 0
+    for mine, theirs in zip(found, expected, strict=True):
+        assert [queue["name"] for queue in mine["queues"]] == theirs["queue_names"]
+        assert (mine["sent"], mine["expires"]) == (theirs["sent"], theirs["expires"])
+        same = {name: value for name, value in of_one_broker(plain(mine)).items() if not name.startswith("outst")}
+        assert same == {name: plain(theirs)[name] for name in same}
+
+
+@pytest.mark.parametrize("case", [MIXED, ACKED, GoldenCase("2.56.0", "many-queues")], ids=str)
+def test_backlogs_are_those_of_pages_top(case: GoldenCase) -> None:
+    told = json.loads(call("pages", "top", case.data(), "--format", "json").out)["queues"]
+    found = here(case, TableContent.OUTSTANDING).to_pylist()
+    names = ("queue", "id", "messages", "bytes", "pages_held", "bytes_held", "bytes_held_alone")
+    assert sorted([str(each[name]) for name in names] for each in found) == sorted(
+        [str(each[name]) for name in names] for each in told
+    )
+    assert {each["store_address"] for each in found} == {each["address"] for each in told}
+
+
+def test_pages_say_who_holds_them() -> None:
+    told = json.loads(call("pages", "outstanding", ACKED.data(), "--format", "json").out)["stores"]
+    expected = [(page["page"], page["held_by"]) for store in told for page in store["pages"]]
+    found = here(ACKED, TableContent.PAGES).to_pylist()
+    assert [(row["page"], [queue["name"] for queue in row["held_by"]]) for row in found] == expected != []
+    assert all(row["remark"] is None and row["damage"] is None for row in found)
+
+
+def test_acknowledgements_are_those_of_the_journal() -> None:
+    journal = load_place(within(ACKED.data())).journal
+    found = here(ACKED, TableContent.ACKNOWLEDGEMENTS).to_pylist()
+    assert len(found) > 10 and {row["queue"] for row in found} - {None}
+    for row in found:
+        if row["kind"] == "acknowledged":
+            assert journal.ack_index.has(row["id"], row["page"], row["number"])
+        else:
+            assert (row["kind"], row["number"]) == ("page complete", None)
+
+
+def test_damage_is_what_messages_leave_out() -> None:
+    (row,) = here(TORN, TableContent.DAMAGE).to_pylist()
+    spec = TableSpec.now()
+    pieces = surveyed(broker(TORN), spec).pieces
+    (lost,) = [each for piece in pieces for each in rows_of(piece, spec) if isinstance(each, LostRows)]
+    assert {name: row[name] for name in ("page", "file", "offset", "bytes", "number")} == {
+        name: getattr(lost, name) for name in ("page", "file", "offset", "bytes", "number")
+    }
+    assert row["kind"] == "torn" and lost.kind == "frame" and row["detail"]
+
+
+def without_journal(folder: Path) -> FleetBroker:
+    return FleetBroker("x", absolute(within(ACKED.copy(folder))._replace(journal=None)))
+
+
+@pytest.mark.parametrize("content", [TableContent.PAGES, TableContent.OUTSTANDING], ids=str)
+def test_what_is_not_known_is_null_with_the_reason(content: TableContent, tmp_path: Path) -> None:
+    spec = TableSpec.now(content=content)
+    found = surveyed(without_journal(tmp_path), spec)
+    made = [each for piece in found.pieces for batch in rows_of(piece, spec) for each in batch.to_pylist()]
+    assert found.wrong and made
+    for row in made:
+        assert "no journal" in row["remark"] and row["bytes_held"] is None
+        assert content is TableContent.PAGES or row["messages"] is None
+
+
+def with_acknowledgements(folder: Path, count: int) -> FleetBroker:
+    data = ACKED.copy(folder)
+    for file in (data / "journal").glob("activemq-data-*"):
+        file.unlink()
+    acks = (
+        JournalRecord(RecordKind.ADD, n, 0, RecordType.ACKNOWLEDGE_CURSOR, encode_body(CursorAck(3, 1 + n // 9, n % 9)))
+        for n in range(1, count + 1)
+    )
+    write_journal(data / "journal", "activemq-data-{}.amq", acks)
+    return FleetBroker("x", absolute(within(data)))
+
+
+def test_what_comes_back_does_not_grow_with_acknowledgements(tmp_path: Path) -> None:
+    """And neither does what goes out to the tasks; acknowledgements are where the broker is."""
+    sizes = []
+    for count in (10, 100_000):
+        spec = TableSpec.now()
+        found = surveyed(with_acknowledgements(tmp_path / str(count), count), spec)
+        (kept,) = rows._in_mind.values()
+        assert sum(len(chunk.numbers) for chunk in kept.state.journal.ack_index.chunks()) == count
+        sizes.append(len(pickle.dumps((found, grouped(found.pieces), spec))))
+    assert abs(sizes[1] - sizes[0]) < 20
+
+
+def test_a_broker_that_fails_on_the_way_is_told(tmp_path: Path) -> None:
+    spec = TableSpec.now()
+    case = broker(ACKED)
+    (piece, *_) = surveyed(case, spec).pieces
+    rows._in_mind.clear()
+    gone = FleetBroker("gone", case.place._replace(paging=tmp_path / "nowhere"))
+    made = [*rows_of(type(piece)(gone, piece.store, piece.address, piece.runs, piece.size), spec)]
+    assert [type(each) for each in made] == [BrokerFailure] and str(tmp_path) in made[0].why
+
+
+LIST = "# brokers\n\nname,path,edition\nnews,broker,artemis-2.44\n,/far/away,\n"
+
+
+def test_a_list_names_brokers(tmp_path: Path) -> None:
+    listing = tmp_path / "fleet.csv"
+    listing.write_text(LIST)
+    found = fleet_of([str(tmp_path)], listing)
+    assert [(each.name, each.path, each.edition) for each in found] == [
+        (str(tmp_path), tmp_path, None), ("news", tmp_path / "broker", Edition.ARTEMIS_2_44),
+        ("/far/away", Path("/far/away"), None),
+    ]  # fmt: skip
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert [each.path.name for each in fleet_of([f"{tmp_path}/[ab]"])] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace("path", "where"), "the first line has to name the columns: name, path, edition"),
+        (lambda text: text.replace("edition", "release"), "'release' is none of name, path, edition"),
+        (lambda text: text.replace("2.44", "9.9"), "line 4: edition 'artemis-9.9' is none of hornetq-2.4"),
+        (lambda text: text.replace("/far/away", ""), "line 5: not a line of name,path,edition, with a path"),
+        (lambda text: text.replace("artemis-2.44", ",,,"), "line 4: not a line of"),
+        (lambda text: text + "news,else,\n", "news: named twice"),
+        (lambda _: "", "the first line has to name the columns"),
+        (lambda _: "\0", "the first line has to name the columns"),
+    ],
+)
+def test_a_list_that_is_none_says_where(change: Callable[[str], str], said: str, tmp_path: Path) -> None:
+    listing = tmp_path / "fleet.csv"
+    listing.write_text(change(LIST))
+    with pytest.raises(FleetError, match=said) as told:
+        fleet_of([], listing)
+    assert "\n" not in str(told.value)
+    with pytest.raises(PageFmtError, match=r"nowhere.csv: cannot be read"):
+        fleet_of([], tmp_path / "nowhere.csv")
+    with pytest.raises(FleetError, match="no path fits"):
+        fleet_of([f"{tmp_path}/x*"])
+
+
+def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:
+    """Told before Spark starts."""
+    data, out = ACKED.data(), tmp_path / "out"
+    for words, said in (
+        (("--what", "pages", "--where", "x = 1"), "--where and --body go with messages"),
+        (("--what", "pages", "--partition-by", "priority"), "no such column to split by; there are broker, store"),
+        (("--mode", "overwrite-partitions"), "goes with --partition-by"),
+        (("--brokers", tmp_path / "none.csv"), "none.csv: cannot be read"),
+        ((tmp_path, "--broker-xml", tmp_path / "x.xml"), "go with one DIR"),
+        ((data,), "named twice"),
+    ):
+        answer = call("export", data, *words, "--to", out)
+        assert answer.status == 2 and said in answer.err and answer.err.count("\n") == 1, answer
+    assert not out.exists()
