@@ -406,6 +406,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'journal compact --properties' |\
         'journal compact --profile' |\
         'journal compact --server' |\
+        'recover --out' |\
+        'recover --format' |\
+        'recover --edition' |\
+        'recover --broker-xml' |\
+        'recover --properties' |\
+        'recover --profile' |\
+        'recover --server' |\
         'queue drop --out' |\
         'queue drop --format' |\
         'queue drop --edition' |\
@@ -569,6 +576,7 @@ _pagectl_options() {
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
+        'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
@@ -661,6 +669,8 @@ _pagectl_value() {
         'journal verify --properties' |\
         'journal compact --broker-xml' |\
         'journal compact --properties' |\
+        'recover --broker-xml' |\
+        'recover --properties' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
         'convert --broker-xml' |\
@@ -706,6 +716,7 @@ _pagectl_value() {
         'pages drop-backup --backup-dir' |\
         'journal compact --out' |\
         'journal compact --backup-dir' |\
+        'recover --out' |\
         'queue drop --out' |\
         'convert --out' |\
         'replay run --out')
@@ -738,6 +749,7 @@ _pagectl_value() {
         'messages decode --edition' |\
         'messages find --edition' |\
         'journal verify --edition' |\
+        'recover --edition' |\
         'queue drop --edition' |\
         'convert --edition' |\
         'disk check --edition' |\
@@ -761,6 +773,7 @@ _pagectl_value() {
         'messages import-plan --format' |\
         'messages send --format' |\
         'journal compact --format' |\
+        'recover --format' |\
         'queue drop --format' |\
         'convert --format' |\
         'replay run --format' |\
@@ -889,7 +902,7 @@ _pagectl_value() {
 
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
-        '') _pagectl_offer '' config export pages messages journal queue convert disk replay completion ;;
+        '') _pagectl_offer '' config export pages messages journal recover queue convert disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan send ;;
@@ -930,6 +943,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'journal inspect') (($2 == 0)) && _pagectl_paths;;
         'journal verify') (($2 == 0)) && _pagectl_paths;;
         'journal compact') (($2 == 0)) && _pagectl_paths;;
+        'recover') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'convert') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;

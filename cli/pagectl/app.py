@@ -91,6 +91,7 @@ TREE: dict[str, Leaf | Group] = {
             "compact": ("journal_compact", "Write journals anew without dead records; brokers load the same."),
         },
     ),
+    "recover": ("recover", "Make a directory that a broker starts on of what damage has left."),
     "queue": (
         "Queues of a stopped broker.",
         {

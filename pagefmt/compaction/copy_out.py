@@ -64,7 +64,7 @@ def _copy_roots(
     like = next(iter(plan.roots.values())).parent
     with whole_folder(target, plan.roots.values(), disk, like=like) as (partial, disk):
         for name, root in plan.roots.items():
-            _copy_root(root, partial / name, steps, [new for at, new in made if at == name], disk, passed, held)
+            copy_root(root, partial / name, steps, [new for at, new in made if at == name], disk, held, passed)
         _unchanged(plan)
 
 
@@ -74,15 +74,16 @@ def _unchanged(plan: CompactionPlan | JournalsPlan) -> None:
             raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
 
 
-def _copy_root(
+def copy_root(
     root: Path,
     to: Path,
     steps: Mapping[Path, Step | FileChange | None],
     made: Sequence[NewJournalFile],
     disk: Disk,
-    passed: Callable[[int], object],
     held: Mapping[Path, int],
+    passed: Callable[[int], object] = lambda size: None,
 ) -> None:
+    """One directory. ``steps``: what becomes of a file; None: the copy does not have it. ``made``: what it gets."""
     for folder, names, files in os.walk(root, onerror=_raise):
         here = Path(folder)
         there = to / here.relative_to(root)

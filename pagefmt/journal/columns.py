@@ -202,7 +202,7 @@ class JournalColumns:
                     found[each] = os.pread(handle, size, at)
                     if len(found[each]) != size:
                         raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
-                if os.pread(handle, HEADER.size, 0) != encode_header(file.header):
+                if os.pread(handle, HEADER.size, 0) != encode_header(file.stated or file.header):
                     raise NotAJournal(f"{file.path}: {_CHANGED}")
             finally:
                 os.close(handle)

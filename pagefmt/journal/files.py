@@ -74,12 +74,16 @@ class JournalHeader(NamedTuple):
 
 
 class JournalFile(NamedTuple):
-    """One file that takes part. ``name`` is what the broker will know it by, ``path`` where it lies now."""
+    """One file that takes part. ``name`` is what the broker will know it by, ``path`` where it lies now.
+
+    ``stated``: what stands in it, where ``header`` is what it should be.
+    """
 
     path: Path
     name: str
     size: int
     header: JournalHeader
+    stated: JournalHeader | None = None
 
 
 class JournalListing(NamedTuple):

@@ -147,16 +147,17 @@ def write_journal(
     disk: Disk | None = None,
     size: int = FILE_SIZE,
     like: Path | None = None,
+    first: int = 1,
 ) -> None:
     """Records in new files of one size, larger only for a larger record; what is left of each is zero.
 
     ``name``: of a file, with a place for its id. A PREPARE gets the number of its records in its file. ``like``: a file
-    whose owner and rights they get. Memory: a record, where ``records`` is an iterator.
+    whose owner and rights they get. ``first``: the id of the first. Memory: a record, where ``records`` is an iterator.
     """
     disk = disk or Disk()
     waiting = _Waiting(iter(records))
     with disk.below(folder):
-        for file_id in count(1):
+        for file_id in count(first):
             disk.create(folder / name.format(file_id), waiting.file(file_id, size), like)
             if waiting.record is None:
                 return

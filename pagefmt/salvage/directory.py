@@ -43,7 +43,14 @@ def salvage_directory(
     """
     sources = [path for path in (place.paging, place.store) if path is not None]
     with whole_folder(out, sources, disk, sources[0]) as (partial, disk):
-        return _salvage(place, state, partial, disk, jobs)
+        found = salvage_stores(place, state, partial, disk, jobs)
+        if not found.stores and not any(store.problem for store in stores(place)):
+            judged = state is not None and state.unknown is None
+            rest = found.remarks or ["no folder is orphaned" if judged else "which folders are orphaned is not known"]
+            raise CannotSalvage(
+                f"{place.given}: no page is damaged or put aside; {'; '.join(rest)}; nothing was written"
+            )
+        return found
 
 
 def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> SalvagedDirectory:
@@ -54,12 +61,14 @@ def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> Salv
         return SalvagedDirectory([salvage_page(path, layout, partial, disk)], 0)
 
 
-def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Disk, jobs: int) -> SalvagedDirectory:
+def salvage_stores(
+    place: DataLocation, state: PagingState | None, out: Path, disk: Disk, jobs: int = 1
+) -> SalvagedDirectory:
+    """Write all stores into a folder that is there: those that are well as they are."""
     bindings = _known(state)
     bound = None if bindings is None else {number: queue.address for number, queue in bindings.queues.items()}
     found, copied = [], []
     orphans = [f"{store.problem}: nothing of it is in the new directory" for store in stores(place) if store.problem]
-    unlisted = bool(orphans)
     for address, folders in _by_owner(place, bound, jobs):
         kept, *others = folders
         store = kept.store
@@ -79,10 +88,6 @@ def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Di
         journal = None if state is None or state.known.unknown_journal else state.journal
         salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk, jobs)
         found.append(report)
-    if not found and not unlisted:
-        judged = state is not None and state.unknown is None
-        rest = orphans or ["no folder is orphaned" if judged else "which folders are orphaned is not known"]
-        raise CannotSalvage(f"{place.given}: no page is damaged or put aside; {'; '.join(rest)}; nothing was written")
     for store in copied:
         copy_store(store, out, disk)
     return SalvagedDirectory(found, len(copied), orphans)

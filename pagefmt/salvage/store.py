@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from pagefmt.ahead import one_ahead
@@ -22,13 +23,14 @@ from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PageFile, Store, StoreEntry, page_name, read_store
 from pagefmt.pages.record import Layout
-from pagefmt.pages.stubs import stub
-from pagefmt.salvage.loose import FreeNumbers, LooseRecords, MessageIds
+from pagefmt.pages.stubs import STUB_SIZE, stub
+from pagefmt.salvage.loose import PAGE_SIZE, FreeNumbers, LooseRecords, MessageIds
 from pagefmt.salvage.owners import PageIds, named_by, page_files, page_ids, specials, strays
 from pagefmt.salvage.segments import Hole, PageSegment, RebuiltPage, SegmentOutcome, rebuild
 
 _SECTOR: Final = 512
 _LARGEST_STEP: Final = 1 << 20
+_MOST_STUBS: Final = PAGE_SIZE // max(STUB_SIZE.values())
 _READABLE: Final = (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)
 
 
@@ -101,7 +103,8 @@ def salvage_store(
     elif report.address is not None:
         disk.create(out / store.name / ADDRESS_FILE, [report.address.encode() + b"\n"], like=like)
     with LooseRecords(out) as loose:
-        rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk, like)
+        named = _named_records(journal, set(queues))
+        rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk, like, named)
         left = []
         sizes = (page.size for page in near.pages)
         with one_ahead(lambda page: page_ids(page.path), near.pages, sizes, jobs) as read:
@@ -204,12 +207,28 @@ def _acknowledged_pages(journal: MessageJournal | None, queues: set[int]) -> Ite
             yield from (page for queue, page in index.pages() if queue in queues)
 
 
+def _named_records(journal: MessageJournal | None, queues: set[int]) -> dict[int, int]:
+    """Page → how many records it had at least, by what queues have acknowledged of it."""
+    named: dict[int, int] = {}
+    for index, more in ((journal.ack_index, 1), (journal.complete_index, 0)) if journal is not None else ():
+        for queue, page in index.pages():
+            if queue in queues:
+                named[page] = max(named.get(page, 0), max(index.numbers(queue, page)) + more)
+    return named
+
+
+def _acknowledged(rule: PageRule, number: int, queues: tuple[int, ...]) -> bool:
+    """By some queue, be it in a prepared transaction."""
+    return bool(rule.acked_by(number, queues)) or any(number in rule.marks(queue)[2] for queue in queues)
+
+
 class _Rescue:
-    """The folder that is being written. New files get the rights of ``like``."""
+    """The folder that is being written. New files get the rights of ``like``. ``named``: as ``_named_records``."""
 
     def __init__(
         self, report: SalvagedStore, folder: Path, layout: Layout, journal: MessageJournal | None,
         numbers: FreeNumbers, loose: LooseRecords, disk: Disk, like: Path,
+        named: Mapping[int, int] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         self._report = report
         self._folder = folder
@@ -219,6 +238,7 @@ class _Rescue:
         self._loose = loose
         self._disk = disk
         self._like = like
+        self._named = named
         self._ids = MessageIds()
         self._repeats = 0
 
@@ -264,6 +284,9 @@ class _Rescue:
         self._have(ids)
         self._loosen_all(rebuilt.unnumbered, number, len(rebuilt.numbered))
         if parts or number == max(self._numbers.used):  # a hole is legal, but the last number is never given again
+            # messages to come would be taken as acknowledged in the place of records that are gone
+            gone = min(self._named.get(number, 0), _MOST_STUBS) - len(parts)
+            parts += [stub(self._layout, 0)] * gone
             self._disk.create(self._folder / page_name(number), parts, like=path)
         return rebuilt
 
@@ -282,11 +305,9 @@ class _Rescue:
             self.loosen(folder / entry.name, entry.name)
             return
         # every queue was done with what the broker could read of it; the rest was never delivered
-        unread = False
-        for segment in self._rebuilt(folder / entry.name, entry.name).segments:
-            unread |= segment.outcome is not SegmentOutcome.WHOLE
-            if unread and segment.outcome in _READABLE and segment.queues:
-                self._loose.add(segment.data, segment.message, again=False)
+        segments = self._rebuilt(folder / entry.name, entry.name).segments
+        read = next((n for n, each in enumerate(segments) if each.outcome is not SegmentOutcome.WHOLE), len(segments))
+        self._loosen_all(segments[read:], _number_in(entry.name), read)
 
     def loosen(self, path: Path, name: str) -> None:
         """A file whose records lose their numbers: it becomes a new page, or its records go into new pages."""
@@ -306,7 +327,7 @@ class _Rescue:
             return 0
         rule = PageRule(self._journal, None, number)
         with open_page(path) as page:
-            return sum(bool(rule.acked_by(route[0], route[6])) for route in page.routes())
+            return sum(_acknowledged(rule, route[0], route[6]) for route in page.routes())
 
     def _loosen_all(self, segments: Sequence[PageSegment], page: int, first: int) -> None:
         """``first``: the lowest number that one of them can have had."""
@@ -323,7 +344,7 @@ class _Rescue:
         ``left``: acknowledgements of the page by queue that belong to no record yet.
         """
         if segment.likely is not None:
-            return bool(rule.acked_by(segment.likely, segment.queues)) and not self._uncounted(segment, page)
+            return _acknowledged(rule, segment.likely, segment.queues) and not self._uncounted(segment, page)
         for queue in segment.queues:
             if queue not in left:
                 complete, acked, _ = rule.marks(queue)

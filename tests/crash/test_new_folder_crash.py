@@ -21,6 +21,7 @@ from pagefmt.conversion.plan import plan_conversion
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
 from pagefmt.outstanding.state import load_place
+from pagefmt.recovery.recovering import recover
 from pagefmt.removal.plan import plan_drop
 from pagefmt.salvage.directory import salvage_directory
 
@@ -58,11 +59,15 @@ def salvage(data: Path, target: Path, disk: Disk) -> object:
     return salvage_directory(place, load_place(place), target, disk)
 
 
+def recovery(data: Path, target: Path, disk: Disk) -> object:
+    return recover(within(data), target, disk=disk)
+
+
 def replay(data: Path, target: Path, disk: Disk) -> object:
     return write_data_directory(engine_after(scenarios(ARCHIVE)["page-basic"], 60), target, disk)
 
 
-WRITERS = [compaction, drop, conversion, old_conversion, salvage, replay]
+WRITERS = [compaction, drop, conversion, old_conversion, salvage, recovery, replay]
 
 
 def source(tmp_path: Path) -> Path:

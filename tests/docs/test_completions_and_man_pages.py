@@ -25,7 +25,10 @@ SHELLS = ("bash", "zsh", "fish")
 OFFERS = [
     (
         "pagectl ",
-        {"config", "convert", "export", "pages", "messages", "journal", "queue", "disk", "replay", "completion"},
+        {
+            "config", "convert", "export", "pages", "messages", "journal", "queue", "recover", "disk", "replay",
+            "completion",
+        },
     ),
     ("pagectl --debug pages ver", {"verify"}),
     ("pagectl --", {"--help", "--version", "--debug"}),

@@ -86,6 +86,11 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("journal", "verify"): _VERIFIES,
     ("journal", "compact"): _COMPACTS,
     ("convert",): {0: "Done, or planned.", 1: "The same, and something is damaged, and so left out.", 2: CANNOT},
+    ("recover",): {
+        0: "Nothing is damaged; or it was written, and nothing is lost, delivered again or unsure.",
+        1: "Something is damaged; or it was written, and something is lost, delivered again, unsure, or as it was.",
+        2: CANNOT,
+    },
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,
     },

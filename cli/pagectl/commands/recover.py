@@ -1,0 +1,218 @@
+"""``recover``: a data directory that a broker starts on, made of what damage has left."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pagectl.opening.broker import OpenedBroker, open_broker
+from pagectl.options.formats import TextOrJson
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, EditionOption, OutOption, TextOrJsonOption, edition_of
+from pagectl.running.exits import CallError, Exit
+from pagectl.running.locking import brokers_held_off, instance_of
+from pagectl.terminal.progress import progress
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import print_json, print_table, warning
+from pagefmt.quantities import count_text
+
+if TYPE_CHECKING:
+    from pagefmt.recovery.plan import MessageRange, RecoveryPlan, RecoveryStep
+    from pagefmt.recovery.queues import QueueToName
+
+EXAMPLES = (
+    ("The broker does not start: what is damaged, and what would be lost", "recover /var/lib/broker"),
+    ("Make a directory that it starts on", "recover /var/lib/broker --out recovered"),
+)
+
+
+def command(
+    given: DirArgument = None,
+    out: OutOption = None,
+    form: TextOrJsonOption = TextOrJson.text,
+    edition: EditionOption = None,
+    broker: BrokerOptions = BrokerOptions(),
+) -> int:
+    """Plan how a broker starts again on damaged pages, journal, bindings and large messages, and what that means in
+    messages: lost, delivered again, unsure. With --out carry it out in a new directory.
+
+    What is read is never changed. Where bindings are lost, queues are made from what messages name; their names are
+    taken from the configuration, where it declares one queue of an address, or are invented. Ends with status 1 where
+    something is damaged, or something was lost or is not sure.
+    """
+    from pagectl.files.destination import note_written
+    from pagefmt.bytes.writing import check_new_folder
+    from pagefmt.directory.locate import LocationKind
+    from pagefmt.directory.locks import running_broker
+    from pagefmt.recovery.recovering import plan_recovery, recover
+
+    opened = open_broker(given, broker.broker_xml, broker.reading())
+    place = opened.place
+    if place.kind not in (LocationKind.INSTANCE, LocationKind.DATA):
+        raise CallError(f"{place.given}: is {place.kind}; name the instance or the data directory, with its journals")
+    if out is not None:
+        check_new_folder(out)
+    if out is None and running_broker(place.journal, instance_of(place)) is not None:
+        warning("a broker runs on these files: what is being written looks like damage; stop it, and ask again")
+    declared = list(_declared(opened))
+    with brokers_held_off(place, out is not None) as held, progress("reading everything", None):
+        if out is None:
+            plan = plan_recovery(place, declared, edition_of(edition))
+        else:
+            plan = recover(place, out, declared, edition_of(edition), held)
+    written = out.absolute() if out is not None and plan.mends else None
+    if form is TextOrJson.json:
+        print_json(_object(plan, place.given, out, written))
+    else:
+        _text(plan, place.given, out, written)
+    if written is not None:
+        note_written(written, place.paging)
+    unsure = plan.lost.most != 0 or plan.again.most != 0 or plan.unsure.most != 0
+    damaged = bool(plan.steps) if written is None else unsure or any(not step.mends for step in plan.steps)
+    return Exit.FOUND if damaged else Exit.OK
+
+
+def _declared(broker: OpenedBroker) -> Iterator[QueueToName]:
+    from pagectl.opening.drift import declarations
+    from pagefmt.recovery.queues import QueueToName
+
+    if broker.configuration is not None:
+        for (address, name), queue in declarations(broker.configuration)[1].queues.items():
+            yield QueueToName(address, name, queue.routing)
+
+
+def _object(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | None) -> dict[str, Any]:
+    return {
+        "done": written is not None,
+        "wrote": str(written) if written else None,
+        "edition": plan.edition.value,
+        "lost": _number(plan.lost),
+        "again": _number(plan.again),
+        "unsure": _number(plan.unsure),
+        "steps": [_step_object(step) for step in plan.steps],
+        "queues": [
+            {
+                "address": each.address,
+                "queue": each.name,
+                "id": each.id,
+                "routing": each.routing,
+                "routing_known": each.routing_known,
+                "name_from": each.name_from.name.lower(),
+                "messages": each.messages,
+                "journal": each.journal,
+                "pages": each.pages,
+                "in_doubt": each.in_doubt,
+            }
+            for each in plan.queues
+        ],
+        "passed_over": [{"id": number, "why": why} for number, why in sorted(plan.passed_over.items())],
+        "aside": list(plan.aside),
+        "next": [{"what": what, "commands": commands} for what, commands in _next(plan, given, out)],
+        "undo": [command for _, commands in _undo(plan) for command in commands],
+    }
+
+
+def _step_object(step: RecoveryStep) -> dict[str, Any]:
+    return {
+        "part": step.part.value,
+        "file": step.file,
+        "what": step.what,
+        "action": step.action,
+        "lost": _number(step.lost),
+        "again": _number(step.again),
+        "unsure": _number(step.unsure),
+        "mends": step.mends,
+        "command": step.command,
+    }
+
+
+def _number(messages: MessageRange) -> int | dict[str, int | None] | None:
+    fewest, most = messages
+    if most is None and not fewest:
+        return None
+    return fewest if fewest == most else {"at_least": fewest, "at_most": most}
+
+
+def _text(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | None) -> None:
+    if not plan.steps:
+        print("nothing is damaged: there is nothing to recover")
+        return
+    for step in plan.steps:
+        print(f"{step.part.value}  {one_line(step.file)}: {one_line(step.what)}")
+        told = [
+            f"{word} {_messages(one)}"
+            for word, one in (("lost:", step.lost), ("delivered again:", step.again), ("unsure:", step.unsure))
+            if one != (0, 0)
+        ]
+        print(f"    {one_line(step.action)}{''.join(f'; {each}' for each in told)}")
+    print()
+    numbers = ("MESSAGES", "JOURNAL", "PAGES", "IN DOUBT")
+    rows = [
+        (each.messages, each.journal, each.pages, each.in_doubt, each.routing, each.address, each.name, each.name_from)
+        for each in plan.queues
+    ]
+    print_table((*numbers, "ROUTING", "ADDRESS", "QUEUE", "NAME FROM"), rows, right=numbers)
+    for number, why in sorted(plan.passed_over.items()):
+        print(f"no queue for id {number}: {why}")
+    if plan.aside:
+        print(f"set aside: {count_text(len(plan.aside), 'large-message file')} that no record names")
+    print(f"lost: {_messages(plan.lost)}; delivered again: {_messages(plan.again)}; unsure: {_messages(plan.unsure)}")
+    if written:
+        print(f"recovered: {one_line(str(written))}")
+    if not plan.mends:
+        print("nothing can be mended")
+        return
+    print("\nwhat to do next:")
+    for number, (what, commands) in enumerate(_next(plan, given, None if written else out), 1):
+        _print_commands(f"  {number}. {what}", commands)
+    for what, commands in _undo(plan):
+        _print_commands(what, commands)
+
+
+def _print_commands(what: str, commands: list[str]) -> None:
+    print(what)
+    for each in commands:
+        print(f"     {one_line(each)}")
+
+
+def _messages(one: MessageRange) -> str:
+    if one.most is None:
+        return f"at least {count_text(one.fewest, 'message')}" if one.fewest else "not known"
+    if one.fewest == one.most:
+        return count_text(one.most, "message") if one.most else "no message"
+    return f"at least {one.fewest}, " * bool(one.fewest) + f"at most {count_text(one.most, 'message')}"
+
+
+def _moves(plan: RecoveryPlan) -> dict[str, Path]:
+    """Where each directory of the broker has to be, also one that is not there."""
+    beside = next(iter(plan.roots.values())).parent
+    return {name: plan.roots.get(name, beside / name) for name in ("paging", "journal", "bindings", "large-messages")}
+
+
+def _next(plan: RecoveryPlan, given: Path, out: Path | None) -> Iterator[tuple[str, list[str]]]:
+    made = out.absolute() if out is not None else Path("NEW")
+    yield "stop the broker", []
+    yield "write the new directory", [f"pagectl recover {_quoted(given)} --out {_quoted(made)}"]
+    yield "check it", [f"pagectl messages verify {_quoted(made)}"]
+    moves = []
+    for name, root in _moves(plan).items():
+        if name in plan.roots:
+            moves.append(f"mv {_quoted(root)} {_quoted(root.with_name(root.name + '.damaged'))}")
+        moves.append(f"mv {_quoted(made / name)} {_quoted(root)}")
+    yield "let it take the place of the damaged one", moves
+    yield "start the broker; keep what is damaged until the messages have arrived", []
+
+
+def _undo(plan: RecoveryPlan) -> Iterator[tuple[str, list[str]]]:
+    back = []
+    for name, root in _moves(plan).items():
+        back.append(f"mv {_quoted(root)} {_quoted(root.with_name(root.name + '.recovered'))}")
+        if name in plan.roots:
+            back.append(f"mv {_quoted(root.with_name(root.name + '.damaged'))} {_quoted(root)}")
+    yield "to go back (nothing of the damaged directory was changed), with the broker stopped:", back
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))

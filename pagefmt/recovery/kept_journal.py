@@ -1,0 +1,196 @@
+"""A journal as far as it can be read, and what is missing from it.
+
+Headers that were destroyed are put right from the records behind them, which name the id of their file
+(docs/spec/journal.md 2). Records that a broker refuses to start on, or that refer to nothing, do not stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pagefmt.bytes.files import MappedFile, NotReadable, read_start
+from pagefmt.directory.bindings import Bindings
+from pagefmt.journal.damage import LostStretch
+from pagefmt.journal.files import (
+    HEADER,
+    FileProblem,
+    Journal,
+    JournalFile,
+    JournalHeader,
+    JournalListing,
+    decode_header,
+)
+from pagefmt.journal.listing import list_files
+from pagefmt.journal.load import LoadedJournal, load_files
+from pagefmt.journal.records import RecordKind
+from pagefmt.journal.scan import ALIGNMENT, TornRecords, scan
+
+FORMAT: Final = 2
+_CANDIDATES: Final = 16
+_NEAR: Final = 1 << 20
+"""File ids rise one by one: one that is so far above all others is damage."""
+
+
+class JournalFault(NamedTuple):
+    """What is wrong with a file, and what becomes of it."""
+
+    file: str
+    what: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJournal:
+    """``loaded``: what stays. ``stretches``: bytes in which records stood. ``cut``: files that end before they should,
+    so that nobody knows how much stood behind."""
+
+    journal: Journal
+    loaded: LoadedJournal
+    faults: tuple[JournalFault, ...]
+    stretches: tuple[LostStretch, ...]
+    cut: tuple[LostStretch, ...]
+
+    @property
+    def gone(self) -> bool:
+        """No file has a record."""
+        return not any(found.holds_records for _, found in self.loaded.torn)
+
+    @property
+    def damaged(self) -> bool:
+        """Something of it is lost, or may be."""
+        return bool(self.faults or self.stretches or self.cut)
+
+    def of(self, rows: Iterable[int]) -> KeptJournal:
+        """The same with these rows alone."""
+        return replace(self, loaded=replace(self.loaded, rows=array("q", rows)))
+
+
+def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
+    """Read all files of a journal that can be read. Raises ``NotAJournal`` where the folder cannot be listed."""
+    listing = JournalListing((), ()) if folder is None else list_files(folder, journal)
+    files, faults, mended = list[JournalFile](), list[JournalFault](), set[str]()
+    refused = list(_refused(folder, listing))
+    for old in (*refused, *listing.files):
+        odd = old in refused or _out_of_order(old, listing.files)
+        new = _mended(old) if odd else old
+        if odd:
+            what = f"its header is destroyed: format {old.header.version}, file id {old.header.file_id}"
+            action = "no record is in it: left out"
+            if new is not None:
+                action = f"read as file {new.header.file_id}, which its records name, and written with a new header"
+            faults.append(JournalFault(old.name, what, action))
+        if new is not None:
+            files.append(new)
+            mended.add(new.name)
+    files, doubled = _once(sorted(files, key=lambda file: (file.header.file_id, file.name)))
+    faults += [JournalFault(name, f"a second copy of {one}", "left out") for name, one in doubled]
+    notes = tuple(note for note in listing.notes if note.kind is not FileProblem.VERSION or note.file not in mended)
+    loaded = load_files(JournalListing(tuple(files), notes))
+    seen = loaded.damage.stretches if loaded.damage is not None else ()
+    cut = [each for each in seen if not each.start] + list(_cut(journal, loaded))
+    return KeptJournal(journal, loaded, tuple(faults), tuple(each for each in seen if each.start), tuple(cut))
+
+
+def _refused(folder: Path | None, listing: JournalListing) -> Iterator[JournalFile]:
+    """Files with a header that no broker takes."""
+    for note in listing.notes:
+        path = (folder or Path()) / note.file
+        if note.kind is FileProblem.VERSION and path.is_file():
+            yield JournalFile(path, note.file, note.size, decode_header(read_start(path, HEADER.size)))
+
+
+def _out_of_order(file: JournalFile, files: tuple[JournalFile, ...]) -> bool:
+    """Its id cannot be that of its records."""
+    others = [each.header.file_id for each in files if each is not file]
+    return not 0 <= file.header.file_id <= max(others, default=0) + _NEAR
+
+
+def _mended(file: JournalFile) -> JournalFile | None:
+    """With the id that its first records name; None where it has none."""
+    try:
+        with MappedFile(file.path) as mapped:
+            found = _stated_id(mapped.buf)
+    except NotReadable:
+        return None
+    return None if found is None else file._replace(header=JournalHeader(FORMAT, 0, found), stated=file.header)
+
+
+def _stated_id(buf: bytes | memoryview) -> int | None:
+    """What a file holds begins at its start; behind that there may be records of what it held before."""
+    import numpy as np
+
+    raw = np.frombuffer(buf, np.uint8)
+    if len(raw) < HEADER.size + 23:
+        return None
+    inner = raw[HEADER.size : -8]
+    starts = np.flatnonzero((inner >= min(RecordKind)) & (inner <= max(RecordKind))) + HEADER.size
+    if not len(starts):
+        return None
+    stated = np.zeros(len(starts), np.int64)
+    for n in range(1, 5):
+        stated = stated << 8 | raw[starts + n]
+    ids, counts = np.unique(stated, return_counts=True)
+    likely = ids[np.argsort(-counts, kind="stable")][:_CANDIDATES]
+    firsts = {
+        int(each): first.at
+        for each in likely.tolist()
+        if 0 < each < 1 << 31
+        and (first := next(scan(buf, JournalHeader(FORMAT, 0, each), TornRecords()), None)) is not None
+    }
+    return min(firsts, key=lambda each: firsts[each]) if firsts else None
+
+
+def _once(files: list[JournalFile]) -> tuple[list[JournalFile], list[tuple[str, str]]]:
+    """Of files with one id and the same content the first; and pairs of those left out with it."""
+    kept: list[JournalFile] = []
+    doubled: list[tuple[str, str]] = []
+    sums: dict[tuple[int, bytes], str] = {}
+    several = {one.header.file_id for one, two in pairwise(files) if one.header == two.header}
+    for file in files:
+        if file.header.file_id in several:
+            with MappedFile(file.path) as mapped:
+                key = (file.header.file_id, hashlib.sha256(mapped.buf).digest())
+            if key in sums:
+                doubled.append((file.name, sums[key]))
+                continue
+            sums[key] = file.name
+        kept.append(file)
+    return kept, doubled
+
+
+def _cut(journal: Journal, loaded: LoadedJournal) -> Iterator[LostStretch]:
+    """Files of a journal have one size, which is written when they are made."""
+    usual = max((file.size for file in loaded.files), default=0)
+    for note in loaded.notes:
+        if note.kind is FileProblem.SHORT and note.file.endswith(journal.value):
+            yield LostStretch(note.file, note.size, max(usual, note.size + 1), f"{note.size} bytes are left of it")
+    for file, found in loaded.torn:
+        full = found.tail or found.end >= file.size
+        if full and (file.size < usual or file.size % ALIGNMENT):
+            why = f"cut off at {file.size} bytes, in or behind its last record"
+            yield LostStretch(file.name, found.end, max(usual, file.size + 1), why)
+
+
+def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
+    """The bindings, and their journal, without records that cannot be read."""
+    bindings = Bindings(kept.loaded)
+    suspects = {(each.record, each.user_type) for each in bindings.bad}
+    if not suspects:
+        return kept, bindings
+    bad = {
+        row.row
+        for row in kept.loaded.records()
+        if (row.id, row.user_type) in suspects and Bindings(replace(kept.loaded, rows=array("q", [row.row]))).bad
+    }
+    faults = [
+        JournalFault("bindings", f"record {each.record} cannot be read: {each.detail}", "left out")
+        for each in bindings.bad
+    ]
+    left = replace(kept.of(row for row in kept.loaded.rows if row not in bad), faults=(*kept.faults, *faults))
+    return left, Bindings(left.loaded)

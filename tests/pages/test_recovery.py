@@ -1,0 +1,130 @@
+"""``recover`` on broken directories of real brokers: what the plan says is what the result holds."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+from broken_directories import BREAKS, OTHER_BROKER, NotHere, broken
+from compactions import tree
+from golden_cases import GoldenCase, cases_of_each_kind
+
+from pagefmt.cross_checks.of_messages import check_messages
+from pagefmt.cross_checks.run import cross_check
+from pagefmt.directory.locate import DataLocation, within
+from pagefmt.findings import Severity
+from pagefmt.outstanding.ack_state import AckState
+from pagefmt.outstanding.journal_parts import JournalParts
+from pagefmt.outstanding.state import load_place
+from pagefmt.recovery.plan import RecoveryPlan
+from pagefmt.recovery.queues import NameSource, QueueToName
+from pagefmt.recovery.recovering import NothingLeft, plan_recovery, recover
+
+SUITED = {
+    "2.56.0": ("multicast-acks", "journal-mix", "tx"),
+    "2.28.0": ("large-core", "two-addresses"),
+    "2.17.0": ("topic-acks", "natural"),
+    "2.10.1": ("large", "filter"),
+    "artemis-1.5.6": ("topic-acks", "large"),
+    "hornetq-2.4.7": ("natural", "tx"),
+}
+EVERY = [(version, name, way) for version, names in SUITED.items() for name in names for way in (*BREAKS, OTHER_BROKER)]
+NOT_SEEN = {("journal-mix", "main journal file gone")}
+"""Other files of the journal have records, and none of them refers to what is gone."""
+
+
+def waiting(place: DataLocation) -> dict[int, Counter[int]]:
+    """By queue the ids of the messages that it would be given, by the readers alone."""
+    state = load_place(place)
+    found: dict[int, Counter[int]] = defaultdict(Counter)
+    for store in state.stores():
+        for page in store.store.pages if store.unknown is None and not store.read_instead else ():
+            for route, ack_states in store.ack_states(page):
+                for queue, ack_state in ack_states:
+                    if ack_state is AckState.OUTSTANDING:
+                        found[queue][route[5]] += 1
+    parts = JournalParts(state, None)
+    for queue in state.bindings.queues if state.bindings else ():
+        numbers, _ = parts.due(queue)
+        if len(numbers):
+            found[queue].update(parts.messages.ids[numbers].tolist())
+    return dict(found)
+
+
+def compare(plan: RecoveryPlan, before: dict[int, Counter[int]], after: dict[int, Counter[int]]) -> None:
+    """What was due in the sound directory beside what is due in the recovered one: the plan accounts for both."""
+    assert {each.id: each.messages for each in plan.queues if each.messages} == {
+        queue: found.total() for queue, found in after.items()
+    }
+    missing = {message for queue, ids in before.items() for message in ids - after.get(queue, Counter())}
+    more = {message for queue, ids in after.items() for message in ids - before.get(queue, Counter())}
+    if plan.lost.most is not None:
+        assert len(missing) <= plan.lost.most + (plan.unsure.most or 0)
+    if plan.again.most is not None and plan.unsure.most is not None:
+        assert len(more) <= plan.again.most + plan.unsure.most
+    assert plan.again.fewest <= len(more)
+
+
+@pytest.mark.parametrize(("version", "name", "way"), EVERY)
+def test_the_result_holds_what_the_plan_says(version: str, name: str, way: str, tmp_path: Path) -> None:
+    case = GoldenCase(version, name)
+    other = next(each for each in SUITED[version] if each != name)
+    try:
+        data = broken(case.data(), way, tmp_path / "data", GoldenCase(version, other).data())
+    except NotHere:
+        return
+    before = tree(data)
+    plan = plan_recovery(within(data))
+    assert recover(within(data), tmp_path / "new") == plan
+    assert tree(data) == before
+    if not plan.mends:
+        assert not (tmp_path / "new").exists()
+        assert plan.steps or way == "large bodies empty" or (name, way) in NOT_SEEN
+        return
+    new = within(tmp_path / "new")
+    compare(plan, waiting(within(case.data())), waiting(new))
+    assert not plan_recovery(new).mends
+    state = load_place(new)
+    said = [*cross_check(state, new.large_messages), *check_messages(state)]
+    assert [each for each in said if each.severity is Severity.ERROR and each.rule != "large-body-missing"] == []
+
+
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_a_sound_directory_needs_nothing(case: GoldenCase, tmp_path: Path) -> None:
+    plan = recover(within(case.data()), tmp_path / "new")
+    torn = any(word in case.name for word in ("torn", "bad-", "zero-tail", "ascii-locale"))
+    assert bool(plan.steps) == torn
+    assert (tmp_path / "new").exists() == torn
+
+
+def test_names_and_routing_come_from_where_they_can_be_known(tmp_path: Path) -> None:
+    data = broken(GoldenCase("2.56.0", "two-addresses").data(), "no bindings files", tmp_path / "data")
+    made = {each.address: each for each in plan_recovery(within(data)).queues}
+    assert {each.name_from for each in made.values()} == {NameSource.ADDRESS}
+    address, queue = next((each.address, each) for each in made.values())
+    declared = [QueueToName(address, "known", "ANYCAST")]
+    again = {each.id: each for each in plan_recovery(within(data), declared).queues}[queue.id]
+    assert (again.name, again.name_from, again.routing) == ("known", NameSource.CONFIGURATION, "ANYCAST")
+
+
+def test_queues_of_one_address_get_names_that_say_that_they_are_invented(tmp_path: Path) -> None:
+    data = broken(GoldenCase("2.56.0", "multicast-acks").data(), "no bindings files", tmp_path / "data")
+    made = plan_recovery(within(data)).queues
+    assert {each.name for each in made} == {f"news.recovered-{each.id}" for each in made}
+    assert {(each.name_from, each.routing) for each in made} == {(NameSource.INVENTED, "MULTICAST")}
+
+
+def test_bodies_that_nobody_names_are_set_aside(tmp_path: Path) -> None:
+    data = broken(GoldenCase("2.56.0", "large-core").data(), "page cut", tmp_path / "data")
+    (data / "large-messages" / "999999.msg").write_bytes(b"whose?")
+    plan = recover(within(data), tmp_path / "new")
+    assert "999999.msg" in plan.aside
+    aside = tmp_path / "new" / "aside" / "large-messages"
+    assert {path.name for path in aside.iterdir()} == set(plan.aside)
+    assert not (tmp_path / "new" / "large-messages" / "999999.msg").exists()
+
+
+def test_a_folder_without_any_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NothingLeft, match="no paging, journal or bindings"):
+        plan_recovery(within(tmp_path))

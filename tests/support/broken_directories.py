@@ -1,0 +1,270 @@
+"""Data directories broken in the ways that keep a broker from starting, or make it lose what is there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from page_damage import queues_of, spans
+
+from pagefmt.directory.locate import within
+from pagefmt.journal.files import HEADER, Journal
+from pagefmt.journal.listing import list_files
+from pagefmt.journal.load import load_journal
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.scan import scan
+
+
+class NotHere(Exception):
+    """The directory has nothing that could be broken so."""
+
+
+def _pages(data: Path) -> list[Path]:
+    """Of the store with the most pages that have more than two records."""
+    stores = [
+        [path for path in sorted(store.glob("*.page")) if len(spans(path)) > 2] for store in data.glob("*paging/*")
+    ]
+    found = max(stores, key=len, default=[])
+    if not found:
+        raise NotHere
+    return found
+
+
+def _middle(data: Path) -> Path:
+    """Not the last one: where that is cut nobody can tell it from what a crash leaves."""
+    pages = _pages(data)
+    if len(pages) < 2:
+        raise NotHere
+    return pages[(len(pages) - 1) // 2]
+
+
+def _put(path: Path, at: int, new: bytes) -> None:
+    content = bytearray(path.read_bytes())
+    content[at : at + len(new)] = new
+    path.write_bytes(bytes(content))
+
+
+def _journal(data: Path, kind: Journal) -> tuple[Path, list[tuple[int, int]]]:
+    """The file with the most records, and where each of them lies."""
+    place = within(data)
+    folder = place.journal if kind is Journal.MESSAGES else place.bindings
+    assert folder is not None
+    found: tuple[Path, list[tuple[int, int]]] | None = None
+    for file in list_files(folder, kind).files:
+        records = [(frame.at, frame.at + frame.total) for frame in scan(file.path.read_bytes(), file.header)]
+        if found is None or len(records) > len(found[1]):
+            found = file.path, records
+    if found is None or len(found[1]) < 3:
+        raise NotHere
+    return found
+
+
+def _cut_page(data: Path) -> None:
+    path = _middle(data)
+    path.write_bytes(path.read_bytes()[: spans(path)[1][1] + 9])
+
+
+def _cut_last_page(data: Path) -> None:
+    path = _pages(data)[-1]
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def _zero_page(data: Path) -> None:
+    path = _middle(data)
+    start, end, _ = spans(path)[1]
+    _put(path, start, bytes(end - start))
+
+
+def _noise(data: Path) -> None:
+    _middle(data).write_bytes(b"This is not a page.\n" * 20)
+
+
+def _empty_page(data: Path) -> None:
+    _middle(data).write_bytes(b"")
+
+
+def _put_aside(data: Path) -> None:
+    """As a broker that could read nothing of it."""
+    path = _middle(data)
+    _put(path, spans(path)[0][0], b"?")
+    path.rename(path.with_name(path.name + ".invalidPage"))
+
+
+def _undecodable_last(data: Path) -> None:
+    path = _pages(data)[-1]
+    start, end, _ = spans(path)[1]
+    _put(path, end - 5 - 8 * queues_of(path.read_bytes()[start:end]), b"\xff" * 4)
+
+
+def _bad_name(data: Path) -> None:
+    path = _middle(data)
+    shutil.copy(path, path.with_name("extra.page"))
+
+
+def _address(text: bytes | None) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        path = _middle(data).parent / "address.txt"
+        if text is None:
+            path.unlink()
+        else:
+            path.write_bytes(text)
+
+    return change
+
+
+def _emptied(kind: Journal, *, folder: bool = False) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        place = within(data)
+        root = place.journal if kind is Journal.MESSAGES else place.bindings
+        assert root is not None
+        for path in root.iterdir():
+            if path.name.endswith(kind.value):
+                path.unlink()
+        if folder:
+            shutil.rmtree(root)
+
+    return change
+
+
+def _main_gone(data: Path) -> None:
+    _journal(data, Journal.MESSAGES)[0].unlink()
+
+
+def _header(kind: Journal, new: bytes) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        _put(_journal(data, kind)[0], 0, new)
+
+    return change
+
+
+def _cut(kind: Journal) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        path, records = _journal(data, kind)
+        path.write_bytes(path.read_bytes()[: records[len(records) * 2 // 3][1] - 5])
+
+    return change
+
+
+def _flipped(kind: Journal) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        path, records = _journal(data, kind)
+        end = records[len(records) // 2][1]
+        _put(path, end - 2, b"\x7f\x7f")
+
+    return change
+
+
+def _sector(kind: Journal) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        path, records = _journal(data, kind)
+        at = records[len(records) // 3][0]
+        if at + 512 >= records[-1][0]:
+            raise NotHere
+        _put(path, at, bytes(512))
+
+    return change
+
+
+def _bad_message(data: Path) -> None:
+    """A message with a persister that there is none of; of old ones a body that ends in front of where it begins."""
+    place = within(data)
+    assert place.journal is not None
+    loaded = load_journal(place.journal)
+    rows = [*loaded.rows_of(RecordType.ADD_MESSAGE_PROTOCOL), *loaded.rows_of(RecordType.ADD_MESSAGE)]
+    if not rows:
+        raise NotHere
+    columns = loaded.columns
+    new = b"\x09" if columns.types[rows[0]] == RecordType.ADD_MESSAGE_PROTOCOL else b"\x7f\xff\xff\xff"
+    _put(columns.file_of(rows[0]).path, columns.places[rows[0]], new)
+
+
+def _short(data: Path) -> None:
+    path, _ = _journal(data, Journal.MESSAGES)
+    path.write_bytes(b"")
+
+
+def _bodies(empty: bool) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        found = list(data.glob("*large*/*.msg"))
+        if not found:
+            raise NotHere
+        for path in found:
+            if empty:
+                path.write_bytes(b"")
+            else:
+                path.unlink()
+
+    return change
+
+
+def _leftovers(data: Path) -> None:
+    path, _ = _journal(data, Journal.MESSAGES)
+    path.with_name("journal-rename-control.ctr").write_bytes(b"\0" * 100)
+    path.with_name(path.name + ".cmp").write_bytes(path.read_bytes()[: 1 << 12])
+    _put(path, 0, bytes(HEADER.size))
+
+
+def _several(data: Path) -> None:
+    _cut_page(data)
+    _header(Journal.MESSAGES, bytes(HEADER.size))(data)
+    _emptied(Journal.BINDINGS)(data)
+
+
+def _everything(data: Path) -> None:
+    _undecodable_last(data)
+    _address(None)(data)
+    _emptied(Journal.BINDINGS, folder=True)(data)
+    _emptied(Journal.MESSAGES, folder=True)(data)
+
+
+MESSAGES, BINDINGS = Journal.MESSAGES, Journal.BINDINGS
+BREAKS: dict[str, Callable[[Path], None]] = {
+    "page cut": _cut_page,
+    "last page cut": _cut_last_page,
+    "record of a page zeroed": _zero_page,
+    "page of noise": _noise,
+    "page empty": _empty_page,
+    "page put aside": _put_aside,
+    "last page undecodable": _undecodable_last,
+    "page with a bad name": _bad_name,
+    "no address.txt": _address(None),
+    "empty address.txt": _address(b""),
+    "wrong address.txt": _address(b"nowhere\n"),
+    "no journal files": _emptied(MESSAGES),
+    "no journal folder": _emptied(MESSAGES, folder=True),
+    "main journal file gone": _main_gone,
+    "journal file empty": _short,
+    "journal header zeroed": _header(MESSAGES, bytes(HEADER.size)),
+    "journal format unknown": _header(MESSAGES, b"\0\0\0\x63"),
+    "journal file id flipped": _header(MESSAGES, b"\0\0\0\x02\0\0\0\0\x40"),
+    "journal cut": _cut(MESSAGES),
+    "journal record flipped": _flipped(MESSAGES),
+    "journal sector zeroed": _sector(MESSAGES),
+    "journal message undecodable": _bad_message,
+    "leftover compaction": _leftovers,
+    "no bindings files": _emptied(BINDINGS),
+    "no bindings folder": _emptied(BINDINGS, folder=True),
+    "bindings header zeroed": _header(BINDINGS, bytes(HEADER.size)),
+    "bindings cut": _cut(BINDINGS),
+    "bindings record flipped": _flipped(BINDINGS),
+    "large bodies missing": _bodies(empty=False),
+    "large bodies empty": _bodies(empty=True),
+    "several": _several,
+    "everything": _everything,
+}
+OTHER_BROKER = "bindings of another broker"
+
+
+def broken(original: Path, way: str, to: Path, other: Path | None = None) -> Path:
+    """A copy of a data directory broken in one way. ``other``: another broker's. Raises ``NotHere``."""
+    shutil.copytree(original, to)
+    if way == OTHER_BROKER:
+        assert other is not None
+        mine, theirs = within(to).bindings, within(other).bindings
+        assert mine is not None and theirs is not None
+        shutil.rmtree(mine)
+        shutil.copytree(theirs, mine)
+    else:
+        BREAKS[way](to)
+    return to
