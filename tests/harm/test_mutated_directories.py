@@ -38,12 +38,19 @@ FORMS = {
     "decode": ("pages", "decode", "{}", "--format", "jsonl", "--body", "size,sha256,text,value"),
     "decode --outstanding": ("pages", "decode", "{}", "--format", "jsonl", "--outstanding", "--body", "none"),
     "compact": ("pages", "compact", "{}", "--format", "json"),
+    "messages decode": ("messages", "decode", "{}", "--format", "jsonl", "--body", "size,sha256,text,value"),
 }
 CONFIGURATION = Path(__file__).with_name("broker.xml")
 OTHERS = {
     "drift": ("config", "drift", "{}", "--broker-xml", str(CONFIGURATION), "--format", "json"),
     "verify": ("pages", "verify", "{}", "--format", "jsonl"),
     "salvage": ("pages", "salvage", "{}", "--format", "json", "--out", "{}.salvaged"),
+    "messages ls": ("messages", "ls", "{}", "--format", "json"),
+    "messages verify": ("messages", "verify", "{}", "--format", "jsonl"),
+    "messages xml": ("messages", "xml", "{}", "--to", "{}.xml"),
+    "journal ls": ("journal", "ls", "{}", "--format", "json"),
+    "journal inspect": ("journal", "inspect", "{}", "--format", "jsonl"),
+    "journal compact": ("journal", "compact", "{}", "--format", "json", "--out", "{}.compacted"),
 }
 
 
@@ -176,7 +183,10 @@ def wrong_answers(seeds: Any, folder: Path) -> dict[str, str]:
         if found is not None:
             wrong[said] = found
         for left in folder.glob("data*"):
-            shutil.rmtree(left)
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
     return wrong
 
 

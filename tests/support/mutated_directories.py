@@ -28,7 +28,7 @@ CASES: Final = tuple(
     GoldenCase(version, name)
     for version, names in {
         "2.56.0": "scattered-acks tx-halt large-core amqp-sections two-addresses holes multicast-acks many-queues"
-        " large-amqp core-types halt-acks divert restarted odd-addresses",
+        " large-amqp core-types halt-acks divert restarted odd-addresses journal-mix",
         "2.28.0": "core-types large-core", "2.17.0": "types topic-acks", "2.10.1": "large tx topic-acks",
         "artemis-1.5.6": "types topic-acks large", "hornetq-2.4.7": "types topic-acks large tx",
     }.items()
