@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.arrays.schema import LONGS, STRING
+from pagefmt.columns.arrays.schema import LONGS, STRING, names_array
 from pagefmt.describe.values_json import Json
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.ack_state import PageRule
@@ -97,9 +97,9 @@ def origin_table(origin: MessageOrigin, rule: PageRule | None, columns: dict[str
     number, tx = np.asarray(columns["number"]).astype(np.int64), np.asarray(columns["tx"])
     names, which = origin.files(number)
     large = pc.fill_null(columns["large"], False)
-    files = pa.array(names, STRING).take(pa.array(which))
+    files = names_array(names).take(pa.array(which))
     if origin.large is not None and pc.any(large).as_py():
-        files = pc.if_else(large, pa.array(_bodies(origin.large, columns["id"], large), STRING), files)
+        files = pc.if_else(large, names_array(_bodies(origin.large, columns["id"], large)), files)
     entries = origin.entries(rule, number, tx, columns["queues"])
     distinct = pa.array([_struct(each) for each in entries.distinct], QUEUES_STATE.value_type)
     found = {
@@ -115,7 +115,7 @@ def origin_table(origin: MessageOrigin, rule: PageRule | None, columns: dict[str
     rows = len(number)
     return found | {
         "store": pa.nulls(rows, STRING), "page": pa.nulls(rows, pa.int64()), "number": pa.nulls(rows, pa.int32()),
-        "store_address": pa.array(places.addresses, STRING).take(pa.array(places.which)),
+        "store_address": names_array(places.addresses).take(pa.array(places.which)),
         "offset": pa.array(places.offset), "length": pa.array(places.length.astype(np.int32)),
     }  # fmt: skip
 
@@ -129,4 +129,5 @@ def _bodies(folder: LargeMessages, ids: pa.Array, large: pa.Array) -> list[str |
 
 
 def _struct(entry: QueueEntry) -> Json:
-    return entry._asdict() | {"state": None if entry.state is None else str(entry.state)}
+    (queue,) = names_array([entry.queue]).to_pylist()
+    return entry._asdict() | {"queue": queue, "state": None if entry.state is None else str(entry.state)}

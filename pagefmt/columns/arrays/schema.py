@@ -6,6 +6,7 @@ where the broker stores 0. Documented column by column in ``docs/message-table.m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final
 
@@ -124,3 +125,10 @@ FIELDS: Final = {
 def schema(level: Detail) -> pa.Schema:
     """The columns of a level, in order."""
     return pa.schema(FIELDS[level])
+
+
+def names_array(names: Iterable[str | None]) -> pa.StringArray:
+    """Names of files and queues; what is no UTF-8 in them is escaped."""
+    return pa.array(
+        [None if name is None else name.encode("utf-8", "backslashreplace").decode() for name in names], STRING
+    )
