@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum, StrEnum
-from functools import total_ordering
 from typing import NamedTuple
 
 
-@total_ordering
 class Severity(Enum):
     """``ERROR``: messages are lost, or a broker refuses. ``WARNING``: very likely wrong, at no loss. ``INFO``: worth
     knowing; people read it as a remark, JSON of ``pages verify`` as ``notice``."""
@@ -20,19 +18,13 @@ class Severity(Enum):
     WARNING = "warning"
     INFO = "info"
 
-    @property
-    def said(self) -> str:
-        """The word for people."""
-        return "remark" if self is Severity.INFO else str(self.value)
+    def __init__(self, name: str) -> None:
+        """``said`` is the word for people; the graver severity has the lower rank and comes first."""
+        self.said = "remark" if name == "info" else name
+        self.rank = len(type(self).__members__)
 
-    def __lt__(self, other: object) -> bool:
-        """The graver severity comes first."""
-        if not isinstance(other, Severity):
-            return NotImplemented
-        return _RANK[self] < _RANK[other]
-
-
-_RANK = {severity: n for n, severity in enumerate(Severity)}
+    def __lt__(self, other: Severity) -> bool:
+        return self.rank < other.rank
 
 
 class Position(NamedTuple):
@@ -78,7 +70,10 @@ class FailOn(StrEnum):
 
     def fails(self, found: Iterable[Finding]) -> bool:
         """Whether one of the findings is as grave."""
-        return self is not FailOn.NEVER and any(one.severity <= Severity(self.value) for one in found)
+        if self is FailOn.NEVER:
+            return False
+        most = Severity(self.value).rank
+        return any(one.severity.rank <= most for one in found)
 
 
 class Fix(NamedTuple):

@@ -72,6 +72,8 @@ class Lines:
             self._secrets[file] = source.secrets()
         begin, stop = span
         hidden = self._secrets[file]
+        if not hidden:
+            return _MaskedLine(source.original[begin:stop], [])
         first, behind = bisect_right(hidden, begin, key=itemgetter(1)), bisect_left(hidden, stop, key=itemgetter(0))
         secrets = [(max(start, begin) - begin, min(end, stop) - begin) for start, end in hidden[first:behind]]
         return _MaskedLine(source.original[begin:stop], secrets)

@@ -25,25 +25,29 @@ def lint_text(files: Sequence[FileReport], *, colour: bool, width: int = WIDTH) 
             told.add(finding.why)
 
 
-def _paint(text: str, code: str, colour: bool) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+def _paint(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m"
 
 
 def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
     """The reason is given at the first finding that has it; a hundred lines of one kind repeat nothing."""
     tint = _COLOURS[finding.severity]
     place = one_line(str(finding.place))
-    painted = f"{_paint(f'{place}: ', '1', colour)}{_paint(finding.severity.said, '1;' + tint, colour)}: "
-    plain = f"{place}: {finding.severity.said}: "
-    out = [diagnostic(f"{plain}{one_line(finding.message)} [{finding.rule}]").replace(plain, painted, 1)]
+    said = finding.severity.said
+    plain = f"{place}: {said}: "
+    line = diagnostic(f"{plain}{one_line(finding.message)} [{finding.rule}]")
+    if colour:
+        line = line.replace(plain, f"{_paint(f'{place}: ', '1')}{_paint(said, '1;' + tint)}: ", 1)
+    out = [line]
     quoted = lines.quoted(finding)
     margin = " " * max(len(str(finding.place.line)), 4)
     if quoted is not None:
         out.append(f"{finding.place.line:>{len(margin)}} | {quoted.line}")
         caret = "^" + "~" * (quoted.length - 1)
-        out.append(f"{margin} | {' ' * quoted.caret}{_paint(caret, tint, colour)}")
-    said = (("why", finding.why if why else ""), ("help", finding.help))
-    out += [within_columns([f"{margin} = {label}: {one_line(text)}"], len(margin) + 3) for label, text in said if text]
+        out.append(f"{margin} | {' ' * quoted.caret}{_paint(caret, tint) if colour else caret}")
+    for label, text in (("why", finding.why if why else ""), ("help", finding.help)):
+        if text:
+            out.append(within_columns([f"{margin} = {label}: {one_line(text)}"], len(margin) + 3))
     return "\n".join(out) + "\n"
 
 

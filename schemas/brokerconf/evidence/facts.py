@@ -6,7 +6,6 @@ construction; costly values are computed when a rule first asks for them.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -216,21 +215,21 @@ class ConfigFacts(AddressFacts):
         """Elements that are settings of another edition."""
         if self.core is None or self.document.kind.of_application_server:
             return ()
-        places = [(Scope.BROKER, self.core)]
-        places += [(Scope.ADDRESS, match.node) for match in self.effective.written if match.node is not None]
-        places += [(Scope.STORE, self.database_store)] if self.database_store else []
+        places = {
+            Scope.BROKER: [self.core],
+            Scope.ADDRESS: [match.node for match in self.effective.written if match.node is not None],
+            Scope.STORE: [self.database_store] if self.database_store else [],
+        }
         return tuple(self._foreign_in(places))
 
-    def _foreign_in(self, places: list[tuple[Scope, ConfigNode]]) -> Iterator[tuple[Setting, ConfigNode]]:
-        strange: defaultdict[Scope, dict[str, Setting]] = defaultdict(dict)
+    def _foreign_in(self, places: Mapping[Scope, list[ConfigNode]]) -> Iterator[tuple[Setting, ConfigNode]]:
         written = {tag.rpartition(":")[2] for tag in self.core.by_tag()} if self.core else set()
-        for scope in {scope for scope, _ in places}:
-            found = {n: one for n, one in in_scope(scope).items() if n in written and not one.known_in(self.edition)}
-            strange[scope] = found
-        for scope, parent in places:
-            for child in parent.children if strange[scope] else ():
-                if child.name in strange[scope]:
-                    yield strange[scope][child.name], child
+        for scope, parents in places.items():
+            strange = {n: one for n, one in in_scope(scope).items() if n in written and not one.known_in(self.edition)}
+            for parent in parents if strange else ():
+                for child in parent.children:
+                    if child.name in strange:
+                        yield strange[child.name], child
 
 
 def _in_comment(text: str, offset: int) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from brokerconf.reading.application_server import messaging_subsystems
 from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, FoundPlaceholder
@@ -123,17 +123,18 @@ class _FileWalk:
             self._replace(element, ordinal)
         if self.empty_sections and element.text == "" and not len(element):
             element.text = None
-        attributes = self._attributes(element, ordinal) if element.keys() else {}
+        items = cast(list[tuple[str, str]], element.items())
+        attributes = self._attributes(element, items, ordinal) if items else {}
         node = ConfigNode(names, attributes, element.text or "", self.source, ordinal)
         if len(element):
             node.own_text += "".join(self._children(element, node))
         return node
 
-    def _attributes(self, element: _Element, ordinal: int) -> dict[str, str]:
-        if len(element.attrib) > MOST_ATTRIBUTES:
+    def _attributes(self, element: _Element, items: list[tuple[str, str]], ordinal: int) -> dict[str, str]:
+        if len(items) > MOST_ATTRIBUTES:
             at = self.source.of_element(ordinal)
             raise ReadingError("too-large", at, f"more than {MOST_ATTRIBUTES} attributes", "remove them")
-        return _attributes(element)
+        return _attributes(element, items)
 
     def _children(self, element: _Element, node: ConfigNode) -> list[str]:
         """Reads all inside; gives the text that stands between."""
@@ -270,13 +271,11 @@ def _put_in_place(element: _Element, instead: list[_Element], text: str) -> None
         last.tail = (last.tail or "") + tail
 
 
-def _attributes(element: _Element) -> dict[str, str]:
-    return {_attribute_name(element, str(name)): str(value) for name, value in element.attrib.items()}
+def _attributes(element: _Element, items: list[tuple[str, str]]) -> dict[str, str]:
+    return {_attribute_name(element, name) if name[0] == "{" else name: value for name, value in items}
 
 
 def _attribute_name(element: _Element, name: str) -> str:
-    if not name.startswith("{"):
-        return name
     namespace, _, local = name[1:].partition("}")
     if name.startswith(_XML):
         return f"xml:{local}"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brokerconf.reading.building import DocumentBuilder, bad_placeholder
 from brokerconf.reading.decoding import as_the_broker, foreign_encoding
 from brokerconf.reading.document import Document
-from brokerconf.reading.fragments import fragment_in
 from brokerconf.reading.inclusion import LARGEST, IncludeContext
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.repairs import without_mark
@@ -21,6 +21,9 @@ from brokerconf.reading.substitution import PlaceholderValues, ReplacedText, Sub
 from brokerconf.reading.subsystems import DOMAIN, subsystem_in
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position
+
+if TYPE_CHECKING:
+    from brokerconf.reading.fragments import Fragment
 
 DISABLE_XXE = "artemis.disableXxe"
 # In so many characters a file says what it is.
@@ -84,7 +87,7 @@ def read_bytes(
             without_mark(shown, raw),
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
-    fragment = fragment_in(text, edition) if fragments and Path(shown).name not in WHOLE_FILES else None
+    fragment = _fragment_in(text, edition) if fragments and Path(shown).name not in WHOLE_FILES else None
     edition = edition or edition_by_namespace(fragment.tags[0] if fragment and fragment.tags else text)
     server = fragment.of_application_server if fragment and fragment.tags else DOMAIN in text[:_START]
     defined = {**of_every_jvm(folder, environment), **properties}
@@ -104,6 +107,12 @@ def read_bytes(
         document.taken_for, document.complete = fragment.taken_for, fragment.complete
         document.is_part, document.added = fragment.inside_server, fragment.added
     return document
+
+
+def _fragment_in(text: str, edition: Edition | None) -> Fragment | None:
+    from brokerconf.reading.fragments import fragment_in
+
+    return fragment_in(text, edition)
 
 
 def edition_by_namespace(text: str) -> Edition:
