@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from brokerconf.schema.validation import MOST_FAULTS
 from growth import grows
 from harmed import pagectl
 
@@ -31,3 +32,17 @@ def test_a_quoted_line_is_short(tmp_path: Path) -> None:
     path.write_text(f"{HEAD}{setting}{TAIL}")
     answer = pagectl("config", "lint", path)
     assert max(map(len, answer.out.splitlines())) < 2000
+
+
+def test_an_unknown_element_in_each_of_thousands_of_settings(tmp_path: Path) -> None:
+    """For each fault libxml2 counts the siblings before it."""
+    path = tmp_path / "broker.xml"
+
+    def make(count: int) -> list[str | Path]:
+        inside = (f'<address-setting match="a{n}"><unknown{n}/></address-setting>' for n in range(count))
+        path.write_text(f"{HEAD}{''.join(inside)}{TAIL}")
+        return ["config", "lint", path]
+
+    grows(make, 8_000, 1)
+    told = pagectl("config", "lint", path).out
+    assert told.count("[unknown-element]") == MOST_FAULTS and told.count("[more-faults]") == 1

@@ -62,6 +62,8 @@ def as_fits(
         return DetectedEdition(document, verdict, document.subsystems[0].kind.words)
     if document.kind is not FileKind.ARTEMIS or not (verdict.document or verdict.broker):
         return DetectedEdition(document, verdict, "the newest that the file fits")
+    if verdict.cut:
+        return DetectedEdition(document, verdict, "it has too many faults to fit any edition")
     best = DetectedEdition(document, verdict, "no edition fits; this one has the fewest faults")
     oldest = Edition.HORNETQ_2_4 if document.taken_for else Edition.ARTEMIS_1_5
     for older in reversed([known for known in Edition if oldest <= known < NEWEST]):

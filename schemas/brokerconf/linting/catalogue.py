@@ -54,6 +54,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "match-refused": ("a match that the broker refuses", _REFUSED),
     "missing-attribute": ("an attribute that must be there", _REFUSED),
     "missing-element": ("an element that must be there", _REFUSED),
+    "more-faults": ("more faults against the schema than are listed", _REFUSED),
     "never-read": ("an element that the schema has and the broker never reads", "it has no effect"),
     "not-well-formed": ("not well-formed XML", _REFUSED),
     "part-not-read": ("an element beside the first core", "it is neither checked nor read"),

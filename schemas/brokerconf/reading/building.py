@@ -49,6 +49,7 @@ class DocumentBuilder:
         self.sources: list[SourceFile] = []
         self.comments: list[Comment] = []
         self.placeholders: list[FoundPlaceholder] = []
+        self.widest = 0
         self._names: dict[tuple[str, str | None], tuple[str, str, str]] = {}
 
     def document(self) -> Document:
@@ -59,8 +60,9 @@ class DocumentBuilder:
             self._define(element)
         root = self._file(element, self.source, self.place)
         document = Document(
-            self.source.path, _file_kind(root, self.edition), self.edition, root, self.sources, tree=element
-        )
+            self.source.path, _file_kind(root, self.edition), self.edition, root, self.sources, tree=element,
+            widest=self.widest,
+        )  # fmt: skip
         document.comments, document.placeholders = self.comments, self.placeholders
         if document.kind is FileKind.EAP6:
             _find_servers(document)
@@ -140,7 +142,10 @@ class _FileWalk:
         """Reads all inside; gives the text that stands between."""
         texts: list[str] = []
         adopt = node.children.append
-        for child in list(element):
+        children = list(element)
+        if len(children) > self.builder.widest:
+            self.builder.widest = len(children)
+        for child in children:
             tag, tail = child.tag, child.tail
             if not isinstance(tag, str):
                 self.comment(child)

@@ -207,8 +207,8 @@ class Document:
 
     ``taken_for``: of a fragment, what it was taken for; ``is_part``: settings of the broker stand elsewhere;
     ``complete``: nothing was left out of it; ``added``: paths of elements that were put around some of it;
-    ``laid_over``: what it says is laid over a file that is not at hand;
-    ``under``: what decides then. ``secret``: whether a place is one of which nothing is ever shown.
+    ``laid_over``: what it says is laid over a file that is not at hand; ``under``: what decides then. ``widest``: the
+    most children that an element has. ``secret``: whether a place is one of which nothing is ever shown.
     ``defaults`` and ``always_set`` are texts by the name of a setting: what an application server takes where the file
     gives nothing, for the broker and for each match.
     """
@@ -224,6 +224,7 @@ class Document:
     placeholders: list[FoundPlaceholder] = field(default_factory=list)
     # the same elements for the schema's verdict
     tree: _Element | None = None
+    widest: int = 0
     badly_decoded: bool = False
     taken_for: str = ""
     is_part: bool = False

@@ -8,7 +8,7 @@ from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.repairs import with_attribute, with_text
 from brokerconf.reading.secrets import is_secret, masked
 from brokerconf.schema.schema_places import SchemaPlaces
-from brokerconf.schema.validation import ORDER, SchemaVerdict, Violation
+from brokerconf.schema.validation import MOST_FAULTS, ORDER, SchemaVerdict, Violation
 from pagefmt.findings import Finding, Fix, Severity, did_you_mean
 
 _REFUSED = "the broker validates its configuration before it reads it and does not start"
@@ -40,9 +40,17 @@ def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]
         if key not in seen:
             seen.add(key)
             found.append(_finding(violation, refused, places))
+    if verdict.cut:
+        found.append(_more(document))
     if document.taken_for:
         found = [one for one in found if not _stands_elsewhere(one, document)]
     return [_of_server(one) for one in found] if document.subsystems else found
+
+
+def _more(document: Document) -> Finding:
+    root = document.root
+    message = f"more than {MOST_FAULTS} faults against the schema: the others are not listed"
+    return Finding(root.position, Severity.ERROR, "more-faults", message, root.path, "correct the first ones", _REFUSED)
 
 
 def _stands_elsewhere(finding: Finding, document: Document) -> bool:
