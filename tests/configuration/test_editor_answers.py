@@ -19,7 +19,7 @@ from brokerconf.editor.patching import PatchedDocument
 from brokerconf.editor.symbols import outline
 from brokerconf.editor.text import EditedText
 from brokerconf.evidence.facts import ConfigFacts
-from brokerconf.instance.recognition import ConfigurationForm
+from brokerconf.instance.recognition import ConfigurationForm, form_of
 from brokerconf.linting.lint import LintContext, lint
 from brokerconf.reading.properties import parse_properties
 from brokerconf.reading.reading import read_bytes
@@ -280,9 +280,50 @@ def test_a_misspelt_key_is_replaced() -> None:
         (text[edit.start : edit.stop], edit.new)
         for one in found.diagnostics
         for fix in fixes_for(text, one, ConfigurationForm.PROPERTIES)
+        if fix.sure
         for edit in fix.edits
     }
     assert edits == {("maxDiskUsag", "maxDiskUsage"), ("maxSizeByte", "maxSizeBytes")}
+
+
+OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n"
+RESOURCE = "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nmetadata: {name: a}\nspec:\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "comments"),
+    [
+        ("broker.properties", "maxDiskUsage=100\nmaxDiskUsag=1\n", True),
+        ("broker.properties", "globalMaxSize=1\r\n  max\\\r\nDiskUsag \\\r\n = 1", True),
+        ("broker.yaml", "maxDiskUsag: 1\naddressSettings:\n  a.#:\n    maxSizeByte: 1\n", True),
+        ("broker.yaml", "addressSettings: {a: {maxSizeByte: 1}}\n", True),
+        ("cr.yaml", f"{RESOURCE}  brokerProperties:\n    - maxDiskUsag=1\n  unknown: 1\n", True),
+        ("cm.yaml", f"{OBJECT}  broker.properties: |\n    maxDiskUsag=1\n", True),
+        (
+            "cm.yaml",
+            f"{OBJECT}  broker.xml: |\n    <core xmlns='urn:activemq:core'>\n    <unknown/>\n    </core>\n",
+            False,
+        ),
+        ("broker.json", '{"maxDiskUsag": 1}\n', False),
+    ],
+)
+def test_a_comment_silences_a_finding_in_lines(name: str, text: str, comments: bool) -> None:
+    form = form_of(name, text.encode())
+
+    def rules_in(text: str) -> list[str]:
+        return sorted(one.finding.rule for one in Checker().check(EditedText(text), name, LintContext()).diagnostics)
+
+    found = [one for one in Checker().check(EditedText(text), name, LintContext()).diagnostics if one.finding.why]
+    assert found
+    for one in found:
+        edits = [fix.edits[0] for fix in fixes_for(text, one, form) if not fix.sure]
+        assert len(edits) == comments
+        for edit in edits:
+            silenced = text[: edit.start] + edit.new + text[edit.stop :]
+            left = rules_in(text)
+            left.remove(one.finding.rule)
+            assert rules_in(silenced) == left
+            assert "\r" not in text or "\n" not in silenced.replace("\r\n", "")
 
 
 @pytest.mark.parametrize("line", ["a" + " " * 100_000, "a.b" * 50_000, '"' * 100_000, "\\" * 100_000, "a:" * 50_000])

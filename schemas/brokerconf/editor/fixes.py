@@ -52,8 +52,11 @@ def fixes_for(text: str, diagnostic: Diagnostic, form: ConfigurationForm) -> lis
         if text.startswith(fix.old, at):
             title = f"Replace with {fix.new}" if fix.new else "Remove it"
             found.append(QuickFix(title, (TextEdit(at, at + len(fix.old), fix.new),), True))
-    if can_be_silenced(finding.rule) and form is ConfigurationForm.XML:
-        found.append(_silencing(text, diagnostic))
+    if can_be_silenced(finding.rule) and finding.place.line:
+        before = _commented_at(text, diagnostic, form)
+        if before is not None:
+            new = _comment(text, before, finding.rule, form)
+            found.append(QuickFix(f"Ignore {finding.rule} here", (TextEdit(before, before, new),), False))
     return found
 
 
@@ -103,13 +106,37 @@ def _value(text: str, diagnostic: Diagnostic, tag: Tag, new: str) -> Iterator[Te
         yield TextEdit(*content.span(1), new)
 
 
-def _silencing(text: str, diagnostic: Diagnostic) -> QuickFix:
-    """A comment on a line of its own in front of the element."""
-    rule = diagnostic.finding.rule
-    start = max(text.rfind("<", 0, diagnostic.start + 1), 0)
-    line = text.rfind("\n", 0, start) + 1
-    before = text[line:start]
+def _commented_at(text: str, diagnostic: Diagnostic, form: ConfigurationForm) -> int | None:
+    """In front of what a comment silences the finding; None where none can stand: in JSON, or in XML inside of YAML."""
+    if form is ConfigurationForm.XML:
+        return max(text.rfind("<", 0, diagnostic.start + 1), 0)
+    if form is ConfigurationForm.JSON or text.lstrip()[:1] == "{" or diagnostic.finding.path.startswith("/"):
+        return None
+    start = text.rfind("\n", 0, diagnostic.start) + 1
+    if form is ConfigurationForm.PROPERTIES:
+        while start and _goes_on(text[(above := text.rfind("\n", 0, start - 1) + 1) : start]):
+            start = above
+    found = (_LINE if form is ConfigurationForm.PROPERTIES else _ENTRY).match(text, start)
+    return found.end() if found else None
+
+
+def _goes_on(line: str) -> bool:
+    """Whether the next line is a part of this one."""
+    bare = line.rstrip("\r\n")
+    return (len(bare) - len(bare.rstrip("\\"))) % 2 == 1
+
+
+# in front of what stands on a line; of an entry of YAML, not of the middle of a text
+_LINE = re.compile(r"[ \t\f]*")
+_ENTRY = re.compile(r"[ \t]*(?=- |[^\s#][^\n]*?[:=])")
+
+
+def _comment(text: str, at: int, rule: str, form: ConfigurationForm) -> str:
+    """On a line of its own, as far in as what it stands in front of."""
+    line = text.rfind("\n", 0, at) + 1
+    before = text[line:at]
     end = "\r\n" if text[line - 2 : line] == "\r\n" else "\n"
-    comment = f"<!-- pagectl: ignore {rule} -->"
-    new = f"{comment}{end}{before}" if not before.strip() else comment
-    return QuickFix(f"Ignore {rule} here", (TextEdit(start, start, new),), False)
+    said = f"pagectl: ignore {rule}"
+    if form is not ConfigurationForm.XML:
+        return f"# {said}{end}{before}"
+    return f"<!-- {said} -->{end}{before}" if not before.strip() else f"<!-- {said} -->"
