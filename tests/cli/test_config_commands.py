@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from brokerconf.instance.recognition import OTHER_FILES
 from brokerconf.settings.settings_model import settings
 from pagectl.app import run
 
@@ -179,3 +180,18 @@ def test_a_file_without_core_is_all_defaults_and_says_so(broker: Path, capsys: p
     out, err = capsys.readouterr()
     assert json.loads(out)["addresses"]["a"]["settings"]["max-size-bytes"]["source"] == "default"
     assert "has no <core>" in err
+
+
+@pytest.mark.parametrize("name", sorted(OTHER_FILES))
+def test_other_files_of_an_instance_are_refused(name: str, broker: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = broker.with_name(name)
+    other.write_text("<broker/>" if name.endswith(".xml") else "admin = hidden-word\n")
+    meant = "hornetq-configuration.xml" if name.startswith("hornetq") else "broker.xml"
+    for call in (["lint", name], ["effective", name, "a"], ["diff", name, "broker.xml"], ["lint", "broker.xml", name]):
+        assert run(["config", *call]) == 2
+        refused = [line for line in capsys.readouterr().err.splitlines() if line.startswith("pagectl: ")]
+        assert len(refused) == 1 and f"{name}: no configuration of the broker: it says " in refused[0]
+        assert meant in refused[0] and "hidden-word" not in refused[0]
+    other.write_text(BROKER if name.endswith(".xml") else "maxDiskUsage=20\n")
+    told_by_content = name.endswith((".xml", ".properties")) and not name.startswith("hornetq-")
+    assert run(["config", "lint", "--fail-on", "never", name]) == (0 if told_by_content else 2)

@@ -30,8 +30,10 @@ def kubernetes_text(path: Path, options: ConfigurationOptions) -> bytes | None:
 def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, ConfigurationForm | None]:
     """The bytes and the form of a file whose name does not tell whether it is one of Kubernetes objects, else neither.
 
-    Raises ``OSError``, and ``CallError`` for options that such a file cannot be read with.
+    Raises ``OSError``, and ``CallError`` for options that such a file cannot be read with, and for other files of an
+    instance.
     """
+    _refuse_other(path)
     if path.suffix.lower() not in _OF_OBJECTS or not path.is_file():
         return None, None
     from brokerconf.instance.recognition import ConfigurationForm, form_of
@@ -42,6 +44,15 @@ def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, 
     if options.properties and form is ConfigurationForm.KUBERNETES:
         raise CallError(f"{path}: --properties is not for Kubernetes objects; write them into brokerProperties")
     return raw, form
+
+
+def _refuse_other(path: Path) -> None:
+    from brokerconf.instance.recognition import OTHER_FILES, other_file
+    from brokerconf.linting.lint import read_raw
+
+    said = other_file(path.name, read_raw(path)) if path.name in OTHER_FILES and path.is_file() else ""
+    if said:
+        raise CallError(f"{path}: no configuration of the broker: {said}")
 
 
 class ReadConfiguration(NamedTuple):

@@ -41,6 +41,23 @@ SUFFIXES = {
 }
 """The files that are looked into where a folder is searched."""
 
+_USERS = ("users and their passwords", "{} beside it")
+_LOGGING = ("what the broker logs", "{} beside it")
+OTHER_FILES = {
+    "artemis-roles.properties": ("users and their roles", "{} beside it"),
+    "artemis-users.properties": _USERS,
+    "bootstrap.xml": ("what an instance starts", "the {} that its <server> names"),
+    "hornetq-beans.xml": ("what a HornetQ server is made of", "{} beside it"),
+    "hornetq-jms.xml": ("the queues, topics and connection factories of JMS", "{} beside it"),
+    "hornetq-users.xml": _USERS,
+    "jolokia-access.xml": ("who may call Jolokia", "{} beside it"),
+    "log4j2.properties": _LOGGING,
+    "log4j2-utility.properties": _LOGGING,
+    "logging.properties": _LOGGING,
+    "login.config": ("how users log in", "{} beside it"),
+    "management.xml": ("who may use JMX", "{} beside it"),
+}
+"""The other files of an instance by their names: what each says, and which file is meant instead."""
 _COMMON = {"configuration", "name", "provider"}
 _NAMES = (BROKER_XML, HORNETQ_XML)
 
@@ -85,6 +102,15 @@ def _by_keys(raw: bytes) -> ConfigurationForm:
         if _property_keys().search(text):
             return ConfigurationForm.PROPERTIES
     return ConfigurationForm.XML
+
+
+def other_file(name: str, raw: bytes) -> str:
+    """Of a file of an instance that is no configuration of the broker: what it is, and which file is; else nothing."""
+    said = OTHER_FILES.get(PurePath(name).name)
+    if said is None or recognised(name, raw) is not None:
+        return ""
+    own = HORNETQ_XML if PurePath(name).name.startswith("hornetq-") else BROKER_XML
+    return f"it says {said[0]}; name {said[1].format(own)}"
 
 
 def recognised(name: str, raw: bytes) -> ConfigurationForm | None:
