@@ -135,3 +135,13 @@ def test_on_a_narrow_terminal_line_and_caret_stay_on_one_line(
     line, caret = capsys.readouterr().out.splitlines()[1:3]
     assert len(line) <= 60 and "| …x" in line
     assert line[caret.index("\x1b") :].startswith("<nmae>")
+
+
+def test_properties_named_beside_their_configuration_are_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broker, properties = write(tmp_path, DROP), tmp_path / "broker.properties"
+    properties.write_text("maxDiskUsag=1\n")
+    _, alone = found(capsys, broker)
+    for named in ([broker, str(properties)], [str(properties), broker], [broker, broker]):
+        assert found(capsys, *named)[1] == alone

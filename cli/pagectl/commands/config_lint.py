@@ -176,16 +176,13 @@ def _lint_all(groups: list[list[str]], request: LintRequest) -> tuple[list[FileR
 
     reports: list[FileReport] = []
     failed = False
-    for files in groups:
-        found = []
-        for file in files:
-            try:
-                found.append(request.lint(file))
-            except (OSError, CallError, BrokerConfError) as err:
-                report(describe(err))
-                failed = True
-        reports += without_included(found) if len(files) > 1 else found
-    return reports, failed
+    for file in dict.fromkeys(file for files in groups for file in files):
+        try:
+            reports.append(request.lint(file))
+        except (OSError, CallError, BrokerConfError) as err:
+            report(describe(err))
+            failed = True
+    return without_included(reports) if len(reports) > 1 else reports, failed
 
 
 def _show(found: list[FileRepair]) -> int:
