@@ -580,3 +580,17 @@ def test_nothing_heavy_is_imported() -> None:
     path = ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": path})
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize(("text", "supposed"), [("name=x\n", True), ("maxDiskUsage=100\n", False)])
+def test_a_limit_that_another_file_may_set_is_supposed(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path, text: str, supposed: bool
+) -> None:
+    numbers(disk(250, 1000))
+    (tmp_path / "some.properties").write_text(text)
+    words = ["--broker-xml", str(tmp_path / "some.properties"), str(tmp_path)]
+    said = "limit supposed: the rest of the configuration is not known"
+    assert (said in call(*words)[1]) == supposed
+    notes = json.loads(call(*words, "--format", "json")[1])["notes"]
+    assert any("the limit is supposed" in note for note in notes) == supposed
+    assert said not in call(*words, "--max-disk-usage", "80")[1]

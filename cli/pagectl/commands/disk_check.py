@@ -124,7 +124,8 @@ def _report(query: DiskQuery, thresholds: Thresholds, *, effects: bool) -> tuple
     from pagectl.outputs.disk_report import DiskReport
 
     disks = monitored_disks(query)
-    return DiskReport(disks.state(), thresholds, disks.when_blocked() if effects else ()), disks.took_for
+    felt = disks.when_blocked() if effects else ()
+    return DiskReport(disks.state(), thresholds, felt, disks.supposed), disks.took_for
 
 
 def _metrics(report: DiskReport | None) -> str:

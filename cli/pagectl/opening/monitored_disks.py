@@ -25,7 +25,10 @@ LAYOUT = {
 
 
 class MonitoredDisks(NamedTuple):
-    """``directories`` by the broker's names, or the one path that was given; ``took_for`` says what that was."""
+    """``directories`` by the broker's names, or the one path that was given; ``took_for`` says what that was.
+
+    ``supposed``: why the limits may be others, where the configuration leaves them to a file that is not known.
+    """
 
     directories: dict[str, Path]
     settings: DiskSettings
@@ -33,6 +36,7 @@ class MonitoredDisks(NamedTuple):
     took_for: str
     root: Path
     configuration: BrokerConfiguration | None = None
+    supposed: str = ""
 
     @property
     def place(self) -> str:
@@ -107,15 +111,19 @@ def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskSetti
 
     release = found.start.release
     edition = edition_of_monitor(release) if release else found.edition
-    took_for = f"instance of {found.start.config}"
+    took_for, supposed = f"instance of {found.start.config}", ""
     if found.document.partial:
-        took_for += f"; {found.document.under} is not known"
+        unknown = f"{found.document.under} is not known"
+        took_for += f"; {unknown}"
+        read = found.settings(tell=False).broker()
+        set_here = any(name in read and read[name].origin for name in ("max-disk-usage", "min-disk-free"))
+        supposed = "" if limits or set_here else unknown
     settings = limits or disk_settings(found.with_defaults().document, edition, found.entries)
     directories, root = _watched(found), found.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
         plain = _without_configuration(path, limits, edition)
         directories, took_for, root = plain.directories, plain.took_for, path
-    return MonitoredDisks(directories, settings, edition, took_for, root, found)
+    return MonitoredDisks(directories, settings, edition, took_for, root, found, supposed)
 
 
 def _without_configuration(path: Path, limits: DiskSettings | None, edition: Edition) -> MonitoredDisks:

@@ -20,11 +20,17 @@ NAMED = 10
 
 
 class DiskReport(NamedTuple):
-    """A state, what was asked of it, and what producers would feel."""
+    """A state, what was asked of it, and what producers would feel; ``supposed``: why the limit may be another."""
 
     state: DiskState
     thresholds: Thresholds
     when_blocked: tuple[WhenBlocked, ...] = ()
+    supposed: str = ""
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be known besides."""
+        return [*self.state.notes(), *([f"the limit is supposed: {self.supposed}"] if self.supposed else [])]
 
     @property
     def closed(self) -> str:
@@ -63,6 +69,7 @@ def summary(report: DiskReport) -> str:
     used = f"{store.usage_percent:.1f}% used{_df_beside(store)}"
     where = f"{store.file_system.mount} {used}, {size_text(store.space.usable)} usable"
     more = f"; {len(state.stores)} file systems" if len(state.stores) > 1 else ""
+    more += f"; limit supposed: {report.supposed}" if report.supposed else ""
     return f"{where}; {_distance(report, store)}{_inodes(report, store)}{more}"
 
 
@@ -143,7 +150,7 @@ def detail_lines(report: DiskReport) -> Iterator[str]:
         yield f"when blocked, {who}: {group.what}"
     if report.closed:
         yield f"when blocked, {report.closed} connections: closed at their next send (AMQ229119)"
-    for note in report.state.notes():
+    for note in report.notes:
         yield f"note: {note}"
 
 
@@ -181,7 +188,7 @@ def as_json(report: DiskReport, took_for: str) -> dict[str, Any]:
         "missing": list(report.state.missing),
         "when_blocked": [group.plain() for group in report.when_blocked],
         "closed_at_send": report.closed,
-        "notes": report.state.notes(),
+        "notes": report.notes,
     }
 
 
