@@ -258,6 +258,14 @@ def test_what_has_no_counterpart_is_named_and_no_secret_is(tmp_path: Path, capsy
     assert run(["config", "convert", str(path), "--to", "xml"]) == 2
 
 
+def test_a_file_of_hornetq_has_no_counterpart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its schema has whole servers inside of one, without end."""
+    path = tmp_path / "hornetq-configuration.xml"
+    path.write_text('<configuration xmlns="urn:hornetq"><journal-min-files>10</journal-min-files></configuration>')
+    assert run(["config", "convert", str(path), "--to", "json"]) == 1
+    assert "<journal-min-files>: has no counterpart" in capsys.readouterr().err
+
+
 def test_minus_one_means_something_else_in_a_property() -> None:
     pairs, left = as_entries(document(EMPTY_XML.replace("</core>", "<global-max-size>-1</global-max-size></core>")))
     assert (pairs, left) == ([], [])

@@ -79,9 +79,13 @@ class _SchemaWalk:
         # it makes no bean that is missing, and sets its keys in no certain order
         self.poor = edition < Edition.ARTEMIS_2_44
         self.found: dict[Path, BeanPlace] = {}
+        self._around: list[str] = []
 
     def inside(self, schema: str, owner: str, tags: Path, keys: Path, old: bool = False) -> None:
-        """The members of an element that belong to a bean."""
+        """The members of an element that belong to a bean; a whole server inside of one (HornetQ) belongs to none."""
+        if schema in self._around:
+            return
+        self._around.append(schema)
         for member, fact in self.members.get(schema, {}).items():
             here = (*tags, member)
             if here[0] not in APART:
@@ -89,6 +93,7 @@ class _SchemaWalk:
                     row = next((_rows()[end] for n in range(len(here)) if (end := (*here[n:-1], tag)) in _rows()), None)
                     if row is not None or tag == member:
                         self._member(fact, owner, (*tags, tag), keys, row, old or bool(fact.deprecated))
+        self._around.pop()
 
     def _member(self, fact: SchemaFact, owner: str, tags: Path, keys: Path, row: list[str] | None, old: bool) -> None:
         said, name, values, absent = row or ["", "", "", ""]
