@@ -135,6 +135,15 @@ async def test_hover_fixes_definition_and_outline(client: LanguageClient, tmp_pa
     assert isinstance(decided, list)
     assert [(one.uri, one.range.start.line) for one in decided] == [(properties.as_uri(), 1)]  # type: ignore[union-attr]
 
+    text = properties.read_text()
+    open_document(client, properties.as_uri(), text)
+    await findings(client, properties.as_uri())
+    beside = types.DefinitionParams(types.TextDocumentIdentifier(properties.as_uri()), place(text, "addressFull"))
+    under = await client.text_document_definition_async(beside)
+    assert isinstance(under, list)
+    line = place(BROKER, "<address-full").line
+    assert [(one.uri, one.range.start.line) for one in under] == [(uri, line)]  # type: ignore[union-attr]
+
     symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
     assert symbols is not None and [one.name for one in symbols][:2] == ["orders.#", "orders.new"]
 

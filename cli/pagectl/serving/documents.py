@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brokerconf.editor.completion import Proposal, ProposalType, xml_proposals
-from brokerconf.editor.definition import decided_by
+from brokerconf.editor.definition import decided_by, set_under
 from brokerconf.editor.diagnostics import CheckedText, Checker, Diagnostic, at
 from brokerconf.editor.fixes import QuickFix, fixes_for
 from brokerconf.editor.hover import xml_hover
@@ -234,22 +234,29 @@ class Documents:
         return found
 
     def definition(self, document: OpenDocument, offset: int) -> list[Json]:
-        """The places that decide about what stands at an offset."""
-        if document.form is not ConfigurationForm.XML:
-            return []
-        context, _ = self.around(document)
-        folder = (context.cwd or Path(document.name).parent).resolve()
+        """The places that decide about what stands at an offset; of a property, the element that it wins over."""
+        if document.form is ConfigurationForm.XML:
+            context = replace(self.around(document)[0], edition=document.edition)
+            facts = self._facts(document.text.text.encode("utf-8", "replace"), document.name, context)
+            places = decided_by(facts, document.text.text, offset) if facts else []
+        else:
+            main = self._main_file(document) if document.form in PROPERTY_FORMS else None
+            facts = self._facts(self._raw(main), str(main), self._around(str(main), main)[0]) if main else None
+            line = document.text.caret(offset).line + 1
+            places = set_under(facts, document.name, line) if facts else []
+        return [found for one in places if (found := self._location(document, one))]
+
+    def _facts(self, raw: bytes, name: str, context: LintContext) -> ConfigFacts | None:
+        folder = (context.cwd or Path(name).parent).resolve()
+        edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
         try:
             read = read_bytes(
-                document.text.text.encode("utf-8", "replace"), document.name, folder=folder, edition=document.edition,
-                properties=context.properties, environment=context.environment,
+                raw, name, folder=folder, edition=edition, properties=context.properties,
+                environment=context.environment,
             )  # fmt: skip
         except _CANNOT:
-            return []
-        facts = ConfigFacts(read, read.core, properties=context.entries, system=context.properties)
-        return [
-            found for one in decided_by(facts, document.text.text, offset) if (found := self._location(document, one))
-        ]
+            return None
+        return ConfigFacts(read, read.core, properties=context.entries, system=context.properties)
 
     def _location(self, document: OpenDocument, place: Position) -> Json | None:
         if place.file == document.name:

@@ -34,6 +34,23 @@ def decided_by(facts: ConfigFacts, text: str, offset: int) -> list[Position]:
     return _override(facts, inside, tag.start)
 
 
+def set_under(facts: ConfigFacts, file: str, line: int) -> list[Position]:
+    """The element that the property on a line of a file wins over; of a match that does not have it, the match."""
+
+    def stands_there(at: Position) -> bool:
+        return (at.file, at.line) == (file, line)
+
+    for one in facts.effective.settings.values():
+        for name, by in one.given.items():
+            if one.node is not None and isinstance(by, Override) and stands_there(by.position):
+                return [(one.node.child(name) or one.node).position]
+    for name, node in facts.first.items():
+        value = facts.effective.overridden(name)
+        if value is not None and value.origin is not None and stands_there(value.origin.position):
+            return [node.position]
+    return []
+
+
 def _settings_for(facts: ConfigFacts, address: str) -> list[Position]:
     found = facts.effective.matches(address) if address else []
     return [one.place.position if isinstance(one.place, ConfigNode) else one.place for one in found]
