@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -27,6 +28,7 @@ from pagectl.outputs.disk_metrics import forecast_metrics
 from pagectl.outputs.forecast_report import Forecast
 from pagectl.outputs.page_metrics import page_metrics
 from pagectl.running import repeated
+from pagectl.running.collector import USUAL
 from pagectl.running.repeated import Repeated
 from pagectl.serving.metrics import REQUESTS, MetricsServer
 from program import call, tree
@@ -325,6 +327,20 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         if number % 500 == 0:
             sizes.append(resident(os.getpid()))
     assert max(sizes) - sizes[0] < 8 << 20, sizes
+
+
+def test_garbage_is_collected_in_what_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start collects nothing for its hundred milliseconds; an exporter that did so held journals for hours."""
+    before = gc.get_threshold()
+    monkeypatch.setattr(MetricsServer, "serve_forever", lambda _self: None)
+    monkeypatch.setattr(Repeated, "start", lambda _self: None)
+    gc.set_threshold(100_000)
+    try:
+        assert call("disk", "exporter", "--listen", "127.0.0.1:0", data_directory(tmp_path, {1: record(1)})).status == 0
+        assert gc.get_threshold() == USUAL
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 @pytest.mark.parametrize(("used", "left"), [([0, 10, 20, 30], 7.0), ([0, 10, 5, 30], None), ([30, 20, 10, 0], None)])

@@ -13,6 +13,7 @@ from pagectl.opening.broker import NO_DIR, from_environment, same
 from pagectl.options.disk import DiskQuery, IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionOption
+from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError, EndedBySignal, Exit
 from pagectl.terminal.streams import note
 
@@ -69,6 +70,7 @@ def command(
                 each.pages.start()
             shown = f"[{host}]" if ":" in host else host
             note(f"serving http://{shown or '0.0.0.0'}:{server.port}/metrics")
+            collected_as_usual()
             server.serve_forever()
     except EndedBySignal as err:
         if err.status != 128 + signal.SIGTERM:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pagectl.options.disk import IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionOption, PlaceArgument
+from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.keyboard import Keys, keys
 
@@ -40,6 +41,7 @@ def command(
 
     disks = monitored_disks(query)
     live = LiveDisks(disks.root, disks.directories.get("paging"), disks.state, interval)
+    collected_as_usual()
     live.start()
     try:
         with keys() as pressed:

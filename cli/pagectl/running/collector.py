@@ -5,9 +5,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 SELDOM = 1_000_000
 """Objects that are new and still there before it looks; a replay holds millions, and a look costs as many."""
+
+
+USUAL: Final = (700, 10, 10)
+"""As interpreters begin. A start collects nothing; what lasts for days has to: a cycle may hold a journal."""
+
+
+def collected_as_usual() -> None:
+    """From here on, for a command that lasts; what was imported stays and is looked at no more."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*USUAL)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def show(command: str, instead: str, first: Callable[[], Screen[None]]) -> int:
         if (err.name or "").partition(".")[0] != "textual":
             raise
         raise CallError(f"{command} needs Textual; install it with: pip install 'pagectl[screens]'") from err
+    collected_as_usual()
     return shown(first)
 
 
