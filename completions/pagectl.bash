@@ -71,6 +71,8 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'journal inspect' |\
         'journal verify' |\
         'journal compact' |\
+        'large ls' |\
+        'large verify' |\
         'queue drop' |\
         'disk check' |\
         'disk watch' |\
@@ -413,6 +415,18 @@ _pagectl_takes() {  # does this option of this command want a value?
         'recover --properties' |\
         'recover --profile' |\
         'recover --server' |\
+        'large ls --format' |\
+        'large ls --broker-xml' |\
+        'large ls --properties' |\
+        'large ls --profile' |\
+        'large ls --server' |\
+        'large verify --edition' |\
+        'large verify --jobs' |\
+        'large verify --broker-xml' |\
+        'large verify --properties' |\
+        'large verify --profile' |\
+        'large verify --server' |\
+        'large verify --format' |\
         'queue drop --out' |\
         'queue drop --format' |\
         'queue drop --edition' |\
@@ -577,6 +591,8 @@ _pagectl_options() {
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
         'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --help -h ;;
+        'large ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
+        'large verify') _pagectl_offer '' --edition --jobs --broker-xml --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
@@ -591,7 +607,7 @@ _pagectl_options() {
         'replay sweep') _pagectl_offer '' --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;
         'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
-        config|pages|messages|journal|queue|disk|replay) _pagectl_offer '' --help -h ;;
+        config|pages|messages|journal|large|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
     esac
 }
@@ -671,6 +687,10 @@ _pagectl_value() {
         'journal compact --properties' |\
         'recover --broker-xml' |\
         'recover --properties' |\
+        'large ls --broker-xml' |\
+        'large ls --properties' |\
+        'large verify --broker-xml' |\
+        'large verify --properties' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
         'convert --broker-xml' |\
@@ -750,6 +770,7 @@ _pagectl_value() {
         'messages find --edition' |\
         'journal verify --edition' |\
         'recover --edition' |\
+        'large verify --edition' |\
         'queue drop --edition' |\
         'convert --edition' |\
         'disk check --edition' |\
@@ -794,7 +815,9 @@ _pagectl_value() {
         'messages verify --format' |\
         'journal ls --format' |\
         'journal inspect --format' |\
-        'journal verify --format')
+        'journal verify --format' |\
+        'large ls --format' |\
+        'large verify --format')
             _pagectl_offer '' text json jsonl
             ;;
         'config convert --to')
@@ -902,11 +925,12 @@ _pagectl_value() {
 
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
-        '') _pagectl_offer '' config export pages messages journal recover queue convert disk replay completion ;;
+        '') _pagectl_offer '' config export pages messages journal recover large queue convert disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan send ;;
         journal) (($2 == 0)) && _pagectl_offer '' ls inspect verify compact ;;
+        large) (($2 == 0)) && _pagectl_offer '' ls verify ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -944,6 +968,8 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'journal verify') (($2 == 0)) && _pagectl_paths;;
         'journal compact') (($2 == 0)) && _pagectl_paths;;
         'recover') (($2 == 0)) && _pagectl_paths;;
+        'large ls') (($2 == 0)) && _pagectl_paths;;
+        'large verify') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'convert') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;

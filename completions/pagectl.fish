@@ -77,6 +77,7 @@ complete -c pagectl -n __pagectl_group -a pages -d 'Page files: their messages, 
 complete -c pagectl -n __pagectl_group -a messages -d 'Messages of a broker wherever they lie: journal, pages, large-message files.'
 complete -c pagectl -n __pagectl_group -a journal -d 'Message journal, bindings and JMS journal of a broker.'
 complete -c pagectl -n __pagectl_group -a recover -d 'Make a directory that a broker starts on of what damage has left.'
+complete -c pagectl -n __pagectl_group -a large -d 'Large-message files of a broker.'
 complete -c pagectl -n __pagectl_group -a queue -d 'Queues of a stopped broker.'
 complete -c pagectl -n __pagectl_group -a convert -d 'Write an older broker\'s data directory as one that a newer broker starts on.'
 complete -c pagectl -n __pagectl_group -a disk -d 'The broker\'s disk monitor: when it blocks producers, and what uses the space.'
@@ -116,6 +117,8 @@ complete -c pagectl -n '__pagectl_group journal' -a ls -d 'List journal files: r
 complete -c pagectl -n '__pagectl_group journal' -a inspect -d 'Show journal files down to the byte.'
 complete -c pagectl -n '__pagectl_group journal' -a verify -d 'Read journals to the last byte; check their records, bindings and pages.'
 complete -c pagectl -n '__pagectl_group journal' -a compact -d 'Write journals anew without dead records; brokers load the same.'
+complete -c pagectl -n '__pagectl_group large' -a ls -d 'List large-message files: size, age, and the queues that wait for them.'
+complete -c pagectl -n '__pagectl_group large' -a verify -d 'Check large-message files against the messages of journal and pages.'
 complete -c pagectl -n '__pagectl_group queue' -a drop -d 'Copy a data directory without one queue; all others deliver the same.'
 complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
 complete -c pagectl -n '__pagectl_group disk' -a watch -d 'Show live how full the disks are and how fast they fill.'
@@ -587,6 +590,24 @@ complete -c pagectl -n '__pagectl_at recover' -l profile -x -d 'Profile of domai
 complete -c pagectl -n '__pagectl_at recover' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at recover' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at recover' -F
+
+complete -c pagectl -n '__pagectl_at large ls' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at large ls' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at large ls' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at large ls' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at large ls' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at large ls' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at large ls' -F
+
+complete -c pagectl -n '__pagectl_at large verify' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at large verify' -l jobs -x -d 'Processes side by side; 0: one for each processor that may be used.'
+complete -c pagectl -n '__pagectl_at large verify' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at large verify' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at large verify' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at large verify' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at large verify' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at large verify' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at large verify' -F
 
 complete -c pagectl -n '__pagectl_at queue drop' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
 complete -c pagectl -n '__pagectl_at queue drop' -l with-address -d 'Drop its address, too, which must have no other queue.'

@@ -92,6 +92,13 @@ TREE: dict[str, Leaf | Group] = {
         },
     ),
     "recover": ("recover", "Make a directory that a broker starts on of what damage has left."),
+    "large": (
+        "Large-message files of a broker.",
+        {
+            "ls": ("large_ls", "List large-message files: size, age, and the queues that wait for them."),
+            "verify": ("large_verify", "Check large-message files against the messages of journal and pages."),
+        },
+    ),
     "queue": (
         "Queues of a stopped broker.",
         {

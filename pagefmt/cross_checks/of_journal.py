@@ -22,7 +22,7 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
     journal, bindings, known = state.journal, state.bindings, state.known
     for unknown in (known.unknown_journal, known.unknown_bindings):
         if unknown is not None:
-            yield _unknown(unknown)
+            yield unknown_part(unknown)
     live = state.live
     if single:
         yield from _files("journal", journal.loaded, told=known.unknown_journal is not None, live=live)
@@ -43,7 +43,7 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
         yield from _bindings(bindings)
 
 
-def _unknown(unknown: Unknown) -> Finding:
+def unknown_part(unknown: Unknown) -> Finding:
     """Findings that would follow from it are not made."""
     rule = f"{unknown.part}-{'missing' if unknown.missing else 'unreadable'}"
     broker = "may refuse to start, or starts without what is lost"

@@ -44,6 +44,14 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
     in_journal = named_by_journal(journal, before)
     files: dict[int, LargeFile] = {}
     for file in large.files():
+        if file.stops_start:
+            yield about_data(
+                Severity.ERROR,
+                "large-file-name",
+                f"large-messages/{file.name}",
+                "its name does not begin with the id of a message",
+                "does not start",
+            )
         if file.id is not None and file.name.endswith((".msg", ".tmp")):
             files.setdefault(file.id, file)
     named = {**{message: f"journal message {message}" for message in in_journal}, **found.large}

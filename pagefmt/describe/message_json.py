@@ -109,7 +109,7 @@ def message_json(message: Message, wanted: MessageOptions) -> Json:
         "large": message.large,
         "large_id": message.id if message.large else None,
         "large_file": file.name if file else None,
-        "large_size": _large_size(message, properties),
+        "large_size": declared_size(message, properties),
         "properties": property_map_json(properties),
     }
     match message:
@@ -148,7 +148,8 @@ def unscanned(edition: Edition) -> Json:
             return {"durable": True}
 
 
-def _large_size(message: Message, properties: dict[str, TypedValue]) -> int | None:
+def declared_size(message: Message, properties: dict[str, TypedValue]) -> int | None:
+    """Bytes of a large body as its message has them."""
     if not message.large or isinstance(message, AmqpLargeMessage):
         return None
     for name in LARGE_SIZE:

@@ -20,18 +20,26 @@ from pagefmt.bytes.wire import Undecodable
 BODY_LIMIT: Final = 16 << 20
 """Bytes of a body that are read, or inflated, at once."""
 SUFFIXES: Final = (".msg", ".tmp")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 _NAME: Final = re.compile(r"([+-]?\d+)\.[^.]*")
 _CHUNK: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class LargeFile:
-    """``id`` is None when the name has none."""
+    """``id`` is None when the name has none; ``modified``: when it was written last (ms)."""
 
     name: str
     path: Path
     id: int | None
     size: int
+    modified: int = 0
+
+    @property
+    def stops_start(self) -> bool:
+        """A starting broker takes what stands in front of the first dot for a number, and ends where it is none."""
+        number = _NUMBER.fullmatch(self.name.split(".")[0])
+        return self.name.endswith(".msg") and (number is None or not -(1 << 63) <= int(number[0]) < 1 << 63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class LargeMessages:
             except OSError:
                 continue
             if path.is_file() and not path.is_symlink():
-                return LargeFile(path.name, path, message_id, status.st_size)
+                return LargeFile(path.name, path, message_id, status.st_size, _moment(status))
         return None
 
     def files(self) -> list[LargeFile]:
@@ -61,18 +69,23 @@ class LargeMessages:
         try:
             with os.scandir(self.path) as entries:
                 for entry in entries:
-                    if entry.is_file(follow_symlinks=False) and (size := _size_of(entry)) is not None:
-                        yield LargeFile(entry.name, Path(entry.path), _id_of(entry.name), size)
+                    if entry.is_file(follow_symlinks=False) and (status := _status_of(entry)) is not None:
+                        path, number = Path(entry.path), _id_of(entry.name)
+                        yield LargeFile(entry.name, path, number, status.st_size, _moment(status))
         except FileNotFoundError:
             return
         except OSError as err:
             raise NotReadable(f"{self.path}: cannot be listed: {err.strerror or err}") from err
 
 
-def _size_of(entry: os.DirEntry[str]) -> int | None:
+def _moment(status: os.stat_result) -> int:
+    return status.st_mtime_ns // 1_000_000
+
+
+def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
     """None: a running broker deleted the file meanwhile."""
     try:
-        return entry.stat(follow_symlinks=False).st_size
+        return entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return None
 

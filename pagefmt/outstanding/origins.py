@@ -73,6 +73,11 @@ QUEUES_STATE: Final = pa.list_(
 )
 
 
+def queue_state(ack_state: AckState) -> QueueState | None:
+    """Without a schedule; None: nothing becomes of it there."""
+    return None if ack_state in _NONE_OF_IT else _STATES.get(ack_state, QueueState.DUE)
+
+
 class QueueEntry(NamedTuple):
     """One queue of a message. ``state`` None: ``why``. ``scheduled``: not before (ms); None: no time is set."""
 

@@ -17,7 +17,8 @@ from program import call
 
 LISTS = (
     ("pages", "ls"), ("pages", "top"), ("pages", "outstanding"), ("pages", "verify"),
-    ("pages", "compact"), ("messages", "ls"), ("messages", "verify"), ("journal", "ls"), ("disk", "usage"),
+    ("pages", "compact"), ("messages", "ls"), ("messages", "verify"), ("journal", "ls"), ("journal", "verify"),
+    ("large", "ls"), ("large", "verify"), ("disk", "usage"),
     ("pages", "decode", "--limit", "3"), ("pages", "decode", "--columns", "id,sent,address,queue_names,file,offset"),
 )  # fmt: skip
 

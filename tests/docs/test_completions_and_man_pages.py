@@ -26,8 +26,8 @@ OFFERS = [
     (
         "pagectl ",
         {
-            "config", "convert", "export", "pages", "messages", "journal", "queue", "recover", "disk", "replay",
-            "completion",
+            "config", "convert", "export", "pages", "messages", "journal", "large", "queue", "recover", "disk",
+            "replay", "completion",
         },
     ),
     ("pagectl --debug pages ver", {"verify"}),

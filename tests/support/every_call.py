@@ -108,6 +108,12 @@ CALLS: list[tuple[str, int, str]] = [
     ("recover", 0, "{news}"),
     ("recover", 1, "{torn} --out {folder}/recovered"),
     ("recover", 2, "{alone}"),
+    ("large ls", 0, "{news}"),
+    ("large ls", 1, "{bodiless}"),
+    ("large ls", 2, "{alone}"),
+    ("large verify", 0, "{news}"),
+    ("large verify", 1, "{bodiless}"),
+    ("large verify", 2, "{alone}"),
     ("queue drop", 0, "{news} none.news --out {folder}/dropped"),
     ("queue drop", 1, "{torn} torn"),
     ("queue drop", 2, "{news} nobody --out {folder}/dropped"),
@@ -170,6 +176,8 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     found["lossy"].write_text(found["exported"].read_text("utf-8").replace('type="integer"', "", 1), "utf-8")
     found["lost"] = with_a_byte_changed(shutil.copytree(news, folder / "lost"), "activemq-data-1.amq", 20)
     found["cut"] = with_a_byte_changed(shutil.copytree(news, folder / "cut"), "activemq-data-1.amq", 33)
+    found["bodiless"] = GoldenCase("2.56.0", "large-core").copy(folder / "bodiless")
+    shutil.rmtree(found["bodiless"] / "large-messages")
     found["mended"] = with_a_byte_changed(shutil.copytree(news, folder / "mended"), "*000000003.page", -1)
     return found
 

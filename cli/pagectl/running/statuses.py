@@ -91,6 +91,8 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         1: "Something is damaged; or it was written, and something is lost, delivered again, unsure, or as it was.",
         2: CANNOT,
     },
+    ("large", "ls"): {0: "Done.", 1: "Done, and a body is not whole, or whose it is is not known.", 2: CANNOT},
+    ("large", "verify"): _VERIFIES,
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,
     },

@@ -1,0 +1,37 @@
+"""``large ls``: one row per large-message file, and per message whose file is not there."""
+
+from __future__ import annotations
+
+from pagectl.opening.large import open_large
+from pagectl.options.formats import ListFormat
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, ListFormatOption
+from pagectl.outputs.large_rows import print_rows
+from pagectl.running.exits import Exit
+from pagectl.terminal.streams import print_json_list
+from pagefmt.quantities import count_text, size_text
+
+EXAMPLES = (("Whose the large bodies are, and which belong to nobody", "large ls /var/lib/broker"),)
+
+
+def command(
+    given: DirArgument = None, form: ListFormatOption = ListFormat.text, broker: BrokerOptions = BrokerOptions()
+) -> int:
+    """List large-message files: size, age, the queues that wait for them, and what is left over or missing.
+
+    Ends with status 1 where a file is missing, not durable or of another size than its message says, or whose they
+    are is not known.
+    """
+    from pagefmt.verify.large_files import large_rows
+
+    state, large = open_large(given, broker)
+    rows = large_rows(state, large)
+    if form is ListFormat.text:
+        print_rows(rows)
+        size = size_text(sum(row.file.size for row in rows if row.file is not None))
+        held = sum(row.file is not None for row in rows)
+        print(f"{count_text(held, 'file')}, {size}; {count_text(len(rows) - held, 'message')} without a file")
+    else:
+        print_json_list("files", (row.json for row in rows), lines=form is ListFormat.jsonl)
+    known = state.known.unknown_journal is None
+    return Exit.OK if known and all(row.sound for row in rows) else Exit.FOUND

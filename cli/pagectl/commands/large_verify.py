@@ -1,0 +1,76 @@
+"""``large verify``: large-message files and the messages that name them, held against one another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pagectl.opening.large import open_large
+from pagectl.options.formats import ListFormat
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
+from pagectl.outputs.finding_text import FindingText
+from pagectl.outputs.large_rows import print_rows
+from pagectl.running.exits import Exit
+from pagectl.terminal.streams import JsonItems
+from pagefmt.quantities import count_text
+
+if TYPE_CHECKING:
+    from pagefmt.editions import Edition
+    from pagefmt.findings import Finding
+    from pagefmt.messages.large import LargeMessages
+    from pagefmt.outstanding.state import PagingState
+    from pagefmt.verify.large_files import LargeRow
+
+EXAMPLES = (("Is there a body for every large message, and a message for every body?", "large verify /var/lib/broker"),)
+
+
+def command(
+    given: DirArgument = None,
+    edition: EditionOption = None,
+    jobs: JobsOption = 0,
+    broker: BrokerOptions = BrokerOptions(),
+    form: ListFormatOption = ListFormat.text,
+) -> int:
+    """Check large-message files against journal and pages: files that nobody refers to, messages without a file,
+    bodies of another size than their message says, and what a broker does with each.
+
+    Ends with status 1 where anything is damaged or contradicts, with 0 where there are remarks only.
+    """
+    from pagefmt.findings import Severity, gravest_first
+    from pagefmt.verify.large_files import large_rows
+    from pagefmt.verify.report import finding_json
+
+    state, large = open_large(given, broker)
+    rows = large_rows(state, large)
+    findings = sorted(_findings(state, large, rows, edition_of(edition), processes(jobs)), key=gravest_first)
+    if form is ListFormat.text:
+        print_rows([row for row in rows if not row.sound])
+        view = FindingText()
+        for finding in findings:
+            view.show(finding)
+        held = count_text(sum(row.file is not None for row in rows), "file")
+        print(f"{held} of {count_text(len(rows), 'large message')}; {view.said or 'nothing found'}")
+    else:
+        items = JsonItems("files", "findings", lines=form is ListFormat.jsonl)
+        for row in rows:
+            items.add("files", row.json)
+        for finding in findings:
+            items.add("findings", finding_json(finding))
+        items.end()
+    return Exit.FOUND if any(finding.severity is not Severity.INFO for finding in findings) else Exit.OK
+
+
+def _findings(
+    state: PagingState, large: LargeMessages, rows: list[LargeRow], edition: Edition | None, jobs: int
+) -> list[Finding]:
+    from pagefmt.cross_checks.of_journal import unknown_part
+    from pagefmt.cross_checks.of_large import check_large
+    from pagefmt.cross_checks.survey import survey
+    from pagefmt.directory.edition_evidence import likely_writer
+    from pagefmt.editions import NEWEST
+    from pagefmt.verify.large_files import check_sizes
+
+    if state.known.unknown_journal is not None:
+        return [unknown_part(state.known.unknown_journal)]
+    edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
+    return [*check_large(survey(state, jobs), large, edition), *check_sizes(rows)]

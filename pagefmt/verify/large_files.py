@@ -1,0 +1,200 @@
+"""Large-message files beside the messages that they belong to: whose they are, and what is wrong (messages.md 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.describe.message_json import declared_size
+from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.journal.bodies import LargePending
+from pagefmt.journal.record_types import RecordType
+from pagefmt.messages.bodies import is_compressed
+from pagefmt.messages.large import LargeFile, LargeMessages
+from pagefmt.messages.persisted import Message
+from pagefmt.outstanding.ack_state import LIVE, AckState
+from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+from pagefmt.outstanding.origins import Where, queue_state
+from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.paging import PageFile
+from pagefmt.pages.record import PageRecord
+
+
+class LargeCondition(StrEnum):
+    """How a file and the messages that name it go together."""
+
+    OK = "ok"
+    DONE = "done"
+    PENDING = "pending"
+    NOT_DURABLE = "not durable"
+    OTHER_SIZE = "other size"
+    MISSING = "missing"
+    UNREFERENCED = "unreferenced"
+    FOREIGN = "foreign name"
+    UNKNOWN = "unknown"
+
+
+_WRONG: Final = frozenset((LargeCondition.NOT_DURABLE, LargeCondition.OTHER_SIZE, LargeCondition.MISSING))
+
+
+@dataclass(slots=True)
+class LargeReference:
+    """A message whose body is a file. ``declared``: bytes of the body as the message has them; None: it does not say.
+
+    ``place``: the page, or the journal file; ``queues``: by id.
+    """
+
+    id: int
+    where: Where
+    place: str
+    address: str | None
+    declared: int | None
+    queues: dict[int, AckState] = field(default_factory=dict)
+
+    @property
+    def live(self) -> bool:
+        """Somebody waits for it."""
+        return not LIVE.isdisjoint(self.queues.values())
+
+
+def large_references(state: PagingState) -> Iterator[LargeReference]:
+    """Of pages, then of the journal. Every page is read once."""
+    for store in state.stores():
+        if store.read_instead is None:
+            for page in store.store.pages:
+                with open_page(page) as opened:
+                    yield from _in_page(store, page, opened)
+    for part in JournalParts(state, None).parts():
+        if isinstance(part, JournalPart):
+            with open_page(part.page) as opened:
+                yield from _in_journal(part, opened)
+
+
+def _in_page(store: StoreState, page: PageFile, opened: Page) -> Iterator[LargeReference]:
+    rule = store.rule(page.number)
+    for route in opened.routes():
+        number, _, _, tx, large_type, message, queues = route
+        if large_type:
+            states = dict(rule.ack_states(number, tx, queues)) if rule is not None else {}
+            read = opened.understood(route)
+            address, declared = _declared(read.message) if isinstance(read, PageRecord) else (None, None)
+            place = f"{store.store.name}/{page.name}"
+            yield LargeReference(message, Where.PAGE, place, store.store.address or address, declared, states)
+
+
+def _in_journal(part: JournalPart, opened: Page) -> Iterator[LargeReference]:
+    for route in opened.routes():
+        number, _, _, tx, large_type, message, queues = route
+        if large_type:
+            read = opened.understood(route)
+            address, declared = _declared(read.message) if isinstance(read, PageRecord) else (None, None)
+            file, _ = part.located(number)
+            states = dict(part.rule(0).ack_states(number, tx, queues))
+            yield LargeReference(message, Where.JOURNAL, file.name, address, declared, states)
+
+
+def _declared(message: Message) -> tuple[str | None, int | None]:
+    """Address, and bytes of the body where the message says so: not of a compressed one, whose file is shorter."""
+    try:
+        properties = message.properties()
+    except Undecodable:
+        return message.address, None
+    return message.address, None if is_compressed(properties) else declared_size(message, properties)
+
+
+@dataclass(frozen=True, slots=True)
+class LargeRow:
+    """A file, a message without its file, or both. ``state``: who has the names of the queues."""
+
+    file: LargeFile | None
+    reference: LargeReference | None
+    conditions: tuple[LargeCondition, ...]
+    state: PagingState
+
+    @property
+    def sound(self) -> bool:
+        """Whoever waits for the message gets it whole, and a broker starts. What is left over does no harm."""
+        return _WRONG.isdisjoint(self.conditions) and not (self.file is not None and self.file.stops_start)
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The public keys of ``large ls`` and ``large verify``."""
+        known, file = self.reference, self.file
+        names = self.state.bindings.queues if self.state.bindings is not None else {}
+        queues = {} if known is None else known.queues
+        return {
+            "file": None if file is None else file.name,
+            "id": known.id if known is not None else None if file is None else file.id,
+            "size": None if file is None else file.size,
+            "declared": None if known is None else known.declared,
+            "modified": None if file is None else file.modified,
+            "where": None if known is None else known.where.value,
+            "place": None if known is None else known.place,
+            "address": None if known is None else known.address,
+            "queues": {
+                names[queue].name if queue in names else str(queue): queue_state(how) for queue, how in queues.items()
+            },
+            "condition": self.conditions[0].value,
+            "conditions": [each.value for each in self.conditions],
+        }
+
+
+def large_rows(state: PagingState, large: LargeMessages) -> list[LargeRow]:
+    """By id: what is there, and what should be. Raises ``NotReadable``."""
+    named: dict[int, LargeReference] = {}
+    for each in large_references(state):
+        first = named.setdefault(each.id, each)
+        if first is not each:
+            first.queues |= each.queues
+    pending = {
+        body.message
+        for _, body in state.journal.decoded(RecordType.ADD_LARGE_MESSAGE_PENDING)
+        if isinstance(body, LargePending)
+    }
+    sure = state.unknown is None and not state.live
+    files = large.files()
+    rows = [_row(file, None if file.id is None else named.get(file.id), pending, state, sure=sure) for file in files]
+    there = {file.id for file in files}
+    for message, reference in sorted(named.items()):
+        if message not in there:
+            lost = LargeCondition.MISSING if reference.live else LargeCondition.DONE
+            lost = lost if sure else LargeCondition.UNKNOWN
+            rows.append(LargeRow(None, reference, (lost,), state))
+    return rows
+
+
+def _row(
+    file: LargeFile, reference: LargeReference | None, pending: set[int], state: PagingState, *, sure: bool
+) -> LargeRow:
+    found: list[LargeCondition] = []
+    if file.id is None:
+        found.append(LargeCondition.FOREIGN)
+    elif reference is None:
+        waits = LargeCondition.PENDING if file.id in pending else LargeCondition.UNREFERENCED
+        found.append(waits if sure else LargeCondition.UNKNOWN)
+    elif not reference.live and sure:
+        found.append(LargeCondition.DONE)
+    elif sure:
+        if file.name.endswith(".tmp"):
+            found.append(LargeCondition.NOT_DURABLE)
+        if reference.declared is not None and reference.declared != file.size:
+            found.append(LargeCondition.OTHER_SIZE)
+    return LargeRow(file, reference, tuple(found) or (LargeCondition.OK,), state)
+
+
+def check_sizes(rows: list[LargeRow]) -> Iterator[Finding]:
+    """Bodies that are not as long as their messages say."""
+    for row in rows:
+        if LargeCondition.OTHER_SIZE in row.conditions and row.file is not None and row.reference is not None:
+            shorter = row.file.size < (row.reference.declared or 0)
+            yield about_data(
+                Severity.ERROR if shorter else Severity.WARNING,
+                "large-body-size",
+                f"large-messages/{row.file.name}",
+                f"{row.file.size} bytes, the message says {row.reference.declared}",
+                "delivers what is there" if shorter else "delivers the bytes behind as well",
+            )
