@@ -229,6 +229,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages find --where' |\
         'pages find --page' |\
         'pages find --edition' |\
+        'pages find --jobs' |\
         'pages find --broker-xml' |\
         'pages find --properties' |\
         'pages find --profile' |\
@@ -250,6 +251,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages decode --where' |\
         'pages decode --page' |\
         'pages decode --edition' |\
+        'pages decode --jobs' |\
         'pages decode --broker-xml' |\
         'pages decode --properties' |\
         'pages decode --profile' |\
@@ -569,8 +571,8 @@ _pagectl_options() {
         'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
         'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --jobs --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --jobs --broker-xml --properties --profile --server --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
         'pages browse') _pagectl_offer '' --broker-xml --properties --profile --server --help -h ;;

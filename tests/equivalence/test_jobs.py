@@ -16,6 +16,10 @@ READING = (
     ("pages", "verify", "--format", "jsonl"),
     ("messages", "verify", "--format", "jsonl"),
     ("pages", "compact", "--dry-run", "--format", "json"),
+    ("pages", "decode", "--format", "jsonl", "--body", "text,sha256"),
+    ("pages", "decode", "--format", "jsonl", "--columns", "sent,expired,body_text,properties.color"),
+    ("pages", "decode", "--format", "csv", "--outstanding"),
+    ("pages", "find", "--format", "jsonl", "--where", "AMQPriority > 3"),
 )
 
 
@@ -41,6 +45,15 @@ def test_changed_directories(seeds: range, tmp_path: Path) -> None:
         assert answers(data, 2) == answers(data, 1), seed
         salvaged = [salvage(data, tmp_path / f"{seed}-{jobs}", jobs) for jobs in (1, 2)]
         assert salvaged[0] == salvaged[1], seed
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_tables(case: GoldenCase, form: str, tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        answer = call("pages", "decode", case.data(), "--to", tmp_path / f"{jobs}.{form}", "--jobs", str(jobs))
+        assert answer.status in (0, 1), answer.err
+    assert (tmp_path / f"1.{form}").read_bytes() == (tmp_path / f"2.{form}").read_bytes()
 
 
 def salvage(data: Path, out: Path, jobs: int) -> tuple[int, str, dict[str, str]]:

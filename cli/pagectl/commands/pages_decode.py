@@ -7,7 +7,7 @@ from pagectl.decoding.run import carry_out
 from pagectl.decoding.shown import ShownOptions
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import FilterOptions
-from pagectl.options.shared import DirArgument, EditionOption
+from pagectl.options.shared import DirArgument, EditionOption, JobsOption, processes
 
 PARSED_BY = CommandWithIdentifiers
 EXAMPLES = (
@@ -29,6 +29,7 @@ def command(
     shown: ShownOptions = ShownOptions(),
     chosen: FilterOptions = FilterOptions(),
     edition: EditionOption = None,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Show every message: headers, properties, queues, who acknowledged it.
@@ -37,4 +38,4 @@ def command(
     with Z; without a zone they are read in the local one (TZ). Ends with status 1 where a page or the journal is
     damaged.
     """
-    return carry_out(given, chosen, shown, edition, broker)
+    return carry_out(given, chosen, shown, edition, broker, jobs=processes(jobs))

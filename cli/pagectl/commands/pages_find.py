@@ -7,7 +7,7 @@ from pagectl.decoding.run import carry_out
 from pagectl.decoding.shown import ShownOptions
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import FilterOptions
-from pagectl.options.shared import DirArgument, EditionOption
+from pagectl.options.shared import DirArgument, EditionOption, JobsOption, processes
 from pagectl.running.exits import CallError
 
 PARSED_BY = CommandWithIdentifiers
@@ -24,6 +24,7 @@ def command(
     shown: ShownOptions = ShownOptions(),
     chosen: FilterOptions = FilterOptions(),
     edition: EditionOption = None,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Find messages by id, time, text, queue or selector, and say where they lie.
@@ -34,4 +35,4 @@ def command(
     """
     if not chosen.says_what:
         raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")
-    return carry_out(given, chosen, shown, edition, broker, with_offsets=True)
+    return carry_out(given, chosen, shown, edition, broker, jobs=processes(jobs), with_offsets=True)

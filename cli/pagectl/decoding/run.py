@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
@@ -22,7 +23,8 @@ from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, note_near_names, told_state
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import CsvTable, JsonItems, json_text, print_json_line, write_utf8
+from pagectl.terminal.streams import CsvTable, JsonItems, json_text, write_utf8
+from pagefmt.ahead import ahead
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from pagectl.options.groups import BrokerOptions
     from pagectl.options.message_filter import FilterOptions
+    from pagefmt.columns.json_lines import MessageLines
     from pagefmt.describe.message_json import BodyForm, MessageOptions
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
@@ -37,15 +40,19 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.frames import Damage
 
+
 T = TypeVar("T")
+_AT_ONCE: Final = 4096
+"""Rows that are made into texts together."""
 
 
 def carry_out(
     given: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
-    *, with_offsets: bool = False, everywhere: bool = False,
+    *, jobs: int = 1, with_offsets: bool = False, everywhere: bool = False,
 ) -> int:  # fmt: skip
-    """The status. ``with_offsets``: text says of each message in which file it lies, and where. ``everywhere``: also
-    messages of the journal, and how they stand with their queues."""
+    """The status. ``jobs`` read pages where all of their messages are wanted in a file. ``with_offsets``: text says of
+    each message in which file it lies, and where. ``everywhere``: also messages of the journal, and how they stand with
+    their queues."""
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     place = located(given, broker)
     state = told_state(place, journal=chosen.outstanding, pages=not everywhere)
@@ -57,7 +64,7 @@ def carry_out(
     pages = PageSources(place, state, choice)
     if everywhere:
         pages = AllSources(place, state, choice, large=wanted.large, edition=wanted.edition)
-    run = _Decoding(place, state, choice, wanted, pages, everywhere)
+    run = _Decoding(place, state, choice, wanted, pages, everywhere, jobs if shown.limit is None else 1)
     columns = shown.chosen()
     if form in TABLES:
         _write_table(run, form, shown)
@@ -71,7 +78,7 @@ def carry_out(
             elif columns is not None:
                 _write_columns(run, form, ChosenColumns(columns), shown.limit)
             elif form is DecodeFormat.jsonl:
-                _write_lines(run, shown.limit)
+                run.write(partial(_line_texts, run), shown.limit)
             else:
                 _write_text(run, shown.limit, with_offsets)
     tell_unsearched(choice)
@@ -105,6 +112,7 @@ class _Decoding:
     wanted: MessageOptions
     sources: PageSources
     everywhere: bool
+    jobs: int
     damaged: bool = False
     written: int = field(default=0)
 
@@ -117,28 +125,27 @@ class _Decoding:
         """How many messages were written."""
         return count_text(self.written, "message")
 
-    def messages(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[PageToRead, Any]]:
-        """What ``picked_lines`` or ``message_rows`` gives of all pages asked for."""
+    def of_page(self, reader: Callable[..., Iterator[Any]], at: PageToRead) -> Iterator[Any]:
+        """What ``picked_lines`` or ``message_rows`` gives of one page."""
         from pagefmt.columns.json_lines import LineFormat
         from pagefmt.pages.chunks import WHOLE_FILE
 
         form = LineFormat(self.wanted, json_text)
-        return self.read(
-            lambda at: reader(
-                at.page, at.known, at.known.store, form, at.choice, at.origin, part=at.part or WHOLE_FILE
-            ),
-            beside_output=True,
-        )
+        return reader(at.page, at.known, at.known.store, form, at.choice, at.origin, part=at.part or WHOLE_FILE)
 
     def read(
-        self, reader: Callable[[PageToRead], Iterator[T | Damage]], *, beside_output: bool
+        self, reader: Callable[[PageToRead], Iterator[T | Damage]], jobs: int = 1, *, beside_output: bool
     ) -> Iterator[tuple[PageToRead, T]]:
-        """What ``reader`` finds in all pages asked for; damage is warned of."""
+        """What ``reader`` finds in all pages asked for, by so many processes; damage is warned of."""
         from pagefmt.pages.frames import Damage
 
-        with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
-            for at in self.sources:
-                for found in reader(at):
+        pages = list(self.sources) if jobs > 1 else ()
+        with (
+            progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar,
+            ahead(reader, pages, (at.page.size for at in pages), jobs) as results,
+        ):
+            for at in pages or self.sources:
+                for found in results(at):
                     if isinstance(found, Damage):
                         self.damaged |= at.tell(found)
                     else:
@@ -150,26 +157,71 @@ class _Decoding:
         """Each message as the object that its line holds, counted."""
         from pagefmt.columns.json_lines import message_rows
 
-        for found in islice(self.messages(message_rows), limit):
+        every = self.read(partial(self.of_page, message_rows), beside_output=True)
+        for found in islice(every, limit):
             self.written += 1
             yield found
 
-
-def _write_lines(run: _Decoding, limit: int | None) -> None:
-    from pagefmt.columns.json_lines import MessageLines, picked_lines, selected_row
-
-    most = sys.maxsize if limit is None else limit
-    for at, found in run.messages(picked_lines) if most else ():
-        if isinstance(found, MessageLines):
-            taken = found.first(most - run.written)
+    def write(
+        self, texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]], limit: int | None
+    ) -> None:
+        """Write the texts of the messages of all pages asked for, counted."""
+        most = sys.maxsize if limit is None else limit
+        if not most:
+            return
+        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read(texts, self.jobs, beside_output=True)
+        for _, found in made:
+            taken = found.first(most - self.written)
             write_utf8(taken.content)
-            run.written += len(taken)
-        else:
+            self.written += len(taken)
+            if self.written == most:
+                break
+
+
+class _RowTexts:
+    """Messages whose texts were made one by one."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def first(self, count: int) -> _RowTexts:
+        return _RowTexts(self._texts[:count])
+
+    @property
+    def content(self) -> memoryview:
+        return memoryview("".join(self._texts).encode())
+
+
+def _line_texts(run: _Decoding, at: PageToRead) -> Iterator[MessageLines | _RowTexts | Damage]:
+    from pagefmt.columns.json_lines import picked_lines, selected_row
+    from pagefmt.outstanding.message_filter import SelectedMessage
+
+    for found in run.of_page(picked_lines, at):
+        if isinstance(found, SelectedMessage):
             rule = at.known.rule(found.page.number)
-            print_json_line(selected_row(at.known.store, found, run.wanted, rule, at.origin))
-            run.written += 1
-        if run.written == most:
-            break
+            line = json_text(selected_row(at.known.store, found, run.wanted, rule, at.origin))
+            yield _RowTexts([line + "\n"])
+        else:
+            yield found
+
+
+def _row_texts(
+    run: _Decoding, text: Callable[[dict[str, Any], RowPlace], str], now: int, at: PageToRead
+) -> Iterator[MessageLines | _RowTexts | Damage]:
+    """``text``: of one message, with its line end."""
+    from pagefmt.columns.json_lines import message_rows
+    from pagefmt.pages.frames import Damage
+
+    place, rows = RowPlace(at.known, at.page, now), run.of_page(message_rows, at)
+    while part := list(islice(rows, _AT_ONCE)):
+        for damaged, found in groupby(part, key=lambda each: isinstance(each, Damage)):
+            if damaged:
+                yield from found
+            else:
+                yield _RowTexts([text(row, place) for row in found])
 
 
 def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:
@@ -189,28 +241,32 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
         located=run.everywhere,
     )
     reading = run.read(
-        lambda at: output.rows(at.page, at.known, at.choice, at.origin, at.part or WHOLE_FILE), beside_output=False
+        lambda at: output.rows(at.page, at.known, at.choice, at.origin, at.part or WHOLE_FILE),
+        run.jobs,
+        beside_output=False,
     )
     batches = (batch for _, batch in reading)
     output.write(shown.to, run.place, batches, shown.limit)
 
 
+def _now() -> int:
+    return milliseconds(datetime.now(UTC))
+
+
 def _placed(run: _Decoding, limit: int | None) -> Iterator[tuple[dict[str, Any], RowPlace]]:
-    now = milliseconds(datetime.now(UTC))
+    now = _now()
     return ((message, RowPlace(at.known, at.page, now)) for at, message in run.rows(limit))
 
 
 def _write_csv(run: _Decoding, names: Iterable[str], limit: int | None) -> None:
     columns = ChosenColumns(names)
     table = CsvTable(columns.names)
-    for message, at in _placed(run, limit):
-        table.row(columns.cells(message, at))
+    run.write(partial(_row_texts, run, lambda message, at: table.text(columns.cells(message, at)), _now()), limit)
 
 
 def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, limit: int | None) -> None:
     if form is DecodeFormat.jsonl:
-        for message, at in _placed(run, limit):
-            print_json_line(columns.row(message, at))
+        run.write(partial(_row_texts, run, lambda *found: json_text(columns.row(*found)) + "\n", _now()), limit)
     else:
         columns.print_text(columns.cells(message, at) for message, at in _placed(run, limit))
 

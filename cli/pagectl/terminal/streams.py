@@ -111,19 +111,24 @@ class CsvTable:
     def __init__(self, columns: Iterable[str], stream: TextIO | None = None) -> None:
         self.columns = tuple(columns)
         self._stream = stream or sys.stdout
-        self._write(self.columns)
+        self._stream.write(_csv_line(self.columns))
 
     def row(self, values: Mapping[str, Any]) -> None:
         """One row; columns that ``values`` lacks stay empty."""
-        self._write(tuple(values.get(name) for name in self.columns))
+        self._stream.write(self.text(values))
 
-    def _write(self, cells: tuple[Any, ...]) -> None:
-        import csv
-        import io
+    def text(self, values: Mapping[str, Any]) -> str:
+        """The same for the caller to write."""
+        return _csv_line(values.get(name) for name in self.columns)
 
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow([_cell(cell) for cell in cells])
-        self._stream.write(line.getvalue())
+
+def _csv_line(cells: Iterable[Any]) -> str:
+    import csv
+    import io
+
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow([_cell(cell) for cell in cells])
+    return line.getvalue()
 
 
 def _cell(value: Any) -> str:
