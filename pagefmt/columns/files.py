@@ -28,7 +28,7 @@ class TableFile(Protocol):
 
 @contextmanager
 def table_file(
-    path: Path, form: str, schema: pa.Schema, compression: str = "zstd", *, gathered: bool = True
+    path: Path | pa.NativeFile, form: str, schema: pa.Schema, compression: str = "zstd", *, gathered: bool = True
 ) -> Iterator[TableFile]:
     """A file of the form ``parquet`` or ``arrow`` (IPC file). Whole only when the context ended without an error.
 
@@ -46,7 +46,7 @@ def table_file(
 
 
 @contextmanager
-def _parquet(path: Path, schema: pa.Schema, compression: str) -> Iterator[TableFile]:
+def _parquet(path: Path | pa.NativeFile, schema: pa.Schema, compression: str) -> Iterator[TableFile]:
     import pyarrow.parquet as pq
 
     present = set(schema.names)

@@ -30,9 +30,11 @@ from pagefmt.quantities import count_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pagectl.files.table_output import TableOutput
     from pagectl.options.groups import BrokerOptions
     from pagectl.options.message_filter import FilterOptions
     from pagefmt.columns.json_lines import MessageLines
+    from pagefmt.columns.row_groups import RowGroups
     from pagefmt.describe.message_json import BodyForm, MessageOptions
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
@@ -240,6 +242,9 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
         names,
         located=run.everywhere,
     )
+    if form is DecodeFormat.parquet and shown.limit is None and not output.splits and not run.everywhere:
+        _write_row_groups(run, output, shown.to)
+        return
     reading = run.read(
         lambda at: output.rows(at.page, at.known, at.choice, at.origin, at.part or WHOLE_FILE),
         run.jobs,
@@ -247,6 +252,67 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
     )
     batches = (batch for _, batch in reading)
     output.write(shown.to, run.place, batches, shown.limit)
+
+
+def _write_row_groups(run: _Decoding, output: TableOutput, to: Path | None) -> None:
+    """Pages become row groups where they are read."""
+    from pagefmt.columns.row_groups import RowGroups
+
+    units = list(_units(run.sources))
+    with (
+        output.joined(to, run.place) as table,
+        progress("reading pages", bytes_to_read(run.place)) as bar,
+        ahead(partial(_row_groups, output), units, (_size(unit) for unit in units), run.jobs) as results,
+    ):
+        for unit in units:
+            for found in results(unit):
+                if isinstance(found, RowGroups):
+                    table.append(found)
+                else:
+                    run.damaged |= unit[found[0]].tell(found[1])
+            bar.advance(_size(unit))
+
+
+def _units(pages: Iterable[PageToRead]) -> Iterator[list[PageToRead]]:
+    """Pages that follow one another, as many as make row groups together."""
+    from pagefmt.columns.row_groups import UNIT
+
+    unit: list[PageToRead] = []
+    size = 0
+    for each in pages:
+        unit.append(each)
+        size += each.page.size
+        if size >= UNIT:
+            yield unit
+            unit, size = [], 0
+    if unit:
+        yield unit
+
+
+def _size(unit: Iterable[PageToRead]) -> int:
+    return sum(at.page.size for at in unit)
+
+
+def _row_groups(output: TableOutput, unit: list[PageToRead]) -> Iterator[RowGroups | tuple[int, Damage]]:
+    """The rows of some pages, and what is damaged in which of them."""
+    from pagefmt.columns.row_groups import encoded
+    from pagefmt.pages.chunks import WHOLE_FILE
+    from pagefmt.pages.frames import Damage
+
+    damaged: list[tuple[int, Damage]] = []
+
+    def batches() -> Iterator[Any]:
+        for n, at in enumerate(unit):
+            for found in output.rows(at.page, at.known, at.choice, at.origin, WHOLE_FILE):
+                if isinstance(found, Damage):
+                    damaged.append((n, found))
+                else:
+                    yield found
+
+    rows = encoded(output.table.schema, batches())
+    yield from damaged
+    if rows.rows:
+        yield rows
 
 
 def _now() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from pagefmt.quantities import count_text
 if TYPE_CHECKING:
     from pagefmt.columns.files import TableFile
     from pagefmt.columns.named_columns import NamedTable
+    from pagefmt.columns.row_groups import JoinedParquet
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.outstanding.journal_parts import JournalPart
@@ -70,8 +72,7 @@ class TableOutput:
 
     def write(self, to: Path | None, place: DataLocation, batches: Iterable[Any], limit: int | None) -> None:
         """Write ``to``, whole or not at all. Raises ``CallError`` where it is no file, or no folder to be made."""
-        if to is None or str(to) == "-":
-            raise CallError(f"--format {self.form} needs --to FILE: it is not written to a terminal or a pipe")
+        to = self._file(to)
         if self.splits:
             count, files = self._folder(to, place, batches, limit)
             note(f"{count_text(count, 'message')} in {count_text(files, 'file')} below {to.absolute()}")
@@ -81,6 +82,23 @@ class TableOutput:
         with fresh_file(to, place) as fresh, table_file(fresh, self.form, self.table.schema) as table:
             count = _written(table, batches, limit)
         note(f"{count_text(count, 'message')} in {to.absolute()}")
+
+    def _file(self, to: Path | None) -> Path:
+        if to is None or str(to) == "-":
+            raise CallError(f"--format {self.form} needs --to FILE: it is not written to a terminal or a pipe")
+        return to
+
+    @contextmanager
+    def joined(self, to: Path | None, place: DataLocation) -> Iterator[JoinedParquet]:
+        """``to`` as a Parquet file, for row groups. Errors as ``write``."""
+        from pagefmt.columns.row_groups import JoinedParquet
+
+        to = self._file(to)
+        with fresh_file(to, place) as fresh, fresh.open("wb") as out:
+            table = JoinedParquet(out, self.table.schema)
+            yield table
+            table.close()
+        note(f"{count_text(table.rows, 'message')} in {to.absolute()}")
 
     def _folder(self, to: Path, place: DataLocation, batches: Iterable[Any], limit: int | None) -> tuple[int, int]:
         from pagefmt.bytes.writing import sync_files, whole_folder

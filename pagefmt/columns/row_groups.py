@@ -1,0 +1,176 @@
+"""A Parquet file put together from row groups that were encoded in several places.
+
+Each comes as a small Parquet file. Its columns are taken as they are; of its footer, which is written in Thrift's
+compact protocol (parquet-format, ``parquet.thrift``), only what says where they lie is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import IO, Any, Final
+
+import pyarrow as pa
+
+from pagefmt.columns.files import PARQUET, table_file
+
+UNIT: Final = 32 << 20
+"""Bytes of page files whose rows make row groups of their own."""
+_MAGIC: Final = b"PAR1"
+_ROWS, _GROUPS = 3, 4  # of FileMetaData
+_SMALL: Final = 15
+_I64: Final = 6
+_LIST: Final = 9
+_STRUCT: Final = 12
+_MOVED: Final = ((5,), (1, 2), (1, 4), (1, 6), (1, 3, 9), (1, 3, 10), (1, 3, 11), (1, 3, 14))
+"""Offsets in a row group, by field numbers: its own, and of each column chunk those of its parts."""
+Field = tuple[int, int, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """``rows`` in a Parquet file of their own."""
+
+    content: bytes
+    rows: int
+
+
+def encoded(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> RowGroups:
+    """The rows in row groups, as a file of them has them."""
+    sink, rows = pa.BufferOutputStream(), 0
+    with table_file(sink, PARQUET, schema) as table:
+        for batch in batches:
+            rows += batch.num_rows
+            table.write_batch(batch)
+    return RowGroups(sink.getvalue().to_pybytes(), rows)
+
+
+class JoinedParquet:
+    """Takes row groups of one schema, in their order, and writes a file of them."""
+
+    def __init__(self, out: IO[bytes], schema: pa.Schema) -> None:
+        self._out, self._schema = out, schema
+        self._footer: list[Field] = []
+        self._groups: list[list[Field]] = []
+        self._at = out.write(_MAGIC)
+        self.rows = 0
+
+    def append(self, part: RowGroups) -> None:
+        """Behind all others."""
+        size = int.from_bytes(part.content[-8:-4], "little")
+        end = len(part.content) - 8 - size
+        footer = _Reader(part.content[end:-8]).struct()
+        groups = next(value for number, _, value in footer if number == _GROUPS)[1]
+        moved = self._at - len(_MAGIC)
+        self._groups += [_moved(group, moved, ()) for group in groups]
+        self._footer = self._footer or footer
+        self._at += self._out.write(memoryview(part.content)[len(_MAGIC) : end])
+        self.rows += part.rows
+
+    def close(self) -> None:
+        """Write the footer."""
+        if not self._footer:
+            self.append(encoded(self._schema, ()))
+        new = {_ROWS: self.rows, _GROUPS: (_STRUCT, self._groups)}
+        footer = bytearray()
+        _write(footer, _STRUCT, [(number, kind, new.get(number, value)) for number, kind, value in self._footer])
+        self._out.write(footer + len(footer).to_bytes(4, "little") + _MAGIC)
+
+
+def _moved(fields: Sequence[Field], by: int, path: tuple[int, ...]) -> list[Field]:
+    """A struct with other offsets; 0 is said where there is none."""
+    found = []
+    for number, kind, value in fields:
+        here = (*path, number)
+        inside = any(each[: len(here)] == here for each in _MOVED)
+        if here in _MOVED and kind == _I64:
+            found.append((number, kind, value and value + by))
+        elif inside and kind == _STRUCT:
+            found.append((number, kind, _moved(value, by, here)))
+        elif inside and kind == _LIST:
+            found.append((number, kind, (value[0], [_moved(each, by, here) for each in value[1]])))
+        else:
+            found.append((number, kind, value))
+    return found
+
+
+class _Reader:
+    """Values of Thrift's compact protocol. Structs are lists of (field, type, value), lists (type, values)."""
+
+    def __init__(self, content: bytes) -> None:
+        self._in = BytesIO(content)
+
+    def struct(self) -> list[Field]:
+        found: list[Field] = []
+        number = 0
+        while head := self._in.read(1)[0]:
+            number = number + (head >> 4) if head >> 4 else _plain(self._varint())
+            found.append((number, head & _SMALL, self._value(head & _SMALL)))
+        return found
+
+    def _value(self, kind: int) -> Any:
+        if kind == _STRUCT:
+            return self.struct()
+        if kind == _LIST:
+            head = self._in.read(1)[0]
+            count = head >> 4 if head >> 4 < _SMALL else self._varint()
+            each = head & _SMALL
+            return each, [self._in.read(1) if each in (1, 2) else self._value(each) for _ in range(count)]
+        if kind in (1, 2):
+            return None  # the type is the value
+        if kind in (4, 5, _I64):
+            return _plain(self._varint())
+        if kind == 8:
+            return self._in.read(self._varint())
+        if kind in (3, 7):
+            return self._in.read(1 if kind == 3 else 8)
+        raise ValueError(f"type {kind} in a footer of Parquet")
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while True:
+            (byte,) = self._in.read(1)
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+
+
+def _plain(zigzag: int) -> int:
+    return (zigzag >> 1) ^ -(zigzag & 1)
+
+
+def _write(out: bytearray, kind: int, value: Any) -> None:
+    """What ``_Reader`` reads."""
+    if kind == _STRUCT:
+        before = 0
+        for number, of, its in value:
+            step = number - before
+            out.append(step << 4 | of if 0 < step <= _SMALL else of)
+            if not 0 < step <= _SMALL:
+                _write_varint(out, number << 1)
+            _write(out, of, its)
+            before = number
+        out.append(0)
+    elif kind == _LIST:
+        of, values = value
+        out.append(min(len(values), _SMALL) << 4 | of)
+        if len(values) >= _SMALL:
+            _write_varint(out, len(values))
+        for each in values:
+            _write(out, 3 if of in (1, 2) else of, each)
+    elif kind in (4, 5, _I64):
+        _write_varint(out, value << 1 if value >= 0 else (-value << 1) - 1)
+    elif kind == 8:
+        _write_varint(out, len(value))
+        out += value
+    elif kind in (3, 7):
+        out += value
+
+
+def _write_varint(out: bytearray, value: int) -> None:
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)

@@ -1,0 +1,54 @@
+"""A Parquet file that is put together from row groups is, byte for byte, the one that PyArrow writes of them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from golden_cases import GoldenCase, cases_of_each_kind
+from program import call
+
+from pagefmt.columns.files import PARQUET, table_file
+from pagefmt.columns.row_groups import JoinedParquet, RowGroups, encoded
+
+
+def joined(schema: pa.Schema, parts: list[RowGroups]) -> bytes:
+    out = io.BytesIO()
+    table = JoinedParquet(out, schema)
+    for part in parts:
+        table.append(part)
+    table.close()
+    return out.getvalue()
+
+
+def in_one(schema: pa.Schema, parts: list[pa.RecordBatch]) -> bytes:
+    """A row group for each of the parts."""
+    sink = pa.BufferOutputStream()
+    with table_file(sink, PARQUET, schema, gathered=False) as table:
+        for part in parts:
+            table.write_batch(part)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_messages_of_brokers(case: GoldenCase, tmp_path: Path) -> None:
+    assert call("pages", "decode", case.data(), "--body", "base64", "--to", tmp_path / "all.parquet").status in (0, 1)
+    table = pq.read_table(tmp_path / "all.parquet").combine_chunks()
+    parts = [table.slice(at, 7).combine_chunks().to_batches()[0] for at in range(0, table.num_rows, 7)][:20]
+    assert joined(table.schema, [encoded(table.schema, [part]) for part in parts]) == in_one(table.schema, parts)
+
+
+def test_none_at_all() -> None:
+    schema = pa.schema([("id", pa.int64())])
+    assert joined(schema, []) == in_one(schema, [])
+    assert pq.read_table(io.BytesIO(joined(schema, []))).num_rows == 0
+
+
+def test_a_part_with_several_row_groups_and_wide_tables() -> None:
+    schema = pa.schema([(f"column {n}", pa.string()) for n in range(40)])
+    batch = pa.record_batch([["a", None, "c" * 300]] * 40, schema=schema)
+    parts = [RowGroups(in_one(schema, [batch] * 20), 60)] * 3
+    assert joined(schema, parts) == in_one(schema, [batch] * 60)
