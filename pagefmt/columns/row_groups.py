@@ -60,7 +60,7 @@ class JoinedParquet:
         """Behind all others."""
         size = int.from_bytes(part.content[-8:-4], "little")
         end = len(part.content) - 8 - size
-        footer = _Reader(part.content[end:-8]).struct()
+        footer = _ThriftReader(part.content[end:-8]).struct()
         groups = next(value for number, _, value in footer if number == _GROUPS)[1]
         moved = self._at - len(_MAGIC)
         self._groups += [_moved(group, moved, ()) for group in groups]
@@ -95,7 +95,7 @@ def _moved(fields: Sequence[Field], by: int, path: tuple[int, ...]) -> list[Fiel
     return found
 
 
-class _Reader:
+class _ThriftReader:
     """Values of Thrift's compact protocol. Structs are lists of (field, type, value), lists (type, values)."""
 
     def __init__(self, content: bytes) -> None:
@@ -142,7 +142,7 @@ def _plain(zigzag: int) -> int:
 
 
 def _write(out: bytearray, kind: int, value: Any) -> None:
-    """What ``_Reader`` reads."""
+    """What ``_ThriftReader`` reads."""
     if kind == _STRUCT:
         before = 0
         for number, of, its in value:
