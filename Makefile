@@ -50,7 +50,7 @@ test-broker: $(VENV)/.dev ## against real brokers: Java 17, Maven and the oracle
 	$(PYTEST) -m broker
 
 test-compaction-broker: $(VENV)/.dev ## what brokers deliver from compacted and salvaged directories; can be stopped and run again
-	$(PYTEST) -m broker tests/broker/test_compaction_broker.py tests/broker/test_salvage_broker.py
+	$(PYTEST) -m broker tests/broker/test_compaction_broker.py tests/broker/test_salvage_broker.py tests/broker/test_recover_broker.py
 
 test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
 	$(PYTEST) -m slow

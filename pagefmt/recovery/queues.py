@@ -163,7 +163,7 @@ def _made(
         name, source = f"{address}.recovered-{each.id}", NameSource.INVENTED
     fields: dict[str, Value] = {"name": name, "address": address, "filter": None}
     if edition >= Edition.ARTEMIS_1_5:
-        fields |= {"metadata": None, "auto_created": 0}
+        fields |= {"metadata": "", "auto_created": 0}
     if not edition.old_layout:
         fields |= {"max_consumers": -1, "purge_on_no_consumers": 0, "routing_type": routing}
     return MadeQueue(QueueBinding(each.id, fields), source, bool(stated))

@@ -25,6 +25,7 @@ from pagefmt.compaction.journals import NewJournalFile
 from pagefmt.compaction.planning import roots_of
 from pagefmt.cross_checks.of_large import named_by_journal
 from pagefmt.directory.bindings import Bindings
+from pagefmt.directory.counters import counters
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.locate import DataLocation
 from pagefmt.editions import NEWEST, Edition
@@ -149,15 +150,22 @@ def _read(place: DataLocation, declared: Sequence[QueueToName], edition: Edition
     bindings_kept, bindings = readable_bindings(read_kept(place.bindings, Journal.BINDINGS))
     evidence = gather(_listed(paging), parts)
     largest = max(evidence.largest, _largest(kept.loaded), 0)
-    why = _bindings_fault(place, bindings_kept, bindings, evidence, largest)
+    living = _living_queues(journal)
+    if not (kept.loaded.files or kept.cut or bindings_kept.loaded.files or evidence.queues or kept.faults):
+        raise NothingLeft(f"{place.given}: no journal file, no bindings, no message in pages: nothing to recover from")
+    if place.paging is None and _knows_pages(journal):
+        what = "there are no pages, though the journal has records about some"
+        lost = MessageRange(0, None)
+        steps.append(RecoveryStep(DamagedPart.PAGES, "paging", what, "a folder without pages is made", lost))
+    why = _bindings_fault(place, bindings_kept, bindings, evidence, largest, bool(living))
     edition = edition or _edition(place, bindings, journal, evidence)
     next_id = max(largest, _largest(bindings.loaded), bindings.id_counter or 0) + _AHEAD
     made = MadeBindings(bindings)
     if why is not None:
         if why[2]:
             bindings = emptied(bindings)
-        living = Counter[int]() if kept.damaged or kept.gone else _living_queues(journal)
-        made = make_queues(bindings, evidence, living, declared, edition, next_id)
+        sure = Counter[int]() if kept.damaged or kept.gone else living
+        made = make_queues(bindings, evidence, sure, declared, edition, next_id)
         next_id += len(made.addresses)
         bindings.queues |= {each.binding.id: each.binding for each in made.made}
         bindings.addresses |= {each.id: each for each in made.addresses}
@@ -202,6 +210,14 @@ def _living_queues(journal: MessageJournal) -> Counter[int]:
     for index in (journal.ack_index, journal.complete_index):
         found.update(queue for queue, _ in index.pages())
     return found
+
+
+def _knows_pages(journal: MessageJournal) -> bool:
+    """It says of messages that they are, or were, in pages."""
+    indexes = (journal.ack_index, journal.complete_index)
+    if journal.page_transactions or any(True for index in indexes for _ in index.pages()):
+        return True
+    return any(counter.value + counter.increments or counter.pending for counter in counters(journal).values())
 
 
 # --- the message journal
@@ -317,10 +333,10 @@ def _survivors(loaded: LoadedJournal) -> tuple[Ints, Ints, Ints]:
 
 
 def _bindings_fault(
-    place: DataLocation, kept: KeptJournal, bindings: Bindings, evidence: Evidence, largest: int
+    place: DataLocation, kept: KeptJournal, bindings: Bindings, evidence: Evidence, largest: int, living: bool
 ) -> tuple[str, str, bool] | None:
-    """(file, what is wrong, whether nothing of it is of this broker)."""
-    waiting = any(each.address is not None for each in evidence.queues.values())
+    """(file, what is wrong, whether nothing of it is of this broker). ``living``: the journal names queues."""
+    waiting = living or any(each.address is not None for each in evidence.queues.values())
     if place.bindings is None:
         return ("bindings", "there are none", False) if waiting else None
     if foreign(bindings, evidence, largest):
@@ -427,8 +443,8 @@ def _due(found: _Recovered) -> Counter[int]:
 def _journal_steps(found: _Recovered, tally: PageTally, waiting: int) -> Iterator[RecoveryStep]:
     kept, place = found.journal, found.place
     paged = tally.outstanding.total()
-    if kept.gone and (paged or kept.damaged or place.journal is None):
-        what = "there is no journal" if place.journal is None else "there is no record in it"
+    if kept.gone and (paged or kept.damaged or not kept.loaded.files):
+        what = "there is no journal" if not kept.loaded.files else "there is no record in it"
         action = "a new one is made, and all messages of pages are delivered, acknowledged or not, committed or not"
         yield RecoveryStep(
             DamagedPart.JOURNAL, "journal", what, action, MessageRange(0, None), unsure=MessageRange(0, paged)

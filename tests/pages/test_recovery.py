@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.journal_parts import JournalParts
 from pagefmt.outstanding.state import load_place
-from pagefmt.recovery.plan import RecoveryPlan
+from pagefmt.recovery.plan import DamagedPart, RecoveryPlan
 from pagefmt.recovery.queues import NameSource, QueueToName
 from pagefmt.recovery.recovering import NothingLeft, plan_recovery, recover
 
@@ -125,6 +126,30 @@ def test_bodies_that_nobody_names_are_set_aside(tmp_path: Path) -> None:
     assert not (tmp_path / "new" / "large-messages" / "999999.msg").exists()
 
 
+@pytest.mark.parametrize(
+    ("left", "parts"),
+    [
+        (("journal", "bindings", "large-messages"), {DamagedPart.PAGES}),
+        (("journal",), {DamagedPart.PAGES, DamagedPart.BINDINGS}),
+        (("bindings",), {DamagedPart.JOURNAL}),
+        (("paging",), {DamagedPart.JOURNAL, DamagedPart.BINDINGS}),
+    ],
+)
+def test_a_directory_that_is_gone_is_told(left: tuple[str, ...], parts: set[DamagedPart], tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "multicast-acks").copy(tmp_path)
+    for folder in list(data.iterdir()):
+        if folder.name not in left:
+            shutil.rmtree(folder)
+    plan = recover(within(data), tmp_path / "new")
+    assert {step.part for step in plan.steps} == parts
+    assert (plan.lost.most is None) == (parts != {DamagedPart.BINDINGS})
+    assert not plan_recovery(within(tmp_path / "new")).mends
+
+
 def test_a_folder_without_any_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NothingLeft, match="no paging, journal or bindings"):
+        plan_recovery(within(tmp_path))
+    for name in ("paging", "journal", "bindings"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(NothingLeft, match="nothing to recover from"):
         plan_recovery(within(tmp_path))

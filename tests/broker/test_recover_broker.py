@@ -1,0 +1,129 @@
+"""``recover`` judged by real brokers: one starts on the result, and delivers what the plan said.
+
+``make test-compaction-broker``. Directories of each release are broken in each way of ``broken_directories``; a broker
+of that release drains them as they are, and what ``recover`` made of them. Held against each other, by queue and
+message: what the result delivers and what the plan counted; what is missing from the sound directory's messages, or
+comes besides, and what the plan called lost, delivered again and unsure.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import golden_cases
+import pytest
+from broken_directories import BREAKS, OTHER_BROKER, NotHere, broken
+from broker_drains import Drain, drains, failure
+from broker_jars import oracle
+from golden_cases import GoldenCase
+
+from pagefmt.directory.locate import within
+from pagefmt.recovery.plan import RecoveryPlan
+from pagefmt.recovery.recovering import recover
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
+SUITED = {
+    "2.56.0": ("multicast-acks", "journal-mix"),
+    "2.44.0": ("scattered-acks", "journal-mix"),
+    "2.28.0": ("large-core", "journal-mix"),
+}
+OLD = ("topic-acks", "natural")
+HEAD = "version         directories  do not start  start after  messages before  after  missing  again  different"
+NOT_SEEN = "main journal file gone"
+"""Where other files of the journal have records, and none of them refers to what is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenCase:
+    """``sound``: what a broker drained from the directory before it was broken."""
+
+    name: str
+    sound: Drain
+    damaged: Path
+    result: Path
+    plan: RecoveryPlan
+
+
+def delivered(told: Drain) -> dict[int, Counter[int]]:
+    """Ids of messages by queue id."""
+    return {each["id"]: Counter(message["id"] for message in each["delivered"]) for each in told["queues"]}
+
+
+def wrong(case: BrokenCase, told: Drain) -> str | None:
+    """What is not as the plan said."""
+    before, after, plan = delivered(case.sound), delivered(told), case.plan
+    for queue in plan.queues:
+        got = after.get(queue.id, Counter()).total()
+        if got != queue.messages:
+            return f"{case.name}: {queue.name}: delivered {got}, the plan said {queue.messages}"
+    missing, again = differences(before, after)
+    if plan.lost.most is not None and len(missing) > plan.lost.most + (plan.unsure.most or 0):
+        return f"{case.name}: {len(missing)} missing, the plan said {plan.lost}, unsure {plan.unsure}"
+    if plan.again.most is not None and plan.unsure.most is not None and len(again) > plan.again.most + plan.unsure.most:
+        return f"{case.name}: {len(again)} again, the plan said {plan.again}, unsure {plan.unsure}"
+    if len(missing) < plan.lost.fewest and not any(sound_acknowledged(case, before)):
+        return f"{case.name}: {len(missing)} missing, the plan said {plan.lost}"
+    return None
+
+
+def sound_acknowledged(case: BrokenCase, before: dict[int, Counter[int]]) -> list[int]:
+    """Queues that have acknowledged something: what was lost may have been done with."""
+    return [
+        queue["id"] for queue in case.sound["queues"] if len(queue["delivered"]) < len(set().union(*before.values()))
+    ]
+
+
+def differences(before: dict[int, Counter[int]], after: dict[int, Counter[int]]) -> tuple[set[int], set[int]]:
+    """Messages that some queue does not get any more, and that some queue gets besides."""
+    nothing = Counter[int]()
+    return (
+        {one for queue, ids in before.items() for one in ids - after.get(queue, nothing)},
+        {one for queue, ids in after.items() for one in ids - before.get(queue, nothing)},
+    )
+
+
+def broken_cases(version: str, folder: Path) -> list[BrokenCase]:
+    """All that ``recover`` has something to do for."""
+    found = []
+    names = SUITED.get(version, OLD)
+    for n, name in enumerate(names):
+        case, other = GoldenCase(version, name), GoldenCase(version, names[1 - n])
+        for way in [*BREAKS, OTHER_BROKER][n::2]:
+            damaged = case.lay_out(folder / f"{name}, {way}")
+            shutil.rmtree(damaged / "data")
+            try:
+                broken(case.data(), way, damaged / "data", other.data())
+            except NotHere:
+                continue
+            result = case.lay_out(folder / f"{name}, {way}, recovered")
+            shutil.rmtree(result / "data")
+            plan = recover(within(damaged / "data"), result / "data")
+            if plan.mends:
+                found.append(BrokenCase(damaged.name, case.drain(), damaged, result, plan))
+    return found
+
+
+@pytest.mark.parametrize("version", golden_cases.VERSIONS)
+def test_a_broker_starts_and_delivers_what_the_plan_says(
+    version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    oracle()
+    hits = broken_cases(version, tmp_path)
+    before, after = (drains(version, folders) for folders in ([h.damaged for h in hits], [h.result for h in hits]))
+    stopped = [hit.name for hit in hits if failure(before[hit.damaged])]
+    problems = [f"{hit.name}: {failure(after[hit.result])}" for hit in hits if failure(after[hit.result])]
+    told = [problem for hit in hits if not failure(after[hit.result]) and (problem := wrong(hit, after[hit.result]))]
+    sums = [
+        sum(ids.total() for each in every.values() for ids in delivered(each).values()) for every in (before, after)
+    ]
+    gone = [differences(delivered(hit.sound), delivered(after[hit.result])) for hit in hits]
+    with capfd.disabled():
+        print(
+            f"\n{HEAD}\n{version:15} {len(hits):11} {len(stopped):13} {len(hits) - len(problems):12} {sums[0]:16} "
+            f"{sums[1]:6} {sum(len(one) for one, _ in gone):8} {sum(len(one) for _, one in gone):6} {len(told):10}"
+        )
+    assert problems + told == []
+    assert len(hits) >= 15
