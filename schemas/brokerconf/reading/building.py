@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from brokerconf.reading.application_server import messaging_subsystems
 from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, FoundPlaceholder
@@ -125,7 +125,7 @@ class _FileWalk:
             self._replace(element, ordinal)
         if self.empty_sections and element.text == "" and not len(element):
             element.text = None
-        items = cast(list[tuple[str, str]], element.items())
+        items: Any = element.items()
         attributes = self._attributes(element, items, ordinal) if items else {}
         node = ConfigNode(names, attributes, element.text or "", self.source, ordinal)
         if len(element):
