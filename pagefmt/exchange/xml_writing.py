@@ -32,6 +32,7 @@ _KINDS: Final = {
 }  # fmt: skip
 _NULL: Final = "_AMQ_NULL"
 _UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_PLAIN: Final = re.compile(r"[^ !#-%'-;=?-~]")
 _ESCAPED: Final = str.maketrans({
     "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;",
 })  # fmt: skip
@@ -121,7 +122,11 @@ class JournalXml:
 
 
 def _written(attributes: list[tuple[str, str]]) -> str:
-    return "".join(f' {name}="{_UNFIT.sub("�", value).translate(_ESCAPED)}"' for name, value in attributes)
+    return "".join([f' {name}="{_text(value)}"' for name, value in attributes])
+
+
+def _text(value: str) -> str:
+    return _UNFIT.sub("�", value).translate(_ESCAPED) if _NOT_PLAIN.search(value) else value
 
 
 def _cdata(content: bytes) -> str:
