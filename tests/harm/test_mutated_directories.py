@@ -73,6 +73,7 @@ def complaints(data: Path) -> list[str]:
     ]
     answers |= {name: asked(words, data) for name, words in OTHERS.items()}
     found += [*one_verdict(answers), *one_count(answers), *dropped(data, answers["outstanding"])]
+    found += converted(data, answers["outstanding"])
     if names_and_times(data) != before:
         found.append("something in the directory was changed")
     return found
@@ -119,6 +120,28 @@ def dropped(data: Path, outstanding: Answer) -> list[str]:
     after = waiting(asked(FORMS["outstanding"], out))
     wrong = {key: at for key, at in before.items() if at and key[1] != name and after.get(key) != at}
     return [f"queue drop {name}: {short(answer)}: others differ: {wrong}"] if wrong else []
+
+
+def converted(data: Path, outstanding: Answer) -> list[str]:
+    """Every queue waits for what it waited for, but for pages and folders of which something is told to be lost; or
+    nothing is written. Behind a record on which a broker stops, more may be found."""
+    out = data.with_name(f"{data.name}.converted")
+    answer = asked(("convert", "{}", "--edition", "artemis-2.56", "--out", str(out), "--format", "json"), data)
+    if answer.status == 2:
+        return [f"convert ended with 2 and wrote {out}"] if out.exists() else []
+    if outstanding.status == 2:
+        return []
+    lost = " ".join(json.loads(answer.out)["lost"])
+    before, after = (
+        {(folder, number, *each) for (folder, _, number), at in waiting(found).items() for each in at}
+        for found in (outstanding, asked(FORMS["outstanding"], out))
+    )
+    wrong = sorted(
+        (folder, number, page, each)
+        for folder, number, page, each in before ^ after
+        if f"paging/{folder}:" not in lost and f"paging/{folder}/{page:09d}.page" not in lost
+    )
+    return [f"convert: {wrong[:5]} differ; lost: {lost}"] if wrong else []
 
 
 def waiting(outstanding: Answer) -> dict[tuple[str, str, int], list[tuple[int, int]]]:
