@@ -13,7 +13,7 @@ from pagefmt.compaction.copy_out import copy_file
 from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.conversion.forms import CHANGED
 from pagefmt.conversion.pages import NewPage
-from pagefmt.conversion.plan import ConversionPlan, ConvertedStore
+from pagefmt.conversion.plan import AT_ONCE, ConversionPlan, ConvertedStore
 from pagefmt.journal.bodies import BadBody
 from pagefmt.journal.packing import usual_size
 from pagefmt.journal.record_types import RecordType
@@ -25,7 +25,6 @@ from pagefmt.pages.paging import ADDRESS_FILE
 
 NODE_FILE: Final = "server.lock"
 FOLDERS: Final = ("bindings", "journal", "large-messages", "paging")
-_AT_ONCE: Final = 256
 
 
 def convert(
@@ -107,8 +106,8 @@ def _messages(plan: ConversionPlan) -> Iterator[JournalRecord]:
 
 def _records(plan: ConversionPlan, rows: Sequence[int], tx: int) -> Iterator[JournalRecord]:
     columns, known = plan.messages.columns, frozenset(RecordType)
-    for at in range(0, len(rows), _AT_ONCE):
-        some = rows[at : at + _AT_ONCE]
+    for at in range(0, len(rows), AT_ONCE):
+        some = rows[at : at + AT_ONCE]
         for row, body in zip(some, columns.bodies(some), strict=True):
             kind, record = columns.types[row], columns.ids[row]
             if kind not in known or record in plan.unread:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pagefmt.bytes.wire import Undecodable
+from pagefmt.compaction.journals import LARGEST_ID
 from pagefmt.conversion.forms import NewForm
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import OddRecord, Page
@@ -15,7 +16,7 @@ from pagefmt.pages.stubs import stub
 
 class NewPage:
     """One page. When ``records`` is exhausted: ``changed``, whether any is other than it was; ``lost``: what cannot be
-    read, in the place of which a stub stands; ``highest``: of the ids in it."""
+    read, in the place of which a stub stands; ``highest``: of the ids in it that damage has not made absurd."""
 
     def __init__(self, page: Page, form: NewForm, address: str | None) -> None:
         self.page, self.form, self.address = page, form, address
@@ -35,7 +36,7 @@ class NewPage:
             if isinstance(found, Damage):
                 yield self._stub(found, 0)
             else:
-                self.highest = max(self.highest, found[3], found[5])
+                self.highest = max(self.highest, *(each for each in (found[3], found[5]) if each < LARGEST_ID), 0)
                 yield self._record(found)
 
     def content(self) -> Iterator[bytes | memoryview]:

@@ -13,6 +13,7 @@ A directory of 2.x is nearly the same in all editions: of it only records change
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.compaction.journals import UNSOUND, JournalFiles, read_journals
+from pagefmt.compaction.journals import LARGEST_ID, UNSOUND, JournalFiles, read_journals
 from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.compaction.planning import layout_of_bindings, roots_of
 from pagefmt.conversion.bindings import NewBindings, new_bindings
@@ -44,6 +45,8 @@ from pagefmt.quantities import count_text
 
 TARGETS: Final = tuple(edition for edition in Edition if edition >= Edition.ARTEMIS_2_10)
 """Editions that were started on what is written here."""
+AT_ONCE: Final = 256
+"""Bodies of journal records that are in memory."""
 
 
 class CannotConvert(PageFmtError):
@@ -108,8 +111,8 @@ class _Losses:
     remarks: list[str] = field(default_factory=list)
     highest: int = 0
 
-    def saw(self, *ids: int) -> None:
-        self.highest = max(self.highest, *ids)
+    def saw(self, highest: int) -> None:
+        self.highest = max(self.highest, highest)
 
 
 def plan_conversion(
@@ -120,6 +123,7 @@ def plan_conversion(
     Raises ``CannotConvert`` where queues or messages of the journal are not known.
     """
     state = _state(place, edition, locked)
+    _refuse_links(place)
     assert state.bindings is not None
     journals = {each.journal: each for each in read_journals(place)}
     messages, definitions = journals[Journal.MESSAGES].loaded, journals[Journal.BINDINGS].loaded
@@ -133,10 +137,13 @@ def plan_conversion(
     stores = _one_store_each(place, _stores(state, form, told))
     unread = _unread(messages, form, told)
     for loaded in (messages, definitions):
-        told.saw(0, *_most(loaded))
+        told.saw(_most(loaded))
     if Journal.JMS in journals:
         _jms(journals[Journal.JMS], told)
-    bindings = new_bindings(state.bindings, form, max(told.highest, state.bindings.id_counter or 0))
+    told.saw(state.bindings.id_counter or 0)
+    if told.highest >= LARGEST_ID:
+        raise CannotConvert(f"{place.given}: no id can follow {told.highest}; see: pagectl journal inspect")
+    bindings = new_bindings(state.bindings, form, told.highest)
     queues = state.bindings.queues.values()
     seen = tuple((file.path, fingerprint(file.path)) for each in (messages, definitions) for file in each.files)
     return ConversionPlan(
@@ -171,6 +178,15 @@ def _state(place: DataLocation, edition: Edition, locked: bool) -> PagingState:
     return state
 
 
+def _refuse_links(place: DataLocation) -> None:
+    """Raises ``CannotConvert``: a broker follows links, and nothing here does."""
+    for root in roots_of(place).values():
+        for folder, names, files in os.walk(root):
+            for path in (Path(folder, name) for name in (*names, *files)):
+                if path.is_symlink():
+                    raise CannotConvert(f"{path}: is a symbolic link, and what it points to would be missing from NEW")
+
+
 def _least(bindings: Bindings) -> Edition:
     """The oldest edition that may have written them: a binding ends with the fields that its writer knew."""
     fields = {name for queue in bindings.queues.values() for name in queue.fields}
@@ -180,11 +196,9 @@ def _least(bindings: Bindings) -> Edition:
     return Edition.HORNETQ_2_4
 
 
-def _most(loaded: LoadedJournal) -> Iterator[int]:
-    """Ids of records and transactions that are higher than all others."""
-    if loaded.rows:
-        yield max(loaded.columns.ids)
-    yield from (each.tx for each in loaded.prepared)
+def _most(loaded: LoadedJournal) -> int:
+    """The highest id of a record or transaction."""
+    return max([0, *(each.tx for each in loaded.prepared)] + ([max(loaded.columns.ids)] if loaded.columns.ids else []))
 
 
 def _stores(state: PagingState, form: NewForm, told: _Losses) -> Iterator[ConvertedStore]:
@@ -207,7 +221,9 @@ def _stores(state: PagingState, form: NewForm, told: _Losses) -> Iterator[Conver
             )
         else:
             for entry in store.others:
-                if entry.kind is not EntryKind.ADDRESS:
+                if entry.kind is EntryKind.SPECIAL:
+                    told.lost.append(f"{where}/{entry.name}: not a regular file")
+                elif entry.kind is not EntryKind.ADDRESS:
                     told.dropped.append(f"{where}/{entry.name}: {entry.kind.value}; brokers do not read it as a page")
             address = form.names.address(store.address) if form.old else store.address
             found = tuple(_page(known, page, form, told) for page in store.pages)
@@ -248,10 +264,15 @@ def _one_store_each(place: DataLocation, stores: Iterator[ConvertedStore]) -> tu
 
 def _unread(messages: LoadedJournal, form: NewForm, told: _Losses) -> frozenset[int]:
     """Messages of the journal that cannot be read, and records of no known type."""
+    import numpy as np
+
     columns, unread = messages.columns, set()
-    rows = [row for row in _every(messages) if columns.types[row] in CHANGED]
-    for at in range(0, len(rows), 256):
-        some = rows[at : at + 256]
+    every = [messages.rows, *(branch.rows for branch in messages.prepared)]
+    rows = np.concatenate([np.frombuffer(each, np.int64) for each in every if each] or [np.zeros(0, np.int64)])
+    types = np.frombuffer(columns.types, np.int8)[rows] if len(rows) else rows
+    sought = rows[np.isin(types, CHANGED)]
+    for at in range(0, len(sought), AT_ONCE):
+        some = sought[at : at + AT_ONCE].tolist()
         for row, body in zip(some, columns.bodies(some), strict=True):
             try:
                 form.journal_body(columns.types[row], body)
@@ -259,16 +280,10 @@ def _unread(messages: LoadedJournal, form: NewForm, told: _Losses) -> frozenset[
                 if columns.types[row] in MESSAGES:
                     unread.add(columns.ids[row])
                 told.lost.append(f"journal: record {columns.ids[row]}, {type_name(columns.types[row])}: {err}")
-    strange = Counter(columns.types[row] for row in _every(messages) if columns.types[row] not in set(RecordType))
-    for kind, count in sorted(strange.items()):
+    kinds, counts = np.unique(types[~np.isin(types, list(RecordType))], return_counts=True)
+    for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
         told.lost.append(f"journal: {count_text(count, 'record')} of type {kind}, which no broker reads")
     return frozenset(unread)
-
-
-def _every(loaded: LoadedJournal) -> Iterator[int]:
-    yield from loaded.rows
-    for branch in loaded.prepared:
-        yield from branch.rows
 
 
 def _jms(jms: JournalFiles, told: _Losses) -> None:

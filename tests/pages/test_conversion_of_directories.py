@@ -264,6 +264,26 @@ def test_a_source_that_moves_is_noticed(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_what_links_lead_to_is_not_left_out(tmp_path: Path) -> None:
+    data = directory(tmp_path / "old")
+    (data / "large-messages").mkdir()
+    (data / "large-messages" / "7.msg").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CannotConvert, match=r"7.msg: is a symbolic link, and what it points to would be missing"):
+        plan_of(data)
+
+
+def test_ids_have_to_go_on(tmp_path: Path) -> None:
+    data = directory(tmp_path / "old", messages=[add((1 << 63) - 1, RecordType.PAGE_TRANSACTION, bytes(12))])
+    with pytest.raises(CannotConvert, match="no id can follow"):
+        plan_of(data)
+
+
+def test_a_directory_without_pages(tmp_path: Path) -> None:
+    data = directory(tmp_path / "old")
+    (data / "paging").rmdir()
+    assert sorted(path.name for path in written(data).iterdir()) == ["bindings", "journal", "large-messages", "paging"]
+
+
 def test_folders_that_brokers_pass_over_are_told(tmp_path: Path) -> None:
     data = directory(tmp_path / "old")
     (store(data, "a", "core", message(9, "core")) / "address.txt").unlink()
