@@ -14,6 +14,7 @@ from pagefmt.bytes.wire import ByteWriter
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage, AmqpMessageBase
 from pagefmt.messages.amqp_sections import DATA, SEQUENCE, AmqpSections, BodySection
 from pagefmt.messages.amqp_text import uuid_text
+from pagefmt.messages.bodies import write_nullable
 from pagefmt.messages.core_message import CoreMessageBase
 from pagefmt.messages.properties import CODES, encode_value, properties_bytes
 from pagefmt.messages.values import Property, TypedValue, ValueKind
@@ -267,39 +268,11 @@ def _stream(made: CoreForm, items: TypedValue) -> None:
         fitting = made.fitting("an item of the body", item)
         if fitting.kind in (ValueKind.NULL, ValueKind.STRING):
             out.u8(CODES[ValueKind.STRING])
-            _counted(out, None if fitting.kind is ValueKind.NULL else str(fitting.value))
+            write_nullable(out, None if fitting.kind is ValueKind.NULL else str(fitting.value))
             continue
         out.u8(CODES[fitting.kind])
         encode_value(out, fitting)
     made.type, made.body = STREAM, out.done()
-
-
-def _counted(out: ByteWriter, text: str | None) -> None:
-    """A nullable string in the form that its length calls for."""
-    out.u8(0 if text is None else 1)
-    if text is None:
-        return
-    units = text.encode("utf-16-be", "surrogatepass")
-    count = len(units) // 2
-    if count < 9:
-        out.i32(count)
-        out.raw(units)
-        return
-    out.i32(count)
-    if count >= 4095:
-        out.sstr(text)
-        return
-    packed = b"".join(_utf(int.from_bytes(units[at : at + 2], "big")) for at in range(0, len(units), 2))
-    out.u16(len(packed))
-    out.raw(packed)
-
-
-def _utf(unit: int) -> bytes:
-    if 1 <= unit < 0x80:
-        return bytes((unit,))
-    if unit < 0x800:
-        return bytes((0xC0 | unit >> 6, 0x80 | unit & 0x3F))
-    return bytes((0xE0 | unit >> 12, 0x80 | unit >> 6 & 0x3F, 0x80 | unit & 0x3F))
 
 
 def _text(text: str | None) -> bytes:

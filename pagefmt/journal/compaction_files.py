@@ -20,6 +20,7 @@ from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header, encode_header
 from pagefmt.journal.records import VERSIONS, JournalRecord, RecordKind, encode, record_of
 from pagefmt.journal.scan import LARGEST_BLOCK, scan
+from pagefmt.messages.bodies import utf_form, write_utf
 from pagefmt.quantities import count_text
 
 CONTROL_FILE: Final = "journal-rename-control.ctr"
@@ -53,10 +54,10 @@ def decode_control(buf: bytes) -> RenameControl | None:
 def _decode_body(body: bytes) -> RenameControl | None:
     reader = ByteReader(body)
     try:
-        delete = tuple(_utf(reader) for _ in range(reader.i32("count")))
-        finish = tuple(_utf(reader) for _ in range(reader.i32("count")))
-        rename = tuple((_utf(reader), _utf(reader)) for _ in range(reader.i32("count")))
-    except (Undecodable, UnicodeDecodeError):
+        delete = tuple(utf_form(reader) for _ in range(reader.i32("count")))
+        finish = tuple(utf_form(reader) for _ in range(reader.i32("count")))
+        rename = tuple((utf_form(reader), utf_form(reader)) for _ in range(reader.i32("count")))
+    except Undecodable:
         return None
     return RenameControl(delete, finish, rename)
 
@@ -67,16 +68,10 @@ def encode_control(control: RenameControl) -> bytes:
     for entries in ([(name,) for name in control.delete], [(name,) for name in control.finish], control.rename):
         out.i32(len(entries))
         for name in (name for entry in entries for name in entry):
-            encoded = name.encode("utf-8", "surrogatepass")
-            out.u16(len(encoded))
-            out.raw(encoded)
+            write_utf(out, name)
     record = encode(JournalRecord(RecordKind.ADD, id=1, body=bytes(out.out)), 0)
     content = encode_header(JournalHeader(VERSIONS[-1], 0, 0)) + record
     return content + bytes(-len(content) % LARGEST_BLOCK)
-
-
-def _utf(reader: ByteReader) -> str:
-    return reader.take(reader.u16("length"), "name").decode("utf-8", "surrogatepass")
 
 
 def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable
 from typing import Final
 
-from pagefmt.bytes.wire import ByteReader, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.properties import READERS, decode_properties
 from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 
@@ -71,6 +71,38 @@ def counted_string(reader: ByteReader) -> str:
     if units < 9:
         return reader.take(2 * units, "string").decode("utf-16-be", "surrogatepass")
     return utf_form(reader) if units < 4095 else reader.sstr("string")
+
+
+def write_nullable(out: ByteWriter, text: str | None) -> None:
+    """What ``nullable_string`` reads."""
+    out.u8(0 if text is None else 1)
+    if text is None:
+        return
+    units = text.encode("utf-16-be", "surrogatepass")
+    count = len(units) // 2
+    out.i32(count)
+    if count < 9:
+        out.raw(units)
+    elif count < 4095:
+        write_utf(out, text)
+    else:
+        out.sstr(text)
+
+
+def write_utf(out: ByteWriter, text: str) -> None:
+    """What ``utf_form`` reads."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    packed = b"".join(_packed_unit(int.from_bytes(units[at : at + 2], "big")) for at in range(0, len(units), 2))
+    out.u16(len(packed))
+    out.raw(packed)
+
+
+def _packed_unit(unit: int) -> bytes:
+    if 1 <= unit < 0x80:
+        return bytes((unit,))
+    if unit < 0x800:
+        return bytes((0xC0 | unit >> 6, 0x80 | unit & 0x3F))
+    return bytes((0xE0 | unit >> 12, 0x80 | unit >> 6 & 0x3F, 0x80 | unit & 0x3F))
 
 
 def utf_form(reader: ByteReader) -> str:

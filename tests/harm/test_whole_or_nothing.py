@@ -68,6 +68,7 @@ OUTPUTS = [
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.csv"),
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.parquet"),
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.arrow"),
+    Output(("messages", "xml", "{inputs}/data", "--to", "{out}"), "x.xml"),
     Output(("pages", "seal", "{inputs}/data", "--to", "{out}"), "x.seal"),
 ]
 EACH = pytest.mark.parametrize("output", OUTPUTS, ids=lambda each: f"{' '.join(each.words[:2])} {each.name}")
@@ -195,7 +196,9 @@ class RandomKills:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", ["salvaged", "compacted", "journals", "dropped", "replayed", "x.jsonl", "x.parquet"])
+@pytest.mark.parametrize(
+    "name", ["salvaged", "compacted", "journals", "dropped", "replayed", "x.jsonl", "x.parquet", "x.xml"]
+)
 def test_killed_a_hundred_times(name: str, inputs: Path) -> None:
     (output,) = (each for each in OUTPUTS if each.name == name)
     usual, whole = carried_out(output, inputs)

@@ -36,6 +36,7 @@ from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import BadJournalRecord, JournalRecord, RecordKind, decode, encode
 from pagefmt.journal.scan import TornRecords, scan
+from pagefmt.messages.bodies import write_utf
 from pagefmt.outstanding.compact_positions import CompactPositions
 
 IDS = st.integers(1, 12)
@@ -76,18 +77,12 @@ def encode_control(control: RenameControl) -> bytes:
     for names in (control.delete, control.finish):
         body.i32(len(names))
         for name in names:
-            _put_utf(body, name)
+            write_utf(body, name)
     body.i32(len(control.rename))
     for pair in control.rename:
         for name in pair:
-            _put_utf(body, name)
+            write_utf(body, name)
     return encode_header(JournalHeader(2, 0, 0)) + encode(JournalRecord(RecordKind.ADD, id=1, body=bytes(body.out)), 0)
-
-
-def _put_utf(body: ByteWriter, name: str) -> None:
-    encoded = name.encode("utf-8", "surrogatepass")
-    body.u16(len(encoded))
-    body.raw(encoded)
 
 
 @st.composite
