@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pagefmt.journal.files import HEADER, JournalHeader
 from pagefmt.journal.records import CHECK, FILE_ID_MASK, FRAME_LAYOUTS, FrameLayout, JournalFrame, RecordKind, frame_at
-from pagefmt.journal.scan import OldContent, TornRecords
+from pagefmt.journal.scan import OldContent, TornRecords, only_fill
 
 Ints = npt.NDArray[np.int64]
 Buffer = bytes | bytearray | npt.NDArray[np.uint8]
@@ -119,11 +119,11 @@ def _note_torn(buf: bytes, header: JournalHeader, bad: Ints, starts: Ints, ends:
     before = np.searchsorted(starts, bad, "right") - 1
     outside = (before < 0) | (bad >= np.where(before >= 0, ends[before] if len(ends) else 0, 0))
     before_each = np.append(HEADER.size, ends)
-    old, tail = OldContent(buf, header), -1
+    old, tail, stretch = OldContent(buf, header), -1, -1
     for at, behind in zip(bad[outside].tolist(), before_each[before[outside] + 1].tolist(), strict=True):
-        if not old.holds(at, behind):
+        if not old.holds(at, behind) and (stretch == behind or only_fill(buf, behind, at)):
             torn.add(at, str(frame_at(buf, at, header.version)))
-            tail = at
+            tail, stretch = at, behind
     for gap in np.flatnonzero(before_each[:-1] < starts).tolist():
         torn.note_gap(buf, int(before_each[gap]), int(starts[gap]))
     torn.records, torn.record_bytes = len(starts), int((ends - starts).sum())

@@ -57,9 +57,14 @@ class TornRecords:
 
     def note_gap(self, buf: bytes | memoryview, start: int, end: int) -> None:
         """Bytes between two live records: the rest of a block is filled with zeros, anything else is damage."""
-        filled = end % ALIGNMENT == 0 and end - start <= LARGEST_BLOCK and not bytes(buf[start:end]).strip(b"\0")
-        if not filled:
+        if end % ALIGNMENT or not only_fill(buf, start, end):
             self.gaps.append((start, end))
+
+
+def only_fill(buf: bytes | memoryview, start: int, end: int) -> bool:
+    """Whether nothing or the rest of a block lies between. A torn record begins there: records are written one behind
+    the other. What looks like one further on is in a record of the file's former use whose begin is overwritten."""
+    return end - start <= LARGEST_BLOCK and not bytes(buf[start:end]).strip(b"\0")
 
 
 class OldContent:
@@ -116,7 +121,7 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
                 at = torn.end = at + total
                 torn.tail = False
                 continue
-        if not old.holds(at, torn.end):
+        if not old.holds(at, torn.end) and (torn.tail or only_fill(buf, torn.end, at)):
             torn.add(at, str(frame_at(buf, at, header.version)))
             torn.tail = True
         at += 1

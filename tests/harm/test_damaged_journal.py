@@ -9,7 +9,13 @@ import pytest
 from harmed import golden, json_of, no_trace, pages_of, snapshot
 from program import Answer, call
 
+from pagefmt.journal.files import JournalHeader, encode_header
+from pagefmt.journal.records import JournalRecord, RecordKind, encode
+from pagefmt.journal.scan import TornRecords, scan
+from pagefmt.journal.writing import FORMAT
+
 WAITING = 28
+
 LOST = "lost"
 AGAIN = "delivered again"
 
@@ -126,3 +132,15 @@ def test_the_tail_of_a_broker_that_was_halted_is_no_damage(case: str, tmp_path: 
     for words in (("ls",), ("outstanding",)):
         answer = call("pages", *words, data)
         assert LOST not in answer.out + answer.err, answer
+
+
+def test_a_record_of_former_use_whose_begin_is_overwritten_is_no_damage() -> None:
+    """Texts of four bytes in it look like records of file 4; a broker that compacts leaves such a file."""
+    header = JournalHeader(FORMAT, 0, 4)
+    live = encode(JournalRecord(RecordKind.DELETE, id=7), 4, FORMAT)
+    former = b"key" + b"\x0a\0\0\0\x04k\x007\0\0\0" + bytes(400)
+    contents = live + former, live + live[:-3] + former, live + bytes(64) + live[:-3]
+    for content, torn in zip(contents, (False, True, True), strict=True):
+        found = TornRecords()
+        assert len(list(scan(encode_header(header) + content, header, found))) == 1
+        assert (found.count > 0, found.tail) == (torn, torn)
