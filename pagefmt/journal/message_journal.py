@@ -46,6 +46,7 @@ class MessageJournal:
     page_acknowledged: Counter[int] = field(default_factory=Counter)
     prepared: tuple[InDoubtTransaction, ...] = ()
     bad: list[UnreadableRecord] = field(default_factory=list)
+    _bad: set[UnreadableRecord] = field(default_factory=set)
     ack_index: PositionIndex = field(init=False)
     complete_index: PositionIndex = field(init=False)
     in_doubt_acks: PositionIndex = field(init=False)
@@ -94,7 +95,8 @@ class MessageJournal:
             return decode_body(columns.types[row], columns.body(row))
         except BadBody as err:
             bad = UnreadableRecord(columns.ids[row], columns.types[row], str(err), err.longer)
-            if bad not in self.bad:
+            if bad not in self._bad:
+                self._bad.add(bad)
                 self.bad.append(bad)
             return None
 

@@ -116,6 +116,20 @@ def test_time_is_linear_and_memory_small(tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
+def test_records_that_are_all_too_short_take_linear_time(tmp_path: Path) -> None:
+    def short(folder: Path, count: int) -> Path:
+        (folder / "journal").mkdir(parents=True)
+        out = bytearray(encode_header(JournalHeader(2, 0, 1)))
+        for record in range(count):
+            out += encode(JournalRecord(RecordKind.ADD, record, 0, RecordType.ACKNOWLEDGE_CURSOR, b"short"), 1)
+        (folder / "journal" / "activemq-data-1.amq").write_bytes(out)
+        return folder
+
+    few, many = short(tmp_path / "few", 4_000), short(tmp_path / "many", 16_000)
+    took(few)
+    assert took(many) < 8 * took(few)
+
+
 @pytest.mark.slow
 def test_torn_candidates_everywhere_take_linear_time(tmp_path: Path) -> None:
     """Each byte pair looks like the start of a record of this very file."""
