@@ -1,7 +1,8 @@
 """Large paging directories for measurements, written with the project's own encoders.
 
-Three sets: ``a`` 1 KiB core messages with 6 properties, ``b`` 200 byte core messages with 10, ``c`` 1 KiB AMQP
-messages; two queues each, pages of 10 MiB. Every message has its own id, timestamp, sequence number and texts.
+Sets: ``a`` 1 KiB core messages with 6 properties, ``b`` 200 byte core messages with 10, ``c`` 1 KiB AMQP messages,
+``p`` as ``a`` with ten priorities; two queues each, pages of 10 MiB. Every message has its own id, timestamp, sequence
+number and texts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ COLORS = ("red", "green", "blue", "black", "white")
 START = 1_700_000_000_000
 
 
-def core(number: int, body: int, properties: int) -> CoreMessage:
+def core(number: int, body: int, properties: int, priority: int = 4) -> CoreMessage:
     entries = [
         Property("seq", TypedValue(Type.INT, number)),
         Property("color", string(COLORS[number % 5])),
@@ -43,7 +44,7 @@ def core(number: int, body: int, properties: int) -> CoreMessage:
     entries += [Property(f"attribute{n}", string(f"value {n} of {number}")) for n in range(properties - 6)]
     content = bytes((number + n) & 0xFF for n in range(64)) * (body // 64 + 1)
     block = properties_bytes(tuple(entries))
-    header = HeaderBlock(1000 + number, 1, ADDRESS, 0, None, 4, 1, 0, START + number, 4, block)
+    header = HeaderBlock(1000 + number, 1, ADDRESS, 0, None, 4, 1, 0, START + number, priority, block)
     return CoreMessage(1000 + number, 1, ADDRESS, content[:body], header)
 
 
@@ -74,6 +75,7 @@ SETS: dict[str, Callable[[int], CoreMessage | AmqpMessage]] = {
     "a": lambda number: core(number, 1024, 6),
     "b": lambda number: core(number, 200, 10),
     "c": amqp,
+    "p": lambda number: core(number, 1024, 6, number % 10),
 }
 
 

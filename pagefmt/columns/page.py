@@ -45,16 +45,20 @@ class PageColumns:
 
 
 def decode_page(
-    content: PageBytes, page: int, level: Detail, frames: PageFrames | None = None, layout: Layout | None = None
-) -> PageColumns:
-    """All records of a page, or of a chunk of one, in file order. ``layout``: of the page, where its start told it."""
+    content: PageBytes, page: int, level: Detail, frames: PageFrames | None = None, layout: Layout | None = None,
+    chosen: Ints | None = None,
+) -> PageColumns:  # fmt: skip
+    """All records of a page, or of a chunk of one, in file order. ``layout``: of the page, where its start told it.
+
+    ``chosen``: only these rows, of a chunk without odd ones.
+    """
     frames = frames or scan(content)
     end = frames.base + frames.end
     if level is Detail.COUNT:
         table = pa.record_batch(_frame_columns(frames, np.arange(len(frames.offset)), page), schema=schema(level))
         return PageColumns(table, frames.whole, end, np.empty(0, np.int64), {}, (), None)
     batches: list[tuple[Ints, pa.RecordBatch]] = []
-    left = np.arange(len(frames.offset))
+    left = np.arange(len(frames.offset)) if chosen is None else chosen
     opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
     if layout is not None:
         opened.of_layout(layout)

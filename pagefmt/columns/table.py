@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,7 @@ from pagefmt.outstanding.acked_columns import acked_columns
 from pagefmt.outstanding.origins import MessageOrigin, PageOrigin
 from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
 from pagefmt.pages.frames import Damage, end_of_records
-from pagefmt.pages.gather import Mask, PageBytes
+from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile
@@ -81,12 +81,14 @@ class PageSource:
 @dataclass(frozen=True, slots=True)
 class TableQuery:
     """Which rows and columns. ``where``: only messages that the selector matches. ``columns``: only these of the body
-    form's, and no more is read than they need; None: all. ``located``: with the columns of an origin."""
+    form's, and no more is read than they need; None: all. ``located``: with the columns of an origin. ``headers``: says
+    of headers which rows may be left out before anything else is made of them."""
 
     body: TableBody = TableBody.SIZE
     where: Selector | None = None
     columns: frozenset[str] | None = None
     located: bool = False
+    headers: Callable[[pa.RecordBatch], Mask] | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -123,12 +125,14 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
     for content, frames in read_chunks(source.file, part=source.part, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
         layout = layout if frames.number else opened.layout()
-        decoded = decode_page(content, source.page, level, frames, layout)
+        chosen = _by_headers(source, wanted, content, frames, layout)
+        decoded = decode_page(content, source.page, level, frames, layout, chosen)
         mask = np.ones(decoded.table.num_rows, bool)
         if isinstance(source.origin, PageOrigin):
             note_schedules(source.origin, opened, frames)
             set_apart(source.origin, frames, mask)
-        mask[list(decoded.thrown if wanted.where is None else decoded.odd)] = False
+        away = list(decoded.thrown if wanted.where is None else decoded.odd)
+        mask[away if chosen is None else np.searchsorted(chosen, away)] = False
         batch = decoded.table
         if wanted.where is not None:
             mask &= _matches(wanted.where, content, frames, decoded)
@@ -146,6 +150,20 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
             stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
             if stopped is not None:
                 yield TableDamage(stopped._replace(offset=at), content.size - frames.end)
+
+
+def _by_headers(
+    source: PageSource, wanted: TableQuery, content: PageBytes, frames: PageFrames, layout: Layout | None
+) -> Ints | None:
+    """The rows that are wanted by their headers; None: all."""
+    if wanted.headers is None or wanted.where is not None:
+        return None
+    found = decode_page(content, source.page, Detail.HEADERS, frames, layout)
+    if found.odd or found.cut is not None:
+        return None
+    columns = {name: found.table.column(n) for n, name in enumerate(found.table.schema.names)}
+    columns |= _as_read_by(source.edition, columns)
+    return np.flatnonzero(wanted.headers(pa.record_batch(columns)))
 
 
 def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Iterator[pa.RecordBatch | TableDamage]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pyspark.sql.datasource import InputPartition
 
+from pagefmt.columns.column_tests import ColumnTest, may_pass
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.pages.paging import PageFile, Store
@@ -62,20 +63,32 @@ def _cut(broker: FleetBroker, store: Store, most: int | None) -> Iterator[Piece]
         mine.append(page)
         size += page.size
         if most is not None and size >= most:
-            yield Piece(broker, store.name, store.address, _runs(mine), size)
+            yield Piece(broker, store.name, store.address, _runs(page.number for page in mine), size)
             mine, size = [], 0
     if mine or not store.pages:
-        yield Piece(broker, store.name, store.address, _runs(mine), size)
+        yield Piece(broker, store.name, store.address, _runs(page.number for page in mine), size)
 
 
-def _runs(pages: Iterable[PageFile]) -> Runs:
+def _runs(numbers: Iterable[int]) -> Runs:
     found: list[tuple[int, int]] = []
-    for page in pages:
-        if found and page.number == found[-1][1] + 1:
-            found[-1] = found[-1][0], page.number
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1] = found[-1][0], number
         else:
-            found.append((page.number, page.number))
+            found.append((number, number))
     return tuple(found)
+
+
+def pruned(pieces: Iterable[Piece], tests: Sequence[ColumnTest]) -> Iterator[Piece]:
+    """What of pieces may have rows that pass."""
+    for piece in pieces:
+        facts: dict[str, str | None] = {"broker": piece.broker.name}
+        if piece.store is not None:
+            facts |= {"store": piece.store, "store_address": piece.address}
+        if all(may_pass(tests, column, value) for column, value in facts.items()):
+            runs = _runs(number for number in piece.numbers() if may_pass(tests, "page", number))
+            if runs or not piece.runs:
+                yield replace(piece, runs=runs)
 
 
 def _size(journal: Path | None) -> int:

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from pagefmt.columns.column_tests import ColumnTest, header_tests
 from pagefmt.columns.named_columns import OF_A_FLEET, TIME, NamedTable, NoSuchColumn
 from pagefmt.columns.state_tables import SCHEMAS
 from pagefmt.columns.table import TableQuery
@@ -24,9 +25,13 @@ from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.selector import parse
 
+NAME: Final = "artemis-pages"
 DAMAGE: Final = pa.field("damage", pa.string())
 _AROUND: Final = (("broker", "exported_at"), ("sent", "expires"))
 """Columns in front of those of a table of messages, and behind them."""
+_NO_TABLE: Final = (
+    f"Spark does not hand the options of a table on to a source in Python; use CREATE TEMPORARY VIEW … USING `{NAME}`"
+)
 _SPARK_TIME: Final = pa.timestamp("us", "UTC")
 _LOG: Final = logging.getLogger(__name__)
 
@@ -37,7 +42,10 @@ class BadOption(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """What a table has; goes along with the tasks. ``exported_at``: ms. ``run``: tells one reading from another."""
+    """What a table has; goes along with the tasks. ``exported_at``: ms. ``run``: tells one reading from another.
+
+    ``tests``: rows that do not pass may be left out.
+    """
 
     content: TableContent = TableContent.PAGED_MESSAGES
     body: TableBody = TableBody.SIZE
@@ -45,11 +53,13 @@ class TableSpec:
     columns: tuple[str, ...] | None = None
     exported_at: int = 0
     run: str = ""
+    tests: tuple[ColumnTest, ...] = ()
 
     def messages(self) -> NamedTable:
         """A table of messages. Raises ``NoSuchColumn``, and the selector's error."""
         located = self.content is TableContent.MESSAGES
-        query = TableQuery(self.body, None if self.where is None else parse(self.where), located=located)
+        where = None if self.where is None else parse(self.where)
+        query = TableQuery(self.body, where, located=located, headers=header_tests(self.tests))
         before, behind = _AROUND
         names = (*before, *query.schema.names, *behind) if self.columns is None else self.columns
         return NamedTable.of(names, query, first=OF_A_FLEET)
@@ -85,9 +95,11 @@ class SourceOptions:
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
         """The options by name. Raises ``BadOption``, the selector's error, and ``LocateError`` of one path alone."""
         known = {"path", "paths", "brokers", "damage", "paging", "journal", "bindings"}
-        known |= {field.name for field in fields(TableSpec)} - {"exported_at", "run"}
+        known |= {field.name for field in fields(TableSpec)} - {"exported_at", "run", "tests"}
         options = {name.lower(): value for name, value in given.items()}
         unknown = sorted(set(options) - known)
+        if any(name.startswith("option.") for name in unknown):
+            raise BadOption(f"CREATE TABLE: {_NO_TABLE}")
         if unknown:
             raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(known))}")
         content = _one_of(TableContent, options, "content", TableContent.PAGED_MESSAGES)
@@ -154,7 +166,7 @@ def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
     paths = [*json.loads(options.get("paths", "[]")), *([options["path"]] if options.get("path") else [])]
     entries = fleet_of(paths, None if listing is None else local_path(listing))
     if not entries:
-        raise BadOption("no directory given; name one with load(DIR), or several with the option brokers")
+        raise BadOption(f"no directory given; name one with load(DIR), or several with the option brokers; {_NO_TABLE}")
     found: list[FleetBroker] = []
     for entry in entries:
         try:

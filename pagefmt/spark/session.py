@@ -54,21 +54,19 @@ class NoSpark(PageFmtError):
 
 
 @contextmanager
-def of_pandas_unsaid() -> Iterator[None]:
-    """Around the first import of ``pyspark.sql`` in a program of ours: it imports pandas, which nothing here uses, and
-    warns of every pandas from 3 on. Programs of others hear it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", _OF_PANDAS, FutureWarning)
-        yield
-
-
-@contextmanager
 def running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkContext]:
     """A context, stopped at the end; ``conf`` goes before everything set here. Raises ``NoSpark`` or ``NoJava``.
 
     On a cluster every executor gets this package along, in the version that runs here; it finds numpy, pyarrow and
     crc32c in its own Python (``spark.pyspark.python``, else PYSPARK_PYTHON, else the path of the one that runs here).
     """
+    with warnings.catch_warnings():
+        # pyspark imports pandas, which nothing here uses, and warns of every one from 3 on; programs of others hear it
+        warnings.filterwarnings("ignore", _OF_PANDAS, FutureWarning)
+        yield from _running(name, master, conf)
+
+
+def _running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkContext]:
     context = start(name, master, conf)
     try:
         with nullcontext() if is_local(master) else tempfile.TemporaryDirectory(prefix="pagectl-") as folder:

@@ -10,6 +10,10 @@ text, value, base64), ``where`` (a selector), ``columns`` (names by commas: no m
 not tell a source which columns a query uses), ``paging``, ``journal``, ``bindings`` (directories of the one broker that
 were moved apart), ``damage`` (true: a column ``damage``, and one row for each damaged page). Damage that is not asked
 for, brokers that cannot be read, and what is not known of journal and bindings, is logged as a warning.
+
+With ``spark.sql.python.filterPushdown.enabled`` (Spark from 4.1 on) filters on ``broker``, ``store``, ``store_address``
+and ``page`` leave out files, and those on headers (``timestamp``, ``sent``, ``address``, ``priority``, ``id`` …) rows
+before properties and bodies are made.
 """
 
 from __future__ import annotations
@@ -17,23 +21,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
+from pagefmt.columns.column_tests import EQUAL, IN, PREFIX, ColumnTest
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.groups import PageGroup, Piece, grouped, pieces_of
-from pagefmt.spark.options import SourceOptions
+from pagefmt.spark.groups import PageGroup, Piece, grouped, pieces_of, pruned
+from pagefmt.spark.options import NAME, SourceOptions
 from pagefmt.spark.rows import rows_of, shown, tell
 from pagefmt.spark.stream import PageFilesStream
 
 if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
 
-NAME: Final = "artemis-pages"
 _LISTED_AT_ONCE: Final = 16
 _LOG: Final = logging.getLogger(__name__)
 
@@ -62,17 +68,56 @@ class PageFiles(DataSource):
         return PageFilesStream(SourceOptions.of(dict(self.options)))
 
 
+class FilterPushing:
+    """``pushFilters`` of a reader: notes the filters that leave out files or rows; Spark looks at all of them again.
+
+    Spark ends a query whose source takes filters where ``spark.sql.python.filterPushdown.enabled`` is off (as it is
+    unless it is set), so that no filter is lost. Here none is: to Spark this looks like a source that takes none.
+    """
+
+    __func__ = staticmethod(DataSourceReader.pushFilters)
+
+    def __init__(self, reader: PageFilesReader) -> None:
+        self.reader = reader
+
+    def __call__(self, filters: list[Filter]) -> list[Filter]:
+        """All of them."""
+        tests = tuple(test for each in filters if (test := column_test(each)) is not None)
+        self.reader.spec = replace(self.reader.spec, tests=tests)
+        return filters
+
+
+_OPERATORS: Final = {
+    "EqualTo": EQUAL, "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<", "LessThanOrEqual": "<=",
+    "In": IN, "StringStartsWith": PREFIX,
+}  # fmt: skip
+
+
+def column_test(given: Filter) -> ColumnTest | None:
+    """A filter of Spark as a test; None where there is none like it."""
+    operator, value = _OPERATORS.get(type(given).__name__), getattr(given, "value", None)
+    path: tuple[str, ...] = getattr(given, "attribute", ())
+    if operator is None or len(path) != 1 or value is None:
+        return None
+    return ColumnTest(path[0], operator, value)
+
+
 class PageFilesReader(DataSourceReader):
     """Created where the query is planned, which lists pages; tasks read journals and bindings."""
 
     def __init__(self, options: SourceOptions) -> None:
         self.brokers, self.spec, self.form = options.brokers, options.spec, options.schema()
 
+    @property
+    def pushFilters(self) -> FilterPushing:  # noqa: N802 (Spark's name)
+        """From Spark 4.1 on."""
+        return FilterPushing(self)
+
     def partitions(self) -> list[PageGroup]:
         """The pages in groups, one a task."""
         with ThreadPoolExecutor(min(_LISTED_AT_ONCE, len(self.brokers))) as pool:
             found = pool.map(self._pieces, self.brokers)
-            return grouped([piece for pieces in found for piece in pieces])
+            return grouped([*pruned((piece for pieces in found for piece in pieces), self.spec.tests)])
 
     def _pieces(self, broker: FleetBroker) -> list[Piece]:
         try:

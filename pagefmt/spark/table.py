@@ -20,16 +20,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
 from pagefmt.columns.partitions import PartitionedTable
+from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.groups import GROUP, PageGroup, Piece, grouped
-from pagefmt.spark.options import SourceOptions, TableSpec
+from pagefmt.spark.options import NAME, SourceOptions, TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.session import cause
-from pagefmt.spark.source import NAME, PageFiles
+from pagefmt.spark.source import PageFiles
 from pagefmt.spark.survey import BrokerSurvey, surveyed
 from pagefmt.spark.table_folder import DAMAGED, TEMPORARY, Replaced, note_shortened, put
 
@@ -91,6 +94,23 @@ def surveys(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSp
     tasks = min(len(brokers), SURVEYS * context.defaultParallelism)
     found: list[BrokerSurvey] = context.parallelize(brokers, tasks).map(lambda each: surveyed(each, spec)).collect()
     return found
+
+
+def backlogs_of(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSpec) -> list[dict[str, Any]]:
+    """Which queue holds how much, of all brokers: rows of a table of ``outstanding``, ``oldest`` in ms."""
+    wanted = TableSpec(content=TableContent.OUTSTANDING, exported_at=spec.exported_at, run=spec.run)
+    groups = grouped([piece for each in surveys(context, brokers, wanted) for piece in each.pieces])
+    made = context.parallelize(groups, len(groups)).flatMap(lambda each: list(_plain(each, wanted)))
+    found: list[dict[str, Any]] = made.collect()
+    return found
+
+
+def _plain(group: PageGroup, spec: TableSpec) -> Iterator[dict[str, Any]]:
+    for piece in group.pieces:
+        for batch in rows_of(piece, spec):
+            if isinstance(batch, pa.RecordBatch):
+                at = batch.schema.get_field_index("oldest")
+                yield from batch.set_column(at, "oldest", batch.column(at).cast(pa.int64())).to_pylist()
 
 
 def write_by_tasks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from golden_cases import VERSIONS, GoldenCase, cases
+from pagectl.outputs.fleet_html import SHOWN, fleet_html
 from program import call
 from table_rows import assert_same, of_one_broker, plain
 
@@ -35,7 +37,7 @@ from pagefmt.spark.groups import grouped
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.survey import BrokerSurvey, surveyed
-from pagefmt.spark.table import TableTarget, WrittenTable, surveys, write_by_tasks
+from pagefmt.spark.table import TableTarget, WrittenTable, backlogs_of, surveys, write_by_tasks
 from pagefmt.spark.table_folder import table_at
 
 MIXED = GoldenCase("2.56.0", "journal-mix")
@@ -83,7 +85,8 @@ def test_a_fleet_is_its_brokers_one_by_one(spark_context: Any, tmp_path: Path) -
     every: dict[str, list[Any]] = {}
     for row in pq.read_table(tmp_path / "out").to_pylist():
         every.setdefault(row["broker"], []).append(row)
-    assert len(chosen) > 25 and len({row["exported_at"] for mine in every.values() for row in mine}) == 1
+    assert len(chosen) > 25 and backlogs_of(spark_context, [broker(ACKED)], TableSpec.now()) != []
+    assert len({row["exported_at"] for mine in every.values() for row in mine}) == 1
     for case in chosen:
         assert_same(every.pop(str(case), []), case)
     assert not every
@@ -208,6 +211,20 @@ def test_a_broker_that_fails_on_the_way_is_told(tmp_path: Path) -> None:
     assert [type(each) for each in made] == [BrokerFailure] and str(tmp_path) in made[0].why
 
 
+def test_a_report_ranks_the_queues() -> None:
+    """The largest first, text of brokers escaped, what is not known as ? with the reason."""
+    known = [row | {"oldest": 1_700_000_000_000} for row in here(ACKED, TableContent.OUTSTANDING).to_pylist()]
+    large = {**known[0], "queue": "<b>large</b>", "bytes_held_alone": 10**12, "broker": "x\x1b[2J"}
+    unknown = dict.fromkeys(known[0]) | {"broker": "y", "store": "s", "queue": "q", "remark": "no <journal>"}
+    text = fleet_html([*known, large, unknown], 3, {"z": "gone"}, 1_700_000_000_000)
+    queues = re.findall(r'<tr><td data-is="queue">(.*?)</td>', text)
+    assert queues[0] == "&lt;b&gt;large&lt;/b&gt;" and queues[-1] == "q" and len(queues) == len(known) + 2
+    assert "\x1b" not in text and "no &lt;journal&gt;" in text and "z: gone" in text and "?" in text
+    assert "2023-11-14T22:13Z" in text and "<script" not in text and "http" not in text.replace("http-equiv", "")
+    many = fleet_html([{**known[0], "queue": f"q{n}"} for n in range(SHOWN + 7)], 1, {}, 0)
+    assert "… and 7 queues more." in many and len(many) < 1_000_000
+
+
 LIST = "# brokers\n\nname,path,edition\nnews,broker,artemis-2.44\n,/far/away,\n"
 
 
@@ -259,6 +276,8 @@ def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:
         (("--brokers", tmp_path / "none.csv"), "none.csv: cannot be read"),
         ((tmp_path, "--broker-xml", tmp_path / "x.xml"), "go with one DIR"),
         ((data,), "named twice"),
+        (("--report", tmp_path), "name a file in a folder that is there"),
+        (("--report", out / "x.html"), "outside of the table"),
     ):
         answer = call("export", data, *words, "--to", out)
         assert answer.status == 2 and said in answer.err and answer.err.count("\n") == 1, answer

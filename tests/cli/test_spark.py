@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,23 @@ from table_rows import assert_same, rows_of
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    In,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+    StringStartsWith,
+)
+
 from pagefmt.columns.table import PageSource, TableQuery, page_batches
 from pagefmt.columns.table_body import TableBody
 from pagefmt.outstanding.state import load_state
-from pagefmt.spark.source import NAME, PageFiles
+from pagefmt.spark.options import SourceOptions
+from pagefmt.spark.source import NAME, PageFiles, PageFilesReader
 
 NAMES = ("hornetq-2.4.7/tx", "artemis-1.5.6/torn", "2.17.0/amqp", "2.56.0/multicast-acks", "2.56.0/large-amqp")
 FEW = [case for case in cases() if str(case) in NAMES]
@@ -92,6 +107,65 @@ def table_of(data: Path, wanted: TableQuery) -> pa.Table:
     return pa.Table.from_batches(found, wanted.schema)
 
 
+def rows_read(data: Path, *filters: Any) -> list[dict[str, Any]]:
+    """As a task of Spark reads them, with filters pushed down."""
+    reader = PageFilesReader(SourceOptions.of({"path": str(data)}))
+    assert list(reader.pushFilters(list(filters))) == list(filters)
+    return [row for group in reader.partitions() for batch in reader.read(group) for row in batch.to_pylist()]
+
+
+def moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+AT = 1_700_000_020_000
+PUSHED: list[tuple[Filter, Callable[[dict[str, Any]], bool]]] = [
+    (EqualTo(("page",), 3), lambda row: row["page"] == 3),
+    (In(("page",), (2, 5, 99)), lambda row: row["page"] in (2, 5)),
+    (LessThan(("page",), 4), lambda row: row["page"] < 4),
+    (EqualTo(("store_address",), "news"), lambda row: row["store_address"] == "news"),
+    (EqualTo(("store_address",), "other"), lambda row: row["store_address"] == "other"),
+    (StringStartsWith(("broker",), "/nowhere"), lambda _: False),
+    (GreaterThan(("timestamp",), AT), lambda row: row["timestamp"] > AT),
+    (LessThanOrEqual(("sent",), moment(AT)), lambda row: row["timestamp"] <= AT + 1),
+    (EqualTo(("priority",), 4), lambda row: row["priority"] == 4),
+    (In(("address",), ("news", None)), lambda row: row["address"] == "news"),
+    (EqualTo(("priority",), 300), lambda _: False),
+    (IsNotNull(("user_id",)), lambda _: True),
+    (Not(EqualTo(("page",), 3)), lambda _: True),
+    (EqualTo(("amqp", "header", "priority"), 3), lambda _: True),
+]
+
+
+@pytest.mark.parametrize(("pushed", "passes"), PUSHED, ids=[repr(each[0]) for each in PUSHED])
+@pytest.mark.parametrize("name", ["2.56.0/multicast-acks", "2.56.0/core-headers", "2.56.0/mixed-protocols"])
+def test_filters_leave_out_files_and_rows(name: str, pushed: Any, passes: Callable[..., bool]) -> None:
+    """Of all rows those that may pass, each as it is without."""
+    data = GoldenCase(*name.split("/")).data()
+    every, found = rows_read(data), rows_read(data, pushed)
+    mine = [{**row, "exported_at": None} for row in every if passes(row)]
+    assert [{**row, "exported_at": None} for row in found] == mine
+
+
+def test_filters_and_tables_in_sql(spark: Any, tmp_path: Path) -> None:
+    """The setting on: the same rows. Of a table that stays Spark does not hand on the options, and that is told."""
+    case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
+    (tmp_path / "fleet.csv").write_text(f"name,path\nnews,{case.data()}\ntorn,{FEW[1].data()}\n")
+    using = f"fleet using `{NAME}` options (brokers '{tmp_path / 'fleet.csv'}')"
+    spark.sql(f"create temporary view {using}")
+    with pytest.raises(Exception, match="use CREATE TEMPORARY VIEW"):
+        spark.sql(f"create table {using}")
+    asked = "select broker, page, number from fleet where broker = 'news' and page < 4 and timestamp > 0 order by 2, 3"
+    off = spark.sql(asked).collect()
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    try:
+        assert spark.sql(asked).collect() == off != []
+        assert spark.sql("select count(*) as n from fleet where broker = 'x'").collect()[0]["n"] == 0
+    finally:
+        spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
+        spark.sql("drop view fleet")
+
+
 def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark: Any, tmp_path: Path) -> None:
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
     live = tmp_path / "paging"
@@ -132,7 +206,6 @@ def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark:
 
 def test_a_page_that_is_deleted_before_it_is_read_is_passed_over(tmp_path: Path) -> None:
     """What the broker deletes between two steps of a batch was consumed; the rest of the batch is there."""
-    from pagefmt.spark.options import SourceOptions
     from pagefmt.spark.stream import PageFilesStream
 
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")

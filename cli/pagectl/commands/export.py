@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from enum import StrEnum
-from functools import partial
+from functools import partial, reduce
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +57,10 @@ class Compression(StrEnum):
 EXAMPLES = (
     ("A table of all paged messages, on all cores of this machine", "export /var/lib/broker --to messages"),
     ("By address, with text bodies", "export /var/lib/broker --to messages --partition-by address --body text"),
-    ("Which queue of which broker holds how much", "export --brokers fleet.csv --what outstanding --to backlogs"),
+    (
+        "Which queue of which broker holds how much, as a table and as a page",
+        "export --brokers fleet.csv --what outstanding --to backlogs --report fleet.html",
+    ),
     (
         "On a cluster that sees the directories under the same paths",
         "export '/nfs/brokers/*' --to /nfs/messages --partition-by broker --master spark://head:7077",
@@ -112,32 +116,40 @@ def command(
         Compression, typer.Option("--compression", help="Compression of the files.")
     ] = Compression.ZSTD,
     conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeatable.")] = [],  # noqa: B006
+    report_to: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write the account as an HTML file."),
+    ] = None,
     broker: BrokerOptions = BrokerOptions(),
     form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Export the messages of brokers to Parquet through Spark.
 
-    Or what is known of their pages and queues (--what). Spark runs on this machine unless --master names a cluster,
-    where every machine must see each DIR under the same path and have a Python with numpy, pyarrow and crc32c
-    (--conf spark.pyspark.python=PATH). Of a damaged page, the rows in front of the damage are written;
-    OUT/_damaged.json lists where each ends, and the exit status is 1. So it is where it is not known what is
-    outstanding, and where one of several brokers cannot be read: the others are written.
+    Or what is known of their pages and queues (--what). --report ranks the queues by what they hold, with the oldest
+    message. Spark runs on this machine unless --master names a cluster, where every machine must see each DIR under the
+    same path and have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Of a damaged page,
+    the rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So
+    it is where it is not known what is outstanding, and where one of several brokers cannot be read: the others are
+    written.
     """
     fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
     spec = _spec(what, body, where, partition_by)
     folder = _folder(to, master)
+    if report_to is not None:
+        inside = folder is not None and report_to.absolute().is_relative_to(folder.absolute())
+        if inside or not report_to.absolute().parent.is_dir() or report_to.is_dir():
+            raise CallError(f"--report {report_to}: name a file in a folder that is there, outside of the table")
     if mode is Mode.PARTITIONS and (folder is None or not partition_by):
         raise CallError(f"--mode {mode}: goes with --partition-by, and with a folder that every task sees as a folder")
     if folder is not None and folder.is_dir():
         _mode_for(folder, mode)
-    from pagefmt.spark.options import SourceOptions
-    from pagefmt.spark.session import of_pandas_unsaid, running
-
-    with of_pandas_unsaid():
-        from pagefmt.spark.table import surveys
+    from pagefmt.spark.session import running
 
     with running(f"pagectl export {to}", master, settings) as context:
+        from pagefmt.spark.options import SourceOptions
+        from pagefmt.spark.table import backlogs_of, surveys
+
         found = surveys(context, fleet, spec)
         readable = [each for each, seen in zip(fleet, found, strict=True) if seen.failed is None]
         failed |= _tell(found, alone=len(fleet) + len(failed) == 1)
@@ -145,7 +157,10 @@ def command(
             raise CallError(next(iter(failed.values())))
         written = _write(context, SourceOptions(tuple(readable), spec, damage=True), found, to, folder, mode,
                          compression, partition_by)  # fmt: skip
+        backlogs = backlogs_of(context, readable, spec) if report_to is not None else []
     failed |= written.failed
+    if report_to is not None:
+        _report(report_to, backlogs, len(readable), failed, spec, found)
     for name, why in written.failed.items():
         _warn(f"{name}: {why}; not all of it is in the table")
     summary = {
@@ -224,6 +239,22 @@ def _warn(text: str) -> None:
     warning(text)
 
 
+def _report(
+    to: Path, backlogs: list[dict[str, Any]], brokers: int, failed: dict[str, str], spec: TableSpec,
+    found: list[BrokerSurvey],
+) -> None:  # fmt: skip
+    from pagectl.outputs.fleet_html import fleet_html
+    from pagefmt.bytes.writing import atomic_file
+
+    with atomic_file(to, at_most=_rights(found)) as fresh:
+        fresh.write_text(fleet_html(backlogs, brokers, failed, spec.exported_at), "utf-8")
+
+
+def _rights(found: list[BrokerSurvey]) -> int:
+    """Of files that are made of the pages of all brokers."""
+    return reduce(and_, (each.mode for each in found), 0o666)
+
+
 def _settings(conf: list[str]) -> dict[str, str]:
     settings = {}
     for each in conf:
@@ -278,9 +309,7 @@ def _write(
     from pagefmt.spark.table import TableTarget, write_by_spark, write_by_tasks
     from pagefmt.spark.table_folder import Replaced, table_at
 
-    rights = 0o666
-    for each in found:
-        rights &= each.mode
+    rights = _rights(found)
     watched = partial(spark_progress, context, "exporting")
     with hidden_as(rights) as mask, table_at(folder) if folder else nullcontext() as into:
         if into is None:

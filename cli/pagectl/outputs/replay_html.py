@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from brokerconf.reading.sizes import SizeError, parse_size
 from brokerconf.settings.settings_model import find
 
+from pagectl.outputs.html_page import foot, head, table
 from pagectl.outputs.svg_chart import NARROW, WIDE, Chart, safe
 from pageengine.replay.findings import RULES, FoldedFinding, folded
 from pageengine.replay.ranking import worst_first
@@ -25,45 +26,6 @@ _NANOSECONDS = {"ns": 1, "ms": 1_000_000, "s": SECOND}
 CHARTS = 40
 """Addresses that get a chart: the worst. The table has all of them."""
 
-STYLE = """
-:root{color-scheme:light dark;--fg:#1c2128;--bg:#fff;--soft:#59636e;--line:#d8dee4;--card:#f6f8fa;
---memory:#0b66c3;--disk:#b35900;--paging:#8a5cd6;--bad:#c62f3a;--warn:#9a6700;--track:#eaeef2}
-@media (prefers-color-scheme:dark){:root{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;--line:#30363d;--card:#151b23;
---memory:#58a6ff;--disk:#f0883e;--paging:#b392f0;--bad:#ff7b72;--warn:#d29922;--track:#21262d}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--fg);background:var(--bg);margin:2rem auto;
-max-width:1200px;padding:0 1rem}
-h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.5rem 0 .25rem}
-p.sub,.soft{color:var(--soft);margin:.2rem 0}.scroll{overflow-x:auto}
-figure{margin:1.5rem 0}figure h3{margin:0 0 .25rem}details{margin:.3rem 0}summary{cursor:pointer;color:var(--soft)}
-table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);
-text-align:left}
-th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td{overflow-wrap:anywhere}ul.findings{list-style:none;padding:0}
-ul.findings li{padding:.45rem .7rem;margin:.3rem 0;background:var(--card);border-left:4px solid var(--line);
-border-radius:3px}
-li.w0,li.w1{border-color:var(--bad)!important}li.w2,li.w3{border-color:var(--warn)!important}
-svg{display:block;width:100%;height:auto;background:var(--card);border-radius:4px}
-.grid{stroke:var(--line);stroke-width:1}.label{font:11px system-ui,sans-serif;fill:var(--soft)}
-path{fill:none;stroke-width:1.6}.memory{stroke:var(--memory)}.disk{stroke:var(--disk)}
-.limit{stroke:var(--bad);stroke-width:1.2;stroke-dasharray:6 4}.limited{font:11px system-ui,sans-serif;fill:var(--bad)}
-.track{fill:var(--track)}.paging{fill:var(--paging)}.blocked{fill:var(--warn)}.lost{fill:var(--bad)}
-.key span{margin-right:1.2rem;display:inline-block}
-.key i{display:inline-block;width:1rem;height:.3rem;margin-right:.35rem;vertical-align:middle}
-h3{overflow-wrap:anywhere}td:first-child{min-width:8rem}
-.narrow{display:none}
-@media screen and (max-width:40rem){body{margin:1rem auto;padding:0 .7rem}.wide,thead{display:none}
-.narrow{display:block}table,tbody,tr,td{display:block}tr{padding:.35rem 0;border-bottom:1px solid var(--line)}
-td,td.n{border:0;padding:0 .9rem 0 0;display:inline-block;text-align:left;white-space:normal}
-td:first-child{display:block;font-weight:600}td:not(:first-child)::before{content:attr(data-is) " ";color:var(--soft)}}
-@media print{:root{color-scheme:light;--fg:#000;--bg:#fff;--soft:#444;--line:#bbb;--card:#fff;--memory:#0b66c3;
---disk:#b35900;--paging:#8a5cd6;--bad:#c62f3a;--warn:#9a6700;--track:#eaeef2}
-body{margin:0;max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.scroll{overflow:visible}table{font-size:8pt}th,td{padding:.15rem .3rem}
-figure,tr,ul.findings li{break-inside:avoid}h2,h3{break-after:avoid}details:not([open]){display:none}}
-footer{margin:2.5rem 0 1rem;color:var(--soft);font-size:.85rem}
-"""
-
-
 Settings = Mapping[str, Sequence[SettingInForce]]
 """By address; ``broker`` for what holds for the broker as a whole."""
 
@@ -74,13 +36,7 @@ def report_html(recording: Recording, settings: Settings, facts: Mapping[str, st
 
 
 def _page(recording: Recording, settings: Settings, facts: Mapping[str, str]) -> Iterator[str]:
-    name = safe(recording.name)
-    yield '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width,initial-scale=1">'
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    yield f"<title>Replay of {name}</title><style>{STYLE}</style></head><body>"
-    yield f"<h1>Replay of {name}</h1>"
+    yield from head(f"Replay of {recording.name}")
     span = duration_text(recording.end - (recording.start or 0)) if recording.timed else "no times in the trace"
     yield f'<p class="sub">{count_text(recording.operations, "operation")}, {safe(span)}</p>'
     yield "".join(f'<p class="sub">{safe(key)}: {safe(value)}</p>' for key, value in facts.items())
@@ -90,7 +46,7 @@ def _page(recording: Recording, settings: Settings, facts: Mapping[str, str]) ->
     yield from _charts(recording, settings)
     yield from _moments(recording)
     yield from _settings(settings)
-    yield "<footer>Written by pagectl replay. Times count from the start of the trace.</footer></body></html>\n"
+    yield foot("Written by pagectl replay. Times count from the start of the trace.")
 
 
 def _findings(found: Sequence[FoldedFinding]) -> Iterator[str]:
@@ -112,17 +68,6 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table; the flag of a column says that it holds numbers."""
-    css = [' class="n"' if number else "" for _, number in columns]
-    heads = "".join(f"<th{c}>{safe(name)}</th>" for c, (name, _) in zip(css, columns, strict=True))
-    yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
-    named = [f'{c} data-is="{safe(name)}"' for c, (name, _) in zip(css, columns, strict=True)]
-    for row in rows:
-        yield "<tr>" + "".join(f"<td{c}>{safe(cell)}</td>" for c, cell in zip(named, row, strict=True)) + "</tr>"
-    yield "</tbody></table></div>"
-
-
 _COLUMNS = (
     "queued", "paged", "dropped", "refused", "blocked", "waited", "unrouted", "peak memory", "at", "peak disk", "pages",
     "page mode",
@@ -135,7 +80,7 @@ def _addresses(recording: Recording) -> Iterator[str]:
     rows = [_row(record, recording) for record in worst_first(recording)]
     columns = [("address", False), *((name, True) for name in _COLUMNS)]
     told = [n for n in range(len(columns)) if n == 0 or any(row[n] not in ("0", "–", "0 B") for row in rows)]
-    yield from _table([columns[n] for n in told], [[row[n] for n in told] for row in rows])
+    yield from table([columns[n] for n in told], [[row[n] for n in told] for row in rows])
 
 
 def _row(record: AddressRecord, recording: Recording) -> list[str]:
@@ -174,7 +119,7 @@ def _limits(recording: Recording, settings: Settings) -> Iterator[str]:
         yield "<p>None.</p>"
         return
     columns = [("where", False), ("limit", False), ("set to", False), ("times", True), ("first", True)]
-    yield from _table([*columns, *([("in all", True)] if recording.timed else [])], rows)
+    yield from table([*columns, *([("in all", True)] if recording.timed else [])], rows)
 
 
 def _limit(where: str, what: str, span: Span, setting: str, recording: Recording) -> Iterator[tuple[str, ...]]:
@@ -276,7 +221,7 @@ def _moments(recording: Recording) -> Iterator[str]:
     yield f"<h2>In order of time</h2><details><summary>{len(recording.moments)} moments</summary>"
     start = recording.start or 0
     rows = [(_when(one.t - start, one.i, recording), str(one.i), one.where, one.what) for one in recording.moments]
-    yield from _table((("when", True), ("operation", True), ("where", False), ("what", False)), rows)
+    yield from table((("when", True), ("operation", True), ("where", False), ("what", False)), rows)
     if recording.more_moments:
         yield f'<p class="soft">… and {recording.more_moments} more.</p>'
     yield "</details>"
@@ -292,7 +237,7 @@ def _settings(settings: Settings) -> Iterator[str]:
     for told, places in alike.items():
         yield f"<h3>{safe(some(places, 3))}</h3>"
         rows = [(one.name, _in_full(one), one.source) for one in told]
-        yield from _table((("setting", False), ("value", True), ("from", False)), rows)
+        yield from table((("setting", False), ("value", True), ("from", False)), rows)
 
 
 def _in_full(one: SettingInForce) -> str:

@@ -1,0 +1,110 @@
+"""The backlogs of a fleet as one HTML file: the queues that hold most, brokers, what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pagectl.outputs.html_page import foot, head, table
+from pagectl.outputs.svg_chart import safe
+from pagefmt.quantities import count_text, size_text, time_text
+
+SHOWN = 500
+"""Queues and brokers: the largest. The table of ``--what outstanding`` has all of them."""
+_NUMBERS = ("waiting", "bytes", "pages", "holds", "alone", "oldest")
+_QUEUE = (("queue", False), ("address", False), ("broker", False), *((name, True) for name in _NUMBERS))
+_BROKER = (("broker", False), ("queues", True), ("waiting", True), ("holds", True), ("oldest", True))
+Backlogs = Sequence[Mapping[str, Any]]
+"""Rows of a table of ``outstanding``, ``oldest`` in ms."""
+
+
+def fleet_html(backlogs: Backlogs, brokers: int, failed: Mapping[str, str], at: int) -> str:
+    """The file's text. ``brokers``: how many were read; ``failed``: why others were not. ``at``: when, ms."""
+    return "".join(_page(backlogs, brokers, failed, at))
+
+
+def _page(backlogs: Backlogs, brokers: int, failed: Mapping[str, str], at: int) -> Iterator[str]:
+    yield from head(f"Backlogs of {count_text(brokers, 'broker')}")
+    queues = sorted((each for each in backlogs if each["queue"] is not None), key=_rank)
+    waiting = sum(each["messages"] or 0 for each in queues)
+    unknown = any(each["messages"] is None for each in backlogs) or bool(failed)
+    known = " that are known of" if unknown else ""
+    said = f"{count_text(waiting, 'message')}{known} wait in pages for {count_text(len(queues), 'queue')}"
+    yield f'<p class="sub">{said}, {safe(time_text(at, "minutes"))}</p>'
+    yield from _unknown(backlogs, failed)
+    yield '<h2>Queues</h2><p class="soft">Alone: bytes of the pages that come back without the queue.</p>'
+    yield from table(_QUEUE, map(_queue, queues[:SHOWN]))
+    yield from _rest(len(queues), "queue")
+    totals = sorted(_brokers(queues), key=lambda row: (-row[3], row[0]))
+    yield "<h2>Brokers</h2>"
+    yield from table(
+        _BROKER,
+        (
+            (name, str(count), _count(messages), size_text(held), _moment(oldest, messages))
+            for name, count, messages, held, oldest in totals[:SHOWN]
+        ),
+    )
+    yield from _rest(len(totals), "broker")
+    yield foot("Written by pagectl export. What is not known is ?.")
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """As ``pages top``: what is not known last."""
+    alone, held = row["bytes_held_alone"], row["bytes_held"]
+    return alone is None, -(alone or 0), -(held or 0), row["broker"], row["store_address"] or "", row["queue"]
+
+
+def _queue(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        row["queue"], "?" if row["store_address"] is None else row["store_address"], row["broker"],
+        _count(row["messages"]), _size(row["bytes"]), _count(row["pages_held"]), _size(row["bytes_held"]),
+        _size(row["bytes_held_alone"]), _moment(row["oldest"], row["messages"]),
+    )  # fmt: skip
+
+
+def _brokers(queues: Backlogs) -> Iterator[tuple[str, int, int | None, int, int | None]]:
+    """(name, queues, messages or not known, bytes held at least once, oldest)"""
+    mine: dict[str, list[Mapping[str, Any]]] = {}
+    for each in queues:
+        mine.setdefault(each["broker"], []).append(each)
+    for name, rows in mine.items():
+        messages = [row["messages"] for row in rows]
+        times = [row["oldest"] for row in rows if row["oldest"] is not None]
+        known = None if None in messages else sum(messages)
+        # pages that several queues hold count for the one that holds most
+        stores: dict[str, int] = {}
+        for row in rows:
+            stores[row["store"]] = max(stores.get(row["store"], 0), row["bytes_held"] or 0)
+        yield name, len(rows), known, sum(stores.values()), min(times, default=None)
+
+
+def _unknown(backlogs: Backlogs, failed: Mapping[str, str]) -> Iterator[str]:
+    told = [(name, why) for name, why in failed.items()]
+    told += [(f"{row['broker']}: {row['store_address'] or row['store']}", row["remark"]) for row in _first(backlogs)]
+    if told:
+        yield '<h2>Not known, or damaged</h2><ul class="findings">'
+        yield from (f'<li class="w1">{safe(where)}: {safe(why)}</li>' for where, why in told[:SHOWN])
+        yield "</ul>"
+        yield from _rest(len(told), "remark")
+
+
+def _first(backlogs: Backlogs) -> Iterable[Mapping[str, Any]]:
+    """One row of each store that has a remark."""
+    return {(row["broker"], row["store"]): row for row in backlogs if row["remark"]}.values()
+
+
+def _rest(count: int, what: str) -> Iterator[str]:
+    if count > SHOWN:
+        yield f'<p class="soft">… and {count_text(count - SHOWN, what)} more.</p>'
+
+
+def _count(number: int | None) -> str:
+    return "?" if number is None else str(number)
+
+
+def _size(number: int | None) -> str:
+    return "?" if number is None else size_text(number)
+
+
+def _moment(oldest: int | None, messages: int | None) -> str:
+    return time_text(oldest, "minutes") or ("?" if messages != 0 else "")

@@ -1,0 +1,78 @@
+"""Tests of single columns that rows have to pass: they leave out files by their names, and rows by their headers.
+
+What passes may still fail: whoever asked looks at the rows that come. A test of a column that nothing is known of here
+passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pagefmt.columns.arrays.schema import Detail, schema
+from pagefmt.pages.gather import Mask
+
+EQUAL, IN, PREFIX = "==", "in", "prefix"
+_COMPARED: Final[dict[str, tuple[Callable[[Any, Any], bool], Any]]] = {
+    EQUAL: (lambda value, bound: value == bound, pc.equal), ">": (lambda value, bound: value > bound, pc.greater),
+    ">=": (lambda value, bound: value >= bound, pc.greater_equal), "<": (lambda value, bound: value < bound, pc.less),
+    "<=": (lambda value, bound: value <= bound, pc.less_equal),
+    IN: (lambda value, bound: value in bound, lambda values, bound: _is_in(values, pa.array(bound))),
+    PREFIX: (lambda value, bound: value.startswith(bound), pc.starts_with),
+}  # fmt: skip
+_TIMES: Final = {"sent": "timestamp", "expires": "expiration"}
+_HEADERS: Final = frozenset(schema(Detail.HEADERS).names) - {"queues"}
+
+
+def _is_in(values: pa.Array, bound: pa.Array) -> pa.Array:
+    return pc.is_in(values.cast(bound.type), bound)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTest:
+    """``operator``: ``==``, ``<``, ``<=``, ``>``, ``>=``, ``in`` (with a tuple) or ``prefix``."""
+
+    column: str
+    operator: str
+    value: Any
+
+    def passes(self, value: Any) -> bool:
+        """Whether a row with this value may pass; null passes nothing."""
+        return value is not None and bool(_COMPARED[self.operator][0](value, self.value))
+
+
+def may_pass(tests: Iterable[ColumnTest], column: str, value: Any) -> bool:
+    """Whether rows that all have a value in a column may pass."""
+    return all(test.passes(value) for test in tests if test.column == column)
+
+
+def header_tests(tests: Iterable[ColumnTest]) -> Callable[[pa.RecordBatch], Mask] | None:
+    """What headers say of rows; None: nothing."""
+    known = tuple(each for test in tests if (each := _of_headers(test)).column in _HEADERS)
+    if not known:
+        return None
+
+    def mask(headers: pa.RecordBatch) -> Mask:
+        found = np.ones(headers.num_rows, bool)
+        for test in known:
+            passed = _COMPARED[test.operator][1](headers.column(test.column), test.value)
+            found &= np.asarray(pc.fill_null(passed, False))
+        return found
+
+    return mask
+
+
+def _of_headers(test: ColumnTest) -> ColumnTest:
+    """Of a time in milliseconds, which may say less: bounds are widened by one."""
+    if test.column not in _TIMES or not isinstance(test.value, datetime):
+        return test
+    at = int(test.value.timestamp() * 1000)
+    wide = {">": (">=", at - 1), ">=": (">=", at - 1), "<": ("<=", at + 1), "<=": ("<=", at + 1)}
+    operator, bound = wide.get(test.operator, (EQUAL, at))
+    return ColumnTest(_TIMES[test.column], operator, bound)
