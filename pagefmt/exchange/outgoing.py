@@ -32,8 +32,8 @@ from pagefmt.messages.core_fields import PACKET_HEADER
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessageBase, HeaderBlock
 from pagefmt.messages.large import LargeFile, LargeMessages, chunks, content_of
 from pagefmt.messages.persisted import Message
-from pagefmt.messages.properties import CODES, encode_value, properties_bytes
-from pagefmt.messages.values import Property, TypedValue, ValueKind, long, string
+from pagefmt.messages.properties import CODES, encode_value
+from pagefmt.messages.values import TypedValue, ValueKind, long, string
 
 DUPLICATE_ID: Final = "_AMQ_DUPL_ID"
 SCHEDULED: Final = "_AMQ_SCHED_DELIVERY"
@@ -41,14 +41,6 @@ CONVERTED_LIMIT: Final = 256 << 20
 """Bytes of a large body that is converted, and so held in memory."""
 _SECTION_LIMIT: Final = 1 << 30
 _HEAD: Final = 1 << 16
-_OLD_NAMES: Final = {
-    f"_HQ_{name}": f"_AMQ_{name}"
-    for name in (
-        "ACTUAL_EXPIRY", "ORIG_ADDRESS", "ORIG_QUEUE", "ORIG_MESSAGE_ID", "GROUP_ID", "LARGE_COMPRESSED", "LARGE_SIZE",
-        "SCHED_DELIVERY", "DUPL_ID", "LVQ_NAME",
-    )
-}  # fmt: skip
-_OLD_MARK: Final = "_HQ_".encode("utf-16-le")
 
 
 class SendingWay(StrEnum):
@@ -103,19 +95,13 @@ def own_duplicate_id(message: Message) -> str | bytes | None:
     """The one that its sender gave it. Raises ``Undecodable``."""
     if isinstance(message, AmqpMessageBase):
         found = dict(message.scanned().application()).get(DUPLICATE_ID)
-    elif not _mentions(message.header, DUPLICATE_ID):
-        return None
+    elif DUPLICATE_ID.encode("utf-16-le") in message.header.properties_bytes:
+        found = message.properties().get(DUPLICATE_ID)
     else:
-        properties = message.properties()
-        found = properties.get(DUPLICATE_ID) or properties.get("_HQ_DUPL_ID")
+        return None
     if found is None or found.kind is ValueKind.NULL:
         return None
     return bytes(found.value) if found.kind is ValueKind.BYTES else str(found.value)
-
-
-def _mentions(header: HeaderBlock, name: str) -> bool:
-    """Whether a property may have this name, or that of HornetQ."""
-    return name.encode("utf-16-le") in header.properties_bytes or _OLD_MARK in header.properties_bytes
 
 
 def outgoing(
@@ -163,11 +149,8 @@ def _with(header: HeaderBlock, block: bytes) -> HeaderBlock:
 
 
 def _properties(header: HeaderBlock, duplicate_id: str | None, scheduled: int) -> bytes:
-    """The properties of a core message with what is added. Those of HornetQ get the names that they have today."""
+    """The properties of a core message with what is added."""
     block = header.properties_bytes
-    if _OLD_MARK in block:
-        entries = header.properties_block().entries
-        block = properties_bytes(tuple(Property(_OLD_NAMES.get(each.name, each.name), each.value) for each in entries))
     if scheduled > 0:
         block = _added(block, SCHEDULED, long(scheduled))
     return block if duplicate_id is None else _added(block, DUPLICATE_ID, string(duplicate_id))

@@ -1,4 +1,8 @@
-"""Messages sent into real brokers, which then deliver what the old ones would have: queue by queue, in order."""
+"""Messages sent into real brokers: a client is given there what it would have been given by the old broker.
+
+Field by field: priority, type, durable, expiration, timestamp, user id, body and each property with its kind, in the
+order of delivery within each priority. What brokers before 2.32 get is converted, and compared as far as that goes.
+"""
 
 from __future__ import annotations
 
@@ -6,43 +10,45 @@ from pathlib import Path
 
 import golden_cases
 import pytest
-from broker_drains import Queue, drains, failure, queues
 from broker_jars import CURRENT
 from program import call
 from target_broker import target_broker
 
 pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(1800)]
-SOURCES = [
-    case
-    for case in golden_cases.cases()
-    if case.name in ("journal-mix", "mixed-protocols", "large-core", "large-amqp", "amqp-sections", "core-types", "jms")
-]
-
-PAGED = "<max-size-bytes>0</max-size-bytes><address-full-policy>PAGE</address-full-policy>"
-"""All messages go to pages, those that are not durable too, which a restart would lose otherwise."""
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(3600)]
 
 
-def _same(before: Queue, after: Queue, bodies: bool) -> bool:
-    """``seq``, body and priority in order; the hash of a body is not known where it was large."""
-    pairs = zip(before.by_priority, after.by_priority, strict=False)
-    return len(before.messages) == len(after.messages) and all(
-        (one[1], one[3]) == (other[1], other[3]) and (not bodies or None in (one[2], other[2]) or one[2] == other[2])
-        for one, other in pairs
-    )
+def names(case: golden_cases.GoldenCase) -> list[str]:
+    return [queue["name"] for queue in case.drain()["queues"] if queue["count"] and not queue["name"].startswith("$")]
 
 
 @pytest.mark.parametrize("version", CURRENT)
-@pytest.mark.parametrize("case", SOURCES, ids=str)
-def test_sent_messages_are_delivered_the_same(case: golden_cases.GoldenCase, version: str, tmp_path: Path) -> None:
-    folder = tmp_path / "target"
-    with target_broker(version, folder, PAGED) as broker:
-        answer = call("messages", "send", case.copy(tmp_path), "--to", broker.url)
-        assert answer.status < 2, answer.err
-        broker.stop()
-    told = drains(version, [folder])[folder]
-    assert failure(told) is None
-    after = queues(told)
-    for name, queue in queues(case.drain()).items():
-        if queue.messages:
-            assert _same(queue, after[name], version != "2.28.0"), name
+def test_a_client_is_given_the_same(version: str, tmp_path: Path) -> None:
+    """Directories of a release are sent to a broker of the same, as no other is sure to say the same of them."""
+    wrong: list[str] = []
+    queues = messages = 0
+    for case in golden_cases.cases(version):
+        old, new = tmp_path / case.name / "old", tmp_path / case.name / "new"
+        data = case.copy(tmp_path / case.name / "source")
+        (old.parent / "old").mkdir(parents=True)
+        case.copy(old)
+        with target_broker(version, old) as broker:
+            before = {name: broker.dump(name) for name in names(case)}
+        with target_broker(version, new) as broker:
+            answer = call("messages", "send", data, "--to", broker.url)
+            assert answer.status < 2, answer.err
+            after = {name: broker.dump(name) for name in before}
+        for name, found in before.items():
+            queues += 1
+            messages += len(found.messages)
+            if after[name] != found:
+                wrong.append(f"{case} {name}: {_difference(found.messages, after[name].messages)} {answer.err}")
+    print(f"{version}: {queues} queues, {messages} messages, {len(wrong)} queues differ")
+    assert not wrong, "\n".join(wrong)
+
+
+def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:
+    if len(before) != len(after):
+        return f"{len(before)} and {len(after)} messages"
+    pairs = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
+    return f"{len(pairs)} of {len(before)} differ, as {pairs[0] if pairs else 'scheduled ones'}"

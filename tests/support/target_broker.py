@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from broker_jars import class_path, compiled, oracle
 
@@ -24,6 +25,13 @@ CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
 <auto-delete-addresses>false</auto-delete-addresses>{settings}</address-setting></address-settings>
 </core></configuration>
 """
+
+
+class Dump(NamedTuple):
+    """``messages`` as lines, in order within each priority; ``scheduled``: not given before their time."""
+
+    messages: tuple[str, ...]
+    scheduled: int
 
 
 @dataclass(slots=True)
@@ -48,6 +56,15 @@ class TargetBroker:
     def empty(self, queue: str) -> int:
         return int(self.ask(f"empty {queue}"))
 
+    def dump(self, queue: str) -> Dump:
+        """What a client is given, and how many messages are scheduled."""
+        lines = [self.ask(f"dump {queue}")]
+        assert self.process.stdout
+        while not lines[-1].startswith("end "):
+            lines.append(self.process.stdout.readline().rstrip("\n"))
+            assert lines[-1], "the broker has ended"
+        return Dump(tuple(sorted(lines[:-1], key=lambda line: -int(line[0]))), int(lines[-1].split()[1]))
+
     def stop(self) -> None:
         assert self.ask("stop") == "stopped"
         self.process.wait(30)
@@ -65,9 +82,15 @@ def target_broker(version: str, folder: Path, settings: str = "") -> Iterator[Ta
     classes = folder.with_name(f"{folder.name}-classes")
     classes.mkdir(exist_ok=True)
     path = compiled(SOURCE, class_path(version), classes)
-    words = ["java", "-Xmx600m", "-XX:+UseSerialGC", "-cp", path, "TargetBroker", str(folder / "broker.xml")]
+    words = ["java", "-Xmx600m", "-XX:+UseSerialGC", "-cp", path, "TargetBroker", str(folder / "broker.xml"), str(port)]
     with subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        cwd=folder,
     ) as process:
         assert process.stdout
         try:

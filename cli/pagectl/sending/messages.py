@@ -15,8 +15,11 @@ import numpy as np
 from pagectl.decoding.sources import AllSources, PageToRead
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.json_lines import picked_lines
+from pagefmt.conversion.forms import NewForm
+from pagefmt.conversion.names import ANYCAST, NewNames, routing_of
 from pagefmt.directory.locks import node_id
 from pagefmt.directory.queue_names import FQQN, qualified
+from pagefmt.editions import NEWEST
 from pagefmt.exchange.outgoing import Outgoing, SendingWay, outgoing, own_duplicate_id
 from pagefmt.messages.amqp_message import AmqpMessageBase
 from pagefmt.messages.large import LargeMessages
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState
     from pagefmt.selector import Selector
 
+_NEW_FORM: Final = NewForm(NewNames(), NEWEST, old=True)
 CAPABILITIES: Final = {"ANYCAST": "queue", "MULTICAST": "topic"}
 
 
@@ -79,9 +83,10 @@ class QueueToSend:
         return qualified(self.queue)
 
     @property
-    def capability(self) -> str | None:
-        """What the target is to be, where it is made as the source is; the broker's matter where it was named."""
-        return CAPABILITIES.get(self.queue.routing or "MULTICAST")
+    def capability(self) -> str:
+        """What the target is to be, as the queue is."""
+        anycast = routing_of(self.queue.address) == ANYCAST
+        return CAPABILITIES[self.queue.routing or ("ANYCAST" if anycast else "MULTICAST")]
 
 
 @dataclass(slots=True)
@@ -132,20 +137,31 @@ def _scheduled(at: PageToRead, index: int) -> int:
     return max(0, int(times[index]))
 
 
+class RefusedMessage(NamedTuple):
+    """A message that the broker did not take, or that cannot be read."""
+
+    queue: str
+    id: int
+    why: str
+
+
 class Preparing:
-    """Makes messages ready. ``lost``: how many lose what."""
+    """Makes messages ready. ``lost``: how many lose what; ``refused``: those that did not arrive."""
 
     def __init__(self, place: DataLocation, large: LargeMessages | None) -> None:
         self.source = node_id(place.journal) or str((place.journal or place.given).resolve())
         self._large = large
         self._owned: dict[str, set[bytes]] = {}
         self.lost: Counter[tuple[SendingWay, str]] = Counter()
+        self.refused: list[RefusedMessage] = []
 
     def ready(self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool) -> Outgoing:
         """Counted. Raises ``Undecodable`` and ``NotReadable`` where it cannot be read."""
         message, now = each.message, int(time.time() * 1000)
         if message is None:
             raise Undecodable(0, each.unread or "not understood")
+        if sending.queue.routing is None:
+            message = _NEW_FORM.message(message, sending.queue.address)
         made = outgoing(
             message, self._large, tunnel=tunnel, duplicate_id=self._duplicate_id(sending, each, message),
             scheduled=each.scheduled, now=now,
@@ -158,6 +174,11 @@ class Preparing:
         totals.expired += 0 < message.expiration <= now
         self.lost.update((made.way, what) for what in set(made.lost))
         return made
+
+    def refuse(self, sending: QueueToSend, number: int, why: str) -> None:
+        """Told and kept."""
+        sending.totals.refused += 1
+        self.refused.append(RefusedMessage(sending.name, number, why))
 
     def _duplicate_id(self, sending: QueueToSend, each: QueuedMessage, message: Message) -> str | None:
         """None: the message keeps its own. Brokers look for ids per address, whatever queue of it was named: of a

@@ -11,13 +11,15 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from pagectl.running.exits import CallError
+from pagectl.running.exits import CallError, Exit
 from pagectl.sending.checkpoint import QueueProgress, SendingCheckpoint
 from pagectl.sending.messages import Preparing, QueuedMessage, QueueToSend, StoredMessages, next_crc
-from pagectl.sending.peer import ConnectionLost, LinkEnded, Peer, SendingOutcome, Settlement, Target
+from pagectl.sending.peer import ConnectionLost, LinkEnded, Peer, SendingOutcome, Settlement
+from pagectl.sending.report import SendingReport
+from pagectl.sending.target import Target
 from pagectl.terminal.progress import Progress
 from pagectl.terminal.streams import note
 from pagefmt.bytes.files import NotReadable
@@ -44,14 +46,6 @@ class Interrupted(Exception):
         self.status = status
 
 
-class RefusedMessage(NamedTuple):
-    """A message that the broker did not take, or that cannot be read."""
-
-    queue: str
-    id: int
-    why: str
-
-
 class _UnderWay(NamedTuple):
     """``crc``: of the messages in front of it."""
 
@@ -62,22 +56,24 @@ class _UnderWay(NamedTuple):
 
 @dataclass(slots=True)
 class Sending:
-    """One call. ``refusals``: what did not arrive; ``duplicates``: ids that the broker remembers of an address."""
+    """One call. ``duplicates``: ids that the broker remembers of an address."""
 
     target: Target
     stored: StoredMessages
-    preparing: Preparing
+    report: SendingReport
     checkpoint: SendingCheckpoint
     bar: Progress
     duplicates: int
     rate: float | None = None
-    refusals: list[RefusedMessage] = field(default_factory=list)
-    product: str | None = None
-    version: str | None = None
     _peer: Peer | None = None
     _tunnels: bool | None = None
     _ended: int | None = None
     _paced: float = 0.0
+
+    @property
+    def preparing(self) -> Preparing:
+        """What makes messages ready."""
+        return self.report.preparing
 
     @property
     def window(self) -> int:
@@ -130,7 +126,7 @@ class Sending:
 
     def _connect(self) -> Peer:
         self._peer = Peer(self.target)
-        self.product, self.version = self._peer.product, self._peer.version
+        self.report.product, self.report.version = self._peer.product, self._peer.version
         return self._peer
 
     def _again(self, lost: ConnectionLost) -> None:
@@ -181,11 +177,6 @@ class Sending:
         if self._tunnels != offered:
             raise CallError(f"--to {self.target.url}: another broker answers now; the checkpoint tells how far it went")
         return offered
-
-    def refused(self, sending: QueueToSend, number: int, why: str) -> None:
-        """Told and kept."""
-        sending.totals.refused += 1
-        self.refusals.append(RefusedMessage(sending.name, number, why))
 
     def pause(self) -> float:
         """Seconds until the rate allows another message; 0: now."""
@@ -317,7 +308,7 @@ class _QueueRun:
                 made = self.all.preparing.ready(self.queue, each, tunnel=tunnel)
             except (Undecodable, NotReadable) as err:
                 self._again.add(each.position)
-                self.all.refused(self.queue, each.id, f"cannot be read: {err}")
+                self.all.preparing.refuse(self.queue, each.id, f"cannot be read: {err}")
                 continue
             if known:
                 self.queue.totals.before += 1
@@ -367,7 +358,7 @@ class _QueueRun:
         one = self._done(position)
         self._flying.discard(position)
         self._again.add(position)
-        self.all.refused(self.queue, one.queued.id, why)
+        self.all.preparing.refuse(self.queue, one.queued.id, why)
 
     def _done(self, position: int) -> _UnderWay:
         one = self.under_way.pop(position)
@@ -403,3 +394,18 @@ class _QueueRun:
         self._saved = time.monotonic()
 
     _why = ""
+
+
+def send_queues(
+    stored: StoredMessages, report: SendingReport, checkpoint: SendingCheckpoint, bar: Progress, duplicates: int,
+    rate: float | None,
+) -> None:  # fmt: skip
+    """Sends what the report's queues wait for; that it came to an end before is said there. Raises ``CallError``."""
+    sending = Sending(report.target, stored, report, checkpoint, bar, duplicates, rate)
+    sending.check(report.queues)
+    try:
+        sending.run(report.queues)
+    except Interrupted as err:
+        report.stopped, report.status = "interrupted", err.status
+    except ConnectionLost as err:
+        report.stopped, report.status = str(err), Exit.FAILED

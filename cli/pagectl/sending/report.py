@@ -1,0 +1,122 @@
+"""What is said of messages that were sent, or would be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pagectl.sending.messages import Preparing, QueueToSend, StoredMessages
+from pagectl.sending.target import Target
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import note, print_table, warning
+from pagefmt.bytes.files import NotReadable
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.exchange.outgoing import SendingWay
+from pagefmt.quantities import count_text, size_text
+
+_SHOWN: Final = 10
+
+
+@dataclass(slots=True)
+class SendingReport:
+    """``stopped``: why it is not done, with the ``status`` of the program; ``product``, ``version`` of the broker."""
+
+    target: Target
+    queues: list[QueueToSend]
+    preparing: Preparing
+    dry: bool = False
+    stopped: str | None = None
+    status: int = 0
+    product: str | None = None
+    version: str | None = None
+
+    @property
+    def wrong(self) -> bool:
+        """Something is left out or was refused."""
+        return bool(self.preparing.refused) or any(each.totals.in_doubt or each.totals.failure for each in self.queues)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document."""
+        return {
+            "done": not self.dry and self.stopped is None,
+            "stopped": self.stopped,
+            "to": self.target.url,
+            "broker": None if self.product is None else {"product": self.product, "version": self.version},
+            "queues": [
+                {
+                    "queue": each.queue.name, "address": each.queue.address, "id": each.queue.id, "target": each.target,
+                    "messages": each.totals.messages, "bytes": each.totals.bytes,
+                    **{way.name.lower(): each.totals.ways[way] for way in SendingWay},
+                    "scheduled": each.totals.scheduled, "expired": each.totals.expired,
+                    "in_doubt": each.totals.in_doubt,
+                    "sent": each.totals.sent, "sent_before": each.totals.before, "refused": each.totals.refused,
+                    "failure": each.totals.failure,
+                }
+                for each in self.queues
+            ],
+            "lost": [
+                {"way": way.name.lower(), "what": what, "messages": count}
+                for (way, what), count in sorted(self.preparing.lost.items())
+            ],
+            "refused": [each._asdict() for each in self.preparing.refused],
+        }  # fmt: skip
+
+    def print_text(self) -> None:
+        """The table."""
+        heads = ("MESSAGES", "BYTES", *(way.value.upper() for way in SendingWay))
+        shown = [each for each in self.queues if each.totals.messages or each.totals.before or each.totals.failure]
+        if not shown:
+            print("no message to send")
+            return
+        last = () if self.dry else ("SENT", "REFUSED")
+        print_table((*heads, *last, "QUEUE", "TARGET"), map(self._cells, shown), right=(*heads, *last))
+        count = sum(each.totals.messages if self.dry else each.totals.sent for each in self.queues)
+        done = "would send" if self.dry else "sent"
+        broker = f" ({one_line(self.product or '')} {one_line(self.version)})" if self.version is not None else ""
+        print(f"{done} {count_text(count, 'message')} to {self.target.url}{broker}")
+        if self.dry and any(each.totals.ways[SendingWay.TUNNELLED] for each in self.queues):
+            note("tunnelled: brokers before 2.32 do not take that; to these such messages are sent converted")
+
+    def _cells(self, each: QueueToSend) -> tuple[object, ...]:
+        totals = each.totals
+        last = () if self.dry else (totals.sent, totals.refused)
+        ways = (totals.ways[way] for way in SendingWay)
+        return (totals.messages, size_text(totals.bytes), *ways, *last, each.name, each.target)
+
+    def tell(self) -> None:
+        """What is to be known beside it."""
+        for each in self.queues:
+            totals = each.totals
+            if totals.failure is not None:
+                warning(f"{each.name}: nothing sent: the broker refuses {each.target}: {totals.failure}")
+            if totals.in_doubt:
+                warning(f"{each.name}: {count_text(totals.in_doubt, 'message')} in doubt left out")
+        for refusal in self.preparing.refused[:_SHOWN]:
+            warning(f"{refusal.queue}: message {refusal.id}: {refusal.why}")
+        if len(self.preparing.refused) > _SHOWN:
+            more = count_text(len(self.preparing.refused) - _SHOWN, "more message")
+            warning(f"{more} refused or unreadable; --format json has them")
+        for (way, what), count in self.preparing.lost.most_common():
+            note(f"lost in {count_text(count, 'message')} that {'is' if count == 1 else 'are'} {way.value}: {what}")
+        for told, count in (
+            ("are scheduled, and are delivered at their time", sum(each.totals.scheduled for each in self.queues)),
+            (
+                "have expired: the broker there does with them what it does",
+                sum(each.totals.expired for each in self.queues),
+            ),
+        ):
+            if count:
+                note(f"{count_text(count, 'message')}: {told}")
+
+
+def plan(stored: StoredMessages, report: SendingReport) -> None:
+    """What would be sent, by a broker that takes core messages as they are; lost: by one that does not."""
+    report.dry = True
+    for each in report.queues:
+        for queued in stored.of(each.queue):
+            try:
+                report.preparing.ready(each, queued, tunnel=False)
+            except (Undecodable, NotReadable) as err:
+                report.preparing.refuse(each, queued.id, f"cannot be read: {err}")
+        ways = each.totals.ways
+        ways[SendingWay.TUNNELLED] = ways.pop(SendingWay.CONVERTED, 0)
