@@ -28,3 +28,11 @@ def spark_context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     context = start("tests", "local[2]", {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
     yield context
     context.stop()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Which tests were left out because an extra is not installed: one line each."""
+    for report in terminalreporter.stats.get("skipped", ()):
+        place, _, why = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
+        if "the extra" in why:
+            terminalreporter.write_line(f"left out: {place}: {why.removeprefix('Skipped: ')}")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from golden_cases import GoldenCase
-from program import Answer, call
+from program import Answer, call, environment
 
 pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
 from amqp_receiver import Received, receiver
@@ -157,3 +163,73 @@ def test_a_dry_run_connects_to_nobody() -> None:
     answer = call("messages", "send", data(), "--to", "amqp://localhost:1", "--dry-run", "--format", "json")
     assert answer.status == 0
     assert [each["tunnelled"] for each in json.loads(answer.out)["queues"]] == [70, 80]
+
+
+class Killed(BaseException):
+    """In the place of a signal that nobody handles."""
+
+
+@pytest.mark.parametrize("step", [*range(12), 30, 60, 100])
+def test_killed_at_any_step_and_run_again_each_arrives_once(
+    step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps are what changes something: a line of the checkpoint, a message given to the connection, what is heard."""
+    from pagectl.sending.checkpoint import SendingCheckpoint
+    from pagectl.sending.peer import Peer
+
+    left = [step]
+
+    def counted(original: Any) -> Any:
+        def called(*given: Any, **named: Any) -> Any:
+            if left[0] == 0:
+                raise Killed
+            left[0] -= 1
+            return original(*given, **named)
+
+        return called
+
+    state = tmp_path / "state"
+    with receiver(credit=7) as received:
+        with monkeypatch.context() as patched:
+            for owner, name in ((SendingCheckpoint, "_append"), (Peer, "send"), (Peer, "settled")):
+                patched.setattr(owner, name, counted(getattr(owner, name)))
+            with contextlib.suppress(Killed):
+                send(received, "--checkpoint", state)
+        answer = send(received, "--checkpoint", state)
+    assert answer.status == 0, answer.err
+    assert sorted(sequence(received)) == sorted(delivered())
+
+
+def test_an_interrupt_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with receiver() as received:
+        words = ("messages", "send", data(), "--to", received.url, "--queue", QUEUE, "--checkpoint", state)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pagectl", *map(str, words), "--rate", "20"],
+            env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        while len(received.kept) < 5:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert f"to go on, call the same again: {state} has how far it went" in said
+        last = json.loads(state.read_text().splitlines()[-1])
+        assert last["settled"] == len(received.kept) < len(delivered())
+        assert send(received, "--checkpoint", state).status == 0
+    assert received.deliveries == len(delivered())
+    assert sequence(received) == delivered()
+
+
+def test_without_proton_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("proton", "cproton")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("run", "peer"):
+        monkeypatch.delitem(sys.modules, f"pagectl.sending.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "proton", None)
+    monkeypatch.setitem(sys.modules, "cproton", None)
+    answer = call("messages", "send", data(), "--to", "amqp://localhost")
+    assert answer.status == 2
+    assert answer.err.splitlines() == [
+        "pagectl: messages send needs python-qpid-proton; install it with: pip install 'pagectl[amqp]'"
+    ]

@@ -65,7 +65,7 @@ class SendingReport:
         """The table."""
         heads = ("MESSAGES", "BYTES", *(way.value.upper() for way in SendingWay))
         shown = [each for each in self.queues if each.totals.messages or each.totals.before or each.totals.failure]
-        if not shown:
+        if not shown and self.stopped is None:
             print("no message to send")
             return
         last = () if self.dry else ("SENT", "REFUSED")
