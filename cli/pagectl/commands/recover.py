@@ -153,7 +153,7 @@ def _text(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | Non
         (each.messages, each.journal, each.pages, each.in_doubt, each.routing, each.address, each.name, each.name_from)
         for each in plan.queues
     ]
-    print_table((*numbers, "ROUTING", "ADDRESS", "QUEUE", "NAME FROM"), rows, right=numbers)
+    print_table((*numbers, "ROUTING", "ADDRESS", "QUEUE", "NAME FROM"), rows, right=numbers, prose=True)
     for number, why in sorted(plan.passed_over.items()):
         print(f"no queue for id {number}: {why}")
     if plan.aside:
