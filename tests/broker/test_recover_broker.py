@@ -27,7 +27,7 @@ from pagefmt.recovery.recovering import recover
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 SUITED = {
     "2.56.0": ("multicast-acks", "journal-mix"),
-    "2.44.0": ("scattered-acks", "journal-mix"),
+    "2.44.0": ("multicast-acks", "journal-mix"),
     "2.28.0": ("large-core", "journal-mix"),
 }
 OLD = ("topic-acks", "natural")

@@ -20,7 +20,8 @@ from pagefmt.outstanding.journal_parts import JournalParts
 from pagefmt.outstanding.state import load_place
 from pagefmt.recovery.plan import DamagedPart, RecoveryPlan
 from pagefmt.recovery.queues import NameSource, QueueToName
-from pagefmt.recovery.recovering import NothingLeft, plan_recovery, recover
+from pagefmt.recovery.recovering import plan_recovery, recover
+from pagefmt.recovery.sources import NothingLeft
 
 SUITED = {
     "2.56.0": ("multicast-acks", "journal-mix", "tx"),
@@ -144,6 +145,15 @@ def test_a_directory_that_is_gone_is_told(left: tuple[str, ...], parts: set[Dama
     assert {step.part for step in plan.steps} == parts
     assert (plan.lost.most is None) == (parts != {DamagedPart.BINDINGS})
     assert not plan_recovery(within(tmp_path / "new")).mends
+
+
+def test_what_a_broken_compaction_left_is_set_aside(tmp_path: Path) -> None:
+    data = broken(GoldenCase("2.56.0", "multicast-acks").data(), "leftover compaction", tmp_path / "data")
+    plan = recover(within(data), tmp_path / "new")
+    assert [step.file for step in plan.steps] == ["activemq-data-1.amq", "journal-rename-control.ctr"]
+    assert plan.lost.most is None
+    assert [path.name for path in (tmp_path / "new" / "aside" / "journal").iterdir()] == ["activemq-data-1.amq.cmp"]
+    assert not [path for path in (tmp_path / "new" / "journal").iterdir() if path.suffix in (".ctr", ".cmp")]
 
 
 def test_a_folder_without_any_directory_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""What stays of a message journal: not what cannot be read or refers to nothing, and what is lost with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.columns.arrays.schema import Detail
+from pagefmt.columns.page import decode_page
+from pagefmt.directory.counters import counters
+from pagefmt.directory.locate import DataLocation
+from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, read_control
+from pagefmt.journal.files import Journal, folder_names
+from pagefmt.journal.held_messages import NO_TRANSACTION
+from pagefmt.journal.load import LoadedJournal, UnreadableRecord
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.record_types import MESSAGES, RecordType
+from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+from pagefmt.outstanding.knowledge import KnownJournals
+from pagefmt.outstanding.state import PagingState
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.gather import Ints, PageBytes
+from pagefmt.pages.page import open_page
+from pagefmt.pages.paging import PagingDirectory
+from pagefmt.quantities import count_text
+from pagefmt.recovery.kept_journal import KeptJournal, read_kept
+from pagefmt.recovery.plan import DamagedPart, MessageRange, RecoveryStep
+
+ASIDE: Final = "aside"
+"""The folder of a new directory for files that brokers delete, or do not read."""
+_COUNTERS: Final = (
+    RecordType.PAGE_CURSOR_COUNTER_VALUE, RecordType.PAGE_CURSOR_COUNTER_INC, RecordType.PAGE_CURSOR_PENDING_COUNTER,
+)  # fmt: skip
+_REFERENCES: Final = (
+    RecordType.ADD_REF, RecordType.ACKNOWLEDGE_REF, RecordType.UPDATE_DELIVERY_COUNT,
+    RecordType.SET_SCHEDULED_DELIVERY_TIME,
+)  # fmt: skip
+
+
+def living_queues(journal: MessageJournal) -> Counter[int]:
+    """Queue ids that records of the journal begin with."""
+    found: Counter[int] = Counter()
+    for kind in (*_REFERENCES, *_COUNTERS, RecordType.PAGE_CURSOR_COMPLETE):
+        for _, body in journal.decoded(kind):
+            found[getattr(body, "queue", 0)] += 1
+    for index in (journal.ack_index, journal.complete_index):
+        found.update(queue for queue, _ in index.pages())
+    return found
+
+
+def knows_pages(journal: MessageJournal) -> bool:
+    """It says of messages that they are, or were, in pages."""
+    indexes = (journal.ack_index, journal.complete_index)
+    if journal.page_transactions or any(True for index in indexes for _ in index.pages()):
+        return True
+    return any(counter.value + counter.increments or counter.pending for counter in counters(journal).values())
+
+
+def kept_messages(place: DataLocation, steps: list[RecoveryStep]) -> tuple[KeptJournal, MessageJournal, JournalParts]:
+    """What stays of it: not what cannot be read, or refers to nothing, and no counters."""
+    kept = read_kept(place.journal, Journal.MESSAGES)
+    steps += [RecoveryStep(DamagedPart.JOURNAL, each.file, each.what, each.action) for each in kept.faults]
+    steps += _broken_compaction(place)
+    parts = _parts(kept)
+    bad = set(_unreadable(parts))
+    if bad:
+        what = f"{count_text(len(bad), 'message')} cannot be read, and a broker may refuse to start"
+        references = parts.messages.references
+        waited = parts.messages.ids[references.message[~references.acked]]
+        sure = len(bad & set(waited.tolist()))
+        steps.append(RecoveryStep(DamagedPart.JOURNAL, "messages", what, "left out", MessageRange(sure, sure)))
+    kept = _without(kept, {(number, kind) for number in bad for kind in MESSAGES})
+    parts = _parts(kept)
+    journal = parts.state.journal
+    wrong = {(each.record, each.user_type) for each in _bad_records(journal)}
+    if wrong:
+        unsure = MessageRange(0, len(wrong))
+        what = f"{count_text(len(wrong), 'record')} cannot be read, and a broker may refuse to start"
+        steps.append(RecoveryStep(DamagedPart.JOURNAL, "records", what, "left out", unsure=unsure))
+    kept = _without(kept, wrong)
+    lost = {message for message, _ in parts.messages.lost} - bad
+    if lost:
+        what = f"{count_text(len(lost), 'message')} that queues refer to are not there"
+        each = MessageRange(len(lost), len(lost))
+        steps.append(RecoveryStep(DamagedPart.JOURNAL, "references", what, "the references are left out", each))
+    bare = np.flatnonzero((np.diff(parts.messages.begins) == 0) & (parts.messages.tx == NO_TRANSACTION))
+    if len(bare) and kept.damaged:
+        what = f"{count_text(len(bare), 'message')} that no queue refers to any more"
+        steps.append(RecoveryStep(DamagedPart.JOURNAL, "messages", what, "left out", MessageRange(0, len(bare))))
+    kept = _without_dangling(kept, parts.messages.ids)
+    for dropped in kept.loaded.dropped:
+        if not dropped.open:
+            what = f"transaction {dropped.tx}: {dropped.reason}"
+            most = MessageRange(0, dropped.records)
+            steps.append(RecoveryStep(DamagedPart.JOURNAL, "transactions", what, "left out, as a broker does", most))
+    parts = _parts(kept)
+    return kept, parts.state.journal, parts
+
+
+def unfinished_files(place: DataLocation) -> list[str]:
+    """What a compaction left that nobody can carry out to its end: files that hold what others held before."""
+    names = folder_names(place.journal) if place.journal is not None else {}
+    if CONTROL_FILE not in names or read_control(names[CONTROL_FILE]) is not None:
+        return []
+    return [name for name, path in names.items() if name.endswith(UNFINISHED) and path.is_file()]
+
+
+def _broken_compaction(place: DataLocation) -> Iterator[RecoveryStep]:
+    left = unfinished_files(place)
+    if left:
+        what = f"holds no valid record, and what a compaction has written is not in use: {', '.join(left)}"
+        action = f"read without these; they are in {ASIDE}/journal, for brokers delete them at start"
+        yield RecoveryStep(DamagedPart.JOURNAL, CONTROL_FILE, what, action, MessageRange(0, None))
+
+
+def _parts(kept: KeptJournal) -> JournalParts:
+    nowhere = PagingDirectory(Path(), (), ())
+    journal = MessageJournal(kept.loaded)
+    return JournalParts(PagingState(nowhere, KnownJournals(journal, None, None, None), {}), None)
+
+
+def _unreadable(parts: JournalParts) -> Iterator[int]:
+    """Ids of messages that cannot be read."""
+    for part in parts.parts():
+        if not isinstance(part, JournalPart):
+            continue
+        found = decode_page(PageBytes(part.page.content), 0, Detail.PROPERTIES)
+        if not found.odd and found.cut is None:
+            continue
+        for number in part.origin.numbers:
+            for one in parts.parts(np.array([number])):
+                if isinstance(one, JournalPart) and not _reads(one):
+                    yield int(parts.messages.ids[number])
+
+
+def _reads(part: JournalPart) -> bool:
+    with open_page(part.page) as page:
+        for _, record in page.records():
+            if isinstance(record, Damage):
+                return False
+            try:
+                record.message.check()
+            except Undecodable:
+                return False
+        return page.count == 1
+
+
+def _bad_records(journal: MessageJournal) -> list[UnreadableRecord]:
+    """All that have no sense, not those alone that matter to pages."""
+    for kind in RecordType:
+        if kind not in MESSAGES and kind is not RecordType.ACKNOWLEDGE_CURSOR:
+            for _ in journal.decoded(kind):
+                pass
+    return list(journal.bad)
+
+
+def _without(kept: KeptJournal, pairs: set[tuple[int, int]]) -> KeptJournal:
+    """Without the records of these ids and types."""
+    columns = kept.loaded.columns
+    if not pairs:
+        return kept
+    return kept.of(row for row in kept.loaded.rows if (columns.ids[row], columns.types[row]) not in pairs)
+
+
+def _without_dangling(kept: KeptJournal, messages: Ints) -> KeptJournal:
+    """Without references to no message."""
+    rows, types, ids = _survivors(kept.loaded)
+    return kept.of(rows[~(np.isin(types, _REFERENCES) & ~np.isin(ids, messages))])
+
+
+def without_counters(kept: KeptJournal) -> KeptJournal:
+    """Without what is counted anew."""
+    rows, types, _ = _survivors(kept.loaded)
+    return kept.of(rows[~np.isin(types, _COUNTERS)])
+
+
+def _survivors(loaded: LoadedJournal) -> tuple[Ints, Ints, Ints]:
+    """Rows, types and ids."""
+    rows = np.array(loaded.rows, np.int64)
+    return rows, np.array(loaded.columns.types, np.int64)[rows], np.array(loaded.columns.ids, np.int64)[rows]

@@ -1,0 +1,157 @@
+"""What becomes of everything, in messages, once pages were salvaged and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Final
+
+import numpy as np
+
+from pagefmt.bytes.writing import Disk
+from pagefmt.compaction.planning import roots_of
+from pagefmt.cross_checks.of_large import named_by_journal
+from pagefmt.journal.damage import ACKNOWLEDGEMENT
+from pagefmt.journal.held_messages import NO_TRANSACTION
+from pagefmt.messages.large import SUFFIXES, LargeMessages
+from pagefmt.outstanding.journal_parts import JournalParts
+from pagefmt.pages.paging import PagingDirectory, Store, read_store
+from pagefmt.quantities import count_text
+from pagefmt.recovery.counting import PageTally
+from pagefmt.recovery.plan import DamagedPart, MessageRange, QueuePlan, RecoveryPlan, RecoveryStep
+from pagefmt.recovery.queues import NameSource
+from pagefmt.recovery.sources import RecoverySources, listed_stores
+from pagefmt.salvage.directory import SalvagedDirectory, salvage_stores
+from pagefmt.salvage.store import Loss, SalvagedStore
+
+_SMALLEST_MESSAGE: Final = 23 + 61
+"""Bytes of the record of a message in a journal, at least."""
+
+
+def salvaged_pages(found: RecoverySources, out: Path, disk: Disk) -> SalvagedDirectory:
+    """Write all stores below ``out``."""
+    if found.place.paging is None:
+        return SalvagedDirectory([], 0)
+    return salvage_stores(found.place._replace(store=None, page=None), found.state, out, disk)
+
+
+def plan_of_recovery(found: RecoverySources, salvaged: SalvagedDirectory, tally: PageTally) -> RecoveryPlan:
+    """``tally``: of the pages that were written."""
+    steps = [_page_step(found, each) for each in salvaged.stores]
+    steps += [
+        RecoveryStep(DamagedPart.PAGES, "paging", remark, "stays as it is", mends=False) for remark in salvaged.remarks
+    ]
+    steps += _empty_steps(found.paging)
+    due = _due(found)
+    waiting = tally.outstanding.total() + due.total()
+    steps += [*found.steps, *_journal_steps(found, tally, waiting), *_large_steps(found, tally)]
+    order = list(DamagedPart)
+    steps.sort(key=lambda step: order.index(step.part))
+    sources = {each.binding.id: each for each in found.made.made}
+    queues = tuple(
+        QueuePlan(
+            queue.address, queue.name, number, queue.routing, due[number], tally.outstanding[number],
+            tally.in_doubt[number], sources[number].source if number in sources else NameSource.BINDINGS,
+            sources[number].routing_known if number in sources else True,
+        )
+        for number, queue in sorted(found.made.bindings.queues.items())
+    )  # fmt: skip
+    aside = tuple(sorted(_orphans(found, tally)))
+    return RecoveryPlan(found.edition, roots_of(found.place), tuple(steps), queues, found.made.passed_over, aside)
+
+
+def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
+    what = [f"damaged: {', '.join(each.damaged)}"] if each.damaged else []
+    what += ["its address.txt names no address, or one that its messages are not for"] if each.readdressed else []
+    what += [f"other folders have the same address: {', '.join(each.merged)}"] if each.merged else []
+    action = f"{count_text(each.kept, 'message')} stay where they were, {each.rescued} go into new pages"
+    fewest, most = each.lost
+    cut = _cut_pages(read_store(found.paging.path / each.folder), each.losses)
+    what += [f"how much was cut off of {', '.join(cut)} is not known"] if cut else []
+    again = MessageRange(0, each.delivered_again)
+    command = f"pagectl pages salvage {quote(str(found.place.given))} --out NEW"
+    name = f"{each.folder} ({each.address})" if each.address is not None else each.folder
+    return RecoveryStep(
+        DamagedPart.PAGES,
+        name,
+        "; ".join([*what, *each.remarks]),
+        action,
+        MessageRange(fewest, None if cut else most),
+        again,
+        command=command,
+    )
+
+
+def _cut_pages(store: Store, losses: Sequence[Loss]) -> list[str]:
+    """Pages that end in damage although brokers have written to others since: no crash has torn them."""
+    sizes = {page.name: page.size for page in store.pages[:-1]}
+    return sorted({loss.file for loss in losses if sizes.get(loss.file) == loss.end})
+
+
+def _empty_steps(paging: PagingDirectory) -> Iterator[RecoveryStep]:
+    for store in listed_stores(paging):
+        empty = [page.name for page in store.pages[:-1] if not page.size]
+        if empty:
+            what = f"{', '.join(empty)}: nothing is in it, though pages were written behind it"
+            yield RecoveryStep(
+                DamagedPart.PAGES, store.name, what, "what was in it is not known", MessageRange(0, None), mends=False
+            )
+
+
+def _due(found: RecoverySources) -> Counter[int]:
+    """Messages of the journal by queue."""
+    parts = JournalParts(found.state, None)
+    references = parts.messages.references
+    waiting = ~references.acked & ~references.held & (parts.messages.tx[references.message] == NO_TRANSACTION)
+    queues, counts = np.unique(references.queue[waiting], return_counts=True)
+    bound = found.made.bindings.queues
+    return Counter({n: count for n, count in zip(queues.tolist(), counts.tolist(), strict=True) if n in bound})
+
+
+def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> Iterator[RecoveryStep]:
+    kept, place = found.journal, found.place
+    paged = tally.outstanding.total()
+    if kept.gone and (paged or kept.damaged or not kept.loaded.files):
+        what = "there is no journal" if not kept.loaded.files else "there is no record in it"
+        action = "a new one is made, and all messages of pages are delivered, acknowledged or not, committed or not"
+        yield RecoveryStep(
+            DamagedPart.JOURNAL, "journal", what, action, MessageRange(0, None), unsure=MessageRange(0, paged)
+        )
+        return
+    for stretch in (*kept.stretches, *kept.cut):
+        size = stretch.end - stretch.start
+        most = min(waiting, -(-size // ACKNOWLEDGEMENT) * max(tally.largest, 1))
+        lost = None if stretch in kept.cut else size // _SMALLEST_MESSAGE
+        yield RecoveryStep(
+            DamagedPart.JOURNAL, stretch.file, stretch.why, "written anew without it",
+            MessageRange(0, lost), unsure=MessageRange(0, most + tally.ignored),
+            command=f"pagectl journal verify {quote(str(place.given))}",
+        )  # fmt: skip
+
+
+def _named_large(found: RecoverySources, tally: PageTally) -> dict[int, bool]:
+    """Large messages → whether someone waits for them."""
+    return {**tally.large, **dict.fromkeys(named_by_journal(found.state.journal), True)}
+
+
+def _large_steps(found: RecoverySources, tally: PageTally) -> Iterator[RecoveryStep]:
+    named = _named_large(found, tally)
+    folder = found.place.large_messages
+    bodies = LargeMessages(folder) if folder is not None else None
+    missing = sorted(number for number, waits in named.items() if waits and (bodies is None or not bodies.find(number)))
+    if missing:
+        first = f", the first is message {missing[0]}"
+        yield RecoveryStep(
+            DamagedPart.LARGE, "large-messages", f"{count_text(len(missing), 'body', 'bodies')} missing{first}",
+            "the messages are delivered without their bodies", mends=False,
+        )  # fmt: skip
+
+
+def _orphans(found: RecoverySources, tally: PageTally) -> Iterator[str]:
+    if found.place.large_messages is not None:
+        named = _named_large(found, tally)
+        for file in LargeMessages(found.place.large_messages).unsorted():
+            if file.id is not None and file.id not in named and file.name.endswith(SUFFIXES):
+                yield file.name

@@ -1,0 +1,72 @@
+"""``recover`` as it is called: its commands do what they say, forth and back, and names come from the configuration."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from broken_directories import broken
+from compactions import tree
+from golden_cases import GoldenCase
+from program import call
+
+CASE = GoldenCase("2.56.0", "two-addresses")
+
+
+def instance(folder: Path, way: str) -> Path:
+    """A broker's folder with its configuration and broken directories."""
+    broken(CASE.data(), way, folder / "data")
+    (folder / "etc").mkdir()
+    text = (CASE.root() / "broker.xml").read_text("utf-8")
+    (folder / "etc" / "broker.xml").write_text(text, "utf-8")
+    return folder
+
+
+def carried_out(commands: list[str]) -> None:
+    for command in commands:
+        if command.startswith("mv "):
+            subprocess.run(["sh", "-c", command], check=True)
+
+
+@pytest.mark.parametrize("way", ["several", "no bindings folder", "everything"])
+def test_the_commands_lead_there_and_back(way: str, tmp_path: Path) -> None:
+    broker = instance(tmp_path / "a broker", way)
+    before = tree(broker / "data")
+    told = json.loads(call("recover", broker, "--out", tmp_path / "it's new", "--format", "json").out)
+    assert tree(broker / "data") == before
+    carried_out([command for step in told["next"] for command in step["commands"]])
+    after = call("recover", broker, "--format", "json")
+    assert not any(step["mends"] for step in json.loads(after.out)["steps"])
+    carried_out(told["undo"])
+    left = {name: content for name, content in tree(broker / "data").items() if ".recovered/" not in name}
+    assert left == before
+
+
+def test_names_of_lost_queues_are_those_of_the_configuration(tmp_path: Path) -> None:
+    broker = instance(tmp_path / "broker", "no bindings files")
+    told = json.loads(call("recover", broker, "--format", "json").out)
+    by_configuration = {each["queue"] for each in told["queues"] if each["name_from"] == "configuration"}
+    assert by_configuration == {queue["name"] for queue in CASE.drain()["queues"] if queue["delivered"]}
+    alone = json.loads(call("recover", broker / "data" / "paging" / "..", "--format", "json").out)
+    assert [each["id"] for each in alone["queues"]] == [each["id"] for each in told["queues"]]
+
+
+def test_where_nothing_is_damaged_nothing_is_written(tmp_path: Path) -> None:
+    answer = call("recover", CASE.data(), "--out", tmp_path / "new")
+    assert (answer.status, answer.out) == (0, "nothing is damaged: there is nothing to recover\n")
+    assert not (tmp_path / "new").exists()
+
+
+def test_control_characters_of_addresses_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    broker = instance(tmp_path / "broker", "no bindings files")
+    for path in broker.rglob("address.txt"):
+        path.write_bytes(b"\x1b[31m*red\x07\n")
+    answer = call("recover", broker)
+    assert answer.status == 1 and not {"\x1b", "\x07"} & set(answer.out + answer.err)
+
+
+def test_what_is_no_data_directory_is_refused() -> None:
+    answer = call("recover", CASE.data() / "paging")
+    assert answer.status == 2 and "name the instance or the data directory" in answer.err
