@@ -33,6 +33,8 @@ NAMES: Final = pa.list_(STRING)
 QUEUES: Final = pa.list_(pa.struct([pa.field("id", pa.int64()), pa.field("name", STRING)]))
 ADDED: Final = ("sent", "expires", "queue_names", "outstanding_names")
 """What a table has of these where no columns were chosen."""
+_YEARS: Final = (-62_135_596_800_000, 253_402_300_799_999)
+"""1 to 9999, in ms."""
 _BODIES: Final = {"body_text": TableBody.TEXT, "body_value": TableBody.VALUE, "body": TableBody.BASE64}
 
 
@@ -57,6 +59,13 @@ class NamedColumn:
     type: pa.DataType
     needs: tuple[str, ...]
     made: Callable[[pa.RecordBatch, RowsContext], pa.Array]
+
+
+def in_calendar(times: pa.TimestampArray) -> pa.TimestampArray:
+    """Times in ms, null where no calendar has them: what a message says may be any number."""
+    at = times.view(pa.int64())
+    known = pc.and_(pc.greater_equal(at, _YEARS[0]), pc.less_equal(at, _YEARS[1]))
+    return pc.if_else(known, times, pa.scalar(None, times.type))
 
 
 def _time(name: str) -> NamedColumn:

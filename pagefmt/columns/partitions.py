@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from pagefmt.columns.arrays.schema import STRING
 from pagefmt.columns.files import TableFile, table_file
+from pagefmt.columns.named_columns import in_calendar
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints
 
@@ -129,7 +130,7 @@ class PartitionedTable:
             found = batch.column(split).dictionary_encode("encode")
             return found.dictionary.cast(STRING).to_pylist(), np.asarray(found.indices)
         form, length = _PERIODS[split]
-        times = pc.floor_temporal(batch.column("sent"), length, "millisecond").dictionary_encode("encode")
+        times = pc.floor_temporal(in_calendar(batch.column("sent")), length, "millisecond").dictionary_encode("encode")
         return pc.strftime(times.dictionary, format=form).to_pylist(), np.asarray(times.indices)
 
     def _add(self, key: Key, rows: pa.RecordBatch) -> None:

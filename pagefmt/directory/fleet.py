@@ -19,12 +19,14 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pagefmt.bytes.files import NotReadable
+from pagefmt.bytes.files import read_start
 from pagefmt.directory.locate import DataLocation
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 
 FIELDS: Final = ("name", "path", "edition")
+_LIMIT: Final = 64 << 20
+"""Bytes of a list: hundreds of thousands of brokers."""
 _PATTERN: Final = frozenset("*?[")
 
 
@@ -57,7 +59,7 @@ def local_path(text: str) -> Path:
 def fleet_of(paths: Iterable[str], listing: Path | None = None) -> list[FleetEntry]:
     """Brokers by paths or patterns of paths, and those of a list, in their order. A path is its name, in full.
 
-    Raises ``FleetError``, also where two have one name.
+    Raises ``FleetError``, also where two have one name, and ``NotReadable``.
     """
     named = [path for text in paths for path in _matching(local_path(text))]
     found = [FleetEntry(str(path.absolute()), path) for path in named]
@@ -85,19 +87,27 @@ def _matching(path: Path) -> list[Path]:
 
 def _listed(listing: Path) -> list[FleetEntry]:
     try:
-        lines = enumerate(listing.read_text("utf-8-sig").splitlines(), 1)
-    except (OSError, UnicodeDecodeError) as err:
-        raise NotReadable(f"{listing}: cannot be read: {getattr(err, 'strerror', None) or 'not UTF-8'}") from err
+        lines = enumerate(read_start(listing, _LIMIT).decode("utf-8-sig").splitlines(), 1)
+    except UnicodeDecodeError as err:
+        raise FleetError(f"{listing}: offset {err.start}: not UTF-8") from err
     rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
-    heading = next(csv.reader(line for _, line in rows[:1]), [])
+    heading = _fields(rows[0][1]) if rows else []
     if "path" not in heading or (foreign := next(dropwhile(FIELDS.__contains__, heading), None)) is not None:
         said = f"{foreign!r} is none of" if "path" in heading else "the first line has to name the columns:"
         raise FleetError(f"{listing}: {said} {', '.join(FIELDS)}")
     return [_entry(listing, number, heading, line) for number, line in rows[1:]]
 
 
+def _fields(line: str) -> list[str]:
+    """None where a field is larger than any path."""
+    try:
+        return next(csv.reader([line]))
+    except csv.Error:
+        return []
+
+
 def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEntry:
-    values = next(csv.reader([line]))
+    values = _fields(line)
     given = {name: value.strip() for name, value in zip(heading, values, strict=False) if value.strip()}
     if len(values) > len(heading) or "path" not in given:
         raise FleetError(f"{listing}: line {number}: not a line of {','.join(heading)}, with a path")

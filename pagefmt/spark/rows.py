@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
-from pagefmt.columns.named_columns import NamedTable, RowsContext
+from pagefmt.columns.named_columns import NamedTable, RowsContext, in_calendar
 from pagefmt.columns.state_tables import acknowledgement_batches, page_row, queue_rows, table_rows
 from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
 from pagefmt.columns.table_content import TableContent
@@ -268,4 +268,5 @@ def shown(rows: Iterator[Rows], form: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _typed(values: pa.Array, wanted: pa.DataType) -> pa.Array:
-    return values if values.type == wanted else values.cast(wanted)
+    """Spark's times have another unit."""
+    return values if values.type == wanted else in_calendar(values).cast(wanted)

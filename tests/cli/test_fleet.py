@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,9 @@ from pagefmt.journal.writing import write_journal
 from pagefmt.outstanding.state import load_place
 from pagefmt.spark import rows
 from pagefmt.spark.groups import grouped
-from pagefmt.spark.options import TableSpec
+from pagefmt.spark.options import SourceOptions, TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
+from pagefmt.spark.source import PageFilesReader
 from pagefmt.spark.survey import BrokerSurvey, surveyed
 from pagefmt.spark.table import TableTarget, WrittenTable, backlogs_of, surveys, write_by_tasks
 from pagefmt.spark.table_folder import table_at
@@ -225,6 +226,24 @@ def test_a_report_ranks_the_queues() -> None:
     assert "… and 7 queues more." in many and len(many) < 1_000_000
 
 
+def test_times_that_no_calendar_has_are_null(tmp_path: Path) -> None:
+    """As numbers they are there."""
+    far = (1 << 62).to_bytes(8, "big")
+    data = ACKED.copy(tmp_path)
+    for page in data.rglob("*.page"):
+        page.write_bytes(page.read_bytes().replace((1_700_000_001_000).to_bytes(8, "big"), far))
+    found = [row for group in read_by_spark(data) for row in group.to_pylist()]
+    assert {row["sent"] for row in found if row["timestamp"] == 1 << 62} == {None}
+    assert any(row["sent"] for row in found)
+
+
+def read_by_spark(data: Path) -> Iterator[Any]:
+    """As its tasks do."""
+    reader = PageFilesReader(SourceOptions.of({"path": str(data)}))
+    for group in reader.partitions():
+        yield from reader.read(group)
+
+
 LIST = "# brokers\n\nname,path,edition\nnews,broker,artemis-2.44\n,/far/away,\n"
 
 
@@ -252,11 +271,13 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
         (lambda text: text + "news,else,\n", "news: named twice"),
         (lambda _: "", "the first line has to name the columns"),
         (lambda _: "\0", "the first line has to name the columns"),
+        (lambda text: text + "x" * 200_000, "line 6: not a line of"),
+        (lambda text: text.replace("news", "\udcff"), "offset 29: not UTF-8"),
     ],
 )
 def test_a_list_that_is_none_says_where(change: Callable[[str], str], said: str, tmp_path: Path) -> None:
     listing = tmp_path / "fleet.csv"
-    listing.write_text(change(LIST))
+    listing.write_bytes(change(LIST).encode("utf-8", "surrogateescape"))
     with pytest.raises(FleetError, match=said) as told:
         fleet_of([], listing)
     assert "\n" not in str(told.value)

@@ -327,8 +327,9 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
     from pagefmt.quantities import size_text
 
     for each in summary["damaged"]:
+        whose = f"{each['broker']}: " if summary["brokers"] > 1 else ""
         _warn(
-            f"{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
+            f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
             f"{each['bytes']} bytes are not in the table ({each['kind']}); see: pagectl pages verify"
         )
     if form is TextOrJson.json:
