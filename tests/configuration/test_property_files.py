@@ -277,3 +277,13 @@ def test_a_pipe_in_a_folder_of_properties_is_not_waited_for(tmp_path: Path) -> N
     (tmp_path / "a.properties").write_text("maxDiskUsage=80\n")
     os.mkfifo(tmp_path / "b.properties")
     assert property_files(str(tmp_path)) == (tmp_path / "a.properties",)
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"), [(b"a=" + b"x" * (4 << 20), "x.properties"), (b'{"a":' * 200 + b"1" + b"}" * 200, "x.json")]
+)
+def test_a_limit_of_ours_is_not_told_as_the_brokers(raw: bytes, name: str) -> None:
+    with pytest.raises(PropertiesError) as err:
+        list(entries_in(raw, name))
+    assert err.value.finding().why == "a limit of this check: what the broker makes of the file is not known"
+    assert err.value.help

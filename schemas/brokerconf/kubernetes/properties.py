@@ -55,7 +55,7 @@ def _entries(text: PlacedText, suffix: str, edition: Edition) -> Iterator[Entry]
         for entry in entries_in(written.encode("utf-8", "surrogatepass"), suffix, edition):
             yield _placed(entry, place)
     except PropertiesError as err:
-        raise PropertiesError(place(err.position), err.message, err.help) from err
+        raise PropertiesError(place(err.position), err.message, err.help, err.why) from err
 
 
 def _placed(entry: Entry, place: Callable[[Position], Position]) -> Entry:

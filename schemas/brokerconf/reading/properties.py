@@ -31,13 +31,14 @@ _BAD_ESCAPE = re.compile(r"\\(?:[^u]|u[0-9a-fA-F]{4})|(\\u)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _KEY = re.compile(r"(?s)((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*")
 _DROPPED = "the broker starts without this file; only its status attribute has the error"
+NOT_READ = "a limit of this check: what the broker makes of the file is not known"
 
 
 class PropertiesError(ReadingError):
     """A file of properties that cannot be read; with a line where the broker leaves it out as a whole."""
 
-    def __init__(self, position: Position, message: str, help: str = "") -> None:
-        super().__init__("properties-unreadable", position, message, help, _DROPPED)
+    def __init__(self, position: Position, message: str, help: str = "", why: str = _DROPPED) -> None:
+        super().__init__("properties-unreadable", position, message, help, why)
 
 
 class Entry(NamedTuple):
@@ -125,7 +126,7 @@ def entries_in(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str = "
     """The entries of a file; raises ``PropertiesError`` where the broker leaves out the whole of it."""
     suffix = suffix or name
     if len(raw) > _LARGEST:
-        raise PropertiesError(Position(name, 1, 1), f"larger than {_LARGEST >> 20} MiB")
+        raise PropertiesError(Position(name, 1, 1), f"larger than {_LARGEST >> 20} MiB", "split it", NOT_READ)
     if suffix.endswith(".json"):
         from brokerconf.reading.property_trees import json_entries
 

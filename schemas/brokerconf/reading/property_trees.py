@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.properties import Entry, PropertiesError
+from brokerconf.reading.properties import NOT_READ, Entry, PropertiesError
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.reading.yaml_tree import DEEPEST, YamlNode, read_yaml
 from pagefmt.editions import Edition
@@ -76,7 +76,9 @@ class _JsonTree:
         match text[0]:
             case "{":
                 if depth > DEEPEST:
-                    raise PropertiesError(self._source.position(at), f"nested more than {DEEPEST} deep", "flatten it")
+                    raise PropertiesError(
+                        self._source.position(at), f"nested more than {DEEPEST} deep", "flatten it", NOT_READ
+                    )
                 return self._object(depth)
             case "[":
                 if self._edition < Edition.ARTEMIS_2_56:
