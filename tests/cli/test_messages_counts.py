@@ -9,9 +9,11 @@ from typing import Any
 import golden_cases
 import pytest
 from golden_cases import GoldenCase
+from pagectl.decoding.counts import counted
 from program import call
 
-from pagefmt.journal.files import Journal
+from pagefmt.bytes.files import FileGone
+from pagefmt.journal.files import Journal, NotAJournal
 from pagefmt.journal.load import load_journal
 from pagefmt.journal.record_types import RecordType
 
@@ -106,3 +108,20 @@ def test_a_missing_body_is_found(tmp_path: Path) -> None:
     for body in (data / "large-messages").glob("*.msg"):
         body.unlink()
     assert "large-body-missing" in rules(data)
+
+
+@pytest.mark.parametrize(("running", "status"), [(7, 0), (None, 2)])
+def test_a_journal_file_that_is_taken_away_is_no_error_beside_a_broker(
+    running: int | None, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = GoldenCase("2.56.0", "restarted").data()
+    tries = iter([FileGone("activemq-data-1.amq: gone"), NotAJournal("activemq-data-2.amq: begun anew")])
+
+    def moving(*words: Any, **how: Any) -> Any:
+        for found in tries:
+            raise found
+        return counted(*words, **how)
+
+    monkeypatch.setattr("pagectl.commands.messages_ls.counted", moving)
+    monkeypatch.setattr("pagefmt.directory.locks.running_broker", lambda *_: running)
+    assert call("messages", "ls", data).status == status

@@ -10,7 +10,7 @@ from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ListFormatOption
 from pagectl.running.exits import Exit
-from pagectl.running.reading import told_state
+from pagectl.running.reading import told_state, while_it_moves
 from pagectl.terminal.streams import print_json_list, print_table, say, warning
 from pagefmt.quantities import count_text, size_text, time_text
 
@@ -33,7 +33,8 @@ def command(
     What is not known is ? (null). Ends with status 1 where a page or the journal is damaged or something is not known.
     """
     place = located(given, broker)
-    counts, wrong = counted(place, told_state(place, pages=False), beside_output=form is not ListFormat.text)
+    beside = form is not ListFormat.text
+    counts, wrong = while_it_moves(place, lambda: counted(place, told_state(place, pages=False), beside_output=beside))
     rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
     for why in dict.fromkeys(row.unknown for row in rows if row.unknown is not None):
         warning(f"{why}: counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")

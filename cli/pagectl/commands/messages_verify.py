@@ -11,6 +11,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
 from pagectl.outputs.finding_text import FindingText
 from pagectl.running.exits import Exit
+from pagectl.running.reading import while_it_moves
 from pagectl.terminal.streams import print_json_list
 from pagefmt.quantities import count_text
 
@@ -41,7 +42,9 @@ def command(
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.verify.report import finding_json
 
-    found = sorted(_findings(located(given, broker), edition_of(edition), processes(jobs)), key=gravest_first)
+    place = located(given, broker)
+    read = lambda: sorted(_findings(place, edition_of(edition), processes(jobs)), key=gravest_first)  # noqa: E731
+    found = while_it_moves(place, read)
     if form is ListFormat.text:
         view = FindingText()
         for finding in found:

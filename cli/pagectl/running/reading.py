@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note, warning
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.message_filter import PageRange
     from pagefmt.outstanding.state import PagingState, StoreState
+
+
+T = TypeVar("T")
 
 
 def page_range(text: str | None) -> PageRange:
@@ -51,6 +54,22 @@ def told_state(
     for remark in state.known.lost():
         (say or warning)(remark)
     return state
+
+
+def while_it_moves(place: DataLocation, answer: Callable[[], T]) -> T:
+    """The answer; where a running broker takes a journal file away meanwhile it is tried again."""
+    from pagefmt.bytes.files import FileGone
+    from pagefmt.directory.locks import running_broker
+    from pagefmt.journal.files import NotAJournal
+    from pagefmt.journal.load import TRIES
+
+    for _ in range(TRIES):
+        try:
+            return answer()
+        except (FileGone, NotAJournal):
+            if running_broker(place.journal) is None:
+                raise
+    return answer()
 
 
 def each_store(place: DataLocation, state: PagingState) -> Iterator[StoreState]:
