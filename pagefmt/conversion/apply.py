@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.wire import Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.bytes.writing import Disk, whole_folder
 from pagefmt.compaction.apply import CompactionStopped
 from pagefmt.compaction.copy_out import copy_file
 from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.conversion.forms import CHANGED
 from pagefmt.conversion.pages import NewPage
-from pagefmt.conversion.plan import AT_ONCE, ConversionPlan, ConvertedStore
-from pagefmt.journal.bodies import BadBody
+from pagefmt.conversion.plan import AT_ONCE, COUNTERS, ConversionPlan, ConvertedStore
+from pagefmt.journal.bodies import BadBody, CounterValue, encode_body
 from pagefmt.journal.packing import usual_size
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
 from pagefmt.messages.large import LargeMessages
+from pagefmt.outstanding.held import QueueHeld
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import ADDRESS_FILE
 
@@ -106,13 +107,20 @@ def _messages(plan: ConversionPlan) -> Iterator[JournalRecord]:
 
 def _records(plan: ConversionPlan, rows: Sequence[int], tx: int) -> Iterator[JournalRecord]:
     columns, known = plan.messages.columns, frozenset(RecordType)
+    counted: set[int] = set()
     for at in range(0, len(rows), AT_ONCE):
         some = rows[at : at + AT_ONCE]
         for row, body in zip(some, columns.bodies(some), strict=True):
             kind, record = columns.types[row], columns.ids[row]
             if kind not in known or record in plan.unread:
                 continue
-            if kind in CHANGED:
+            if plan.recounted and kind in COUNTERS:
+                queue = ByteReader(body).i64() if len(body) >= 8 else 0
+                if tx or queue in counted or queue not in plan.held:
+                    continue
+                counted.add(queue)
+                kind, body = RecordType.PAGE_CURSOR_COUNTER_VALUE, _counter(plan.held[queue])
+            elif kind in CHANGED:
                 try:
                     kind, body = plan.form.journal_body(kind, body)
                 except (Undecodable, BadBody):  # the plan says so
@@ -123,3 +131,9 @@ def _records(plan: ConversionPlan, rows: Sequence[int], tx: int) -> Iterator[Jou
             else:
                 how = RecordKind.UPDATE if update else RecordKind.ADD
             yield JournalRecord(how, id=record, tx=tx, user_type=kind, body=body)
+
+
+def _counter(held: QueueHeld) -> bytes:
+    """What the broker will count itself when it starts."""
+    paged = held.paged
+    return encode_body(CounterValue(paged.id, paged.messages + paged.in_doubt_acks, paged.bytes))

@@ -29,6 +29,8 @@ from pagefmt.conversion.forms import CHANGED, NewForm
 from pagefmt.conversion.names import NewNames
 from pagefmt.conversion.pages import NewPage
 from pagefmt.directory.bindings import Bindings
+from pagefmt.directory.counters import recounts_at_start
+from pagefmt.directory.edition_evidence import INCREMENTS
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -45,6 +47,7 @@ from pagefmt.quantities import count_text
 
 TARGETS: Final = tuple(edition for edition in Edition if edition >= Edition.ARTEMIS_2_10)
 """Editions that were started on what is written here."""
+COUNTERS: Final = (RecordType.PAGE_CURSOR_COUNTER_VALUE, *INCREMENTS)
 AT_ONCE: Final = 256
 """Bodies of journal records that are in memory."""
 
@@ -95,6 +98,13 @@ class ConversionPlan:
     lost: tuple[str, ...]
     remarks: tuple[str, ...]
     witnesses: tuple[tuple[Path, Fingerprint], ...]
+
+    @property
+    def recounted(self) -> bool:
+        """Counters are those of a broker that adds to them, and the new one counts at start (docs/spec/journal.md 7.4):
+        it would take increments that it finds meanwhile for messages."""
+        increments = any(type_name(kind) in self.kinds for kind in INCREMENTS)
+        return increments and recounts_at_start(self.form.edition)
 
     @property
     def paged(self) -> int:
