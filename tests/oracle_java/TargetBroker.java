@@ -1,8 +1,10 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -49,7 +51,7 @@ public final class TargetBroker {
             case "empty" -> out.println(queue == null ? -1 : queue.deleteAllReferences());
             default -> {
                if (queue != null) {
-                  dump(args[1], words[1], out);
+                  dump(args[1], queue, out);
                }
                out.println("end " + (queue == null ? -1 : queue.getScheduledCount()));
             }
@@ -60,15 +62,18 @@ public final class TargetBroker {
       System.exit(0);
    }
 
-   static void dump(String port, String queue, PrintStream out) throws Exception {
+   static void dump(String port, Queue queue, PrintStream out) throws Exception {
       try (ServerLocator locator = ActiveMQClient.createServerLocator("tcp://127.0.0.1:" + port);
            ClientSessionFactory factory = locator.createSessionFactory();
            ClientSession session = factory.createSession(false, true, true, true);
-           ClientConsumer consumer = session.createConsumer(queue)) {
+           ClientConsumer consumer = session.createConsumer(queue.getName())) {
          session.start();
-         for (ClientMessage message = consumer.receive(2000); message != null; message = consumer.receive(1000)) {
-            out.println(described(message));
-            message.acknowledge();
+         for (int waited = 0; waited < 10 && queue.getMessageCount() > queue.getScheduledCount(); waited++) {
+            for (ClientMessage message = consumer.receive(1000); message != null; message = consumer.receive(500)) {
+               out.println(described(message));
+               message.acknowledge();
+               waited = 0;
+            }
          }
       }
    }
@@ -84,10 +89,16 @@ public final class TargetBroker {
             properties.put(known, (value == null ? "null" : value.getClass().getSimpleName()) + " " + text);
          }
       }
-      ActiveMQBuffer body = message.getBodyBuffer();
-      byte[] content = new byte[body.readableBytes()];
-      body.readBytes(content);
-      String digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
+      MessageDigest hash = MessageDigest.getInstance("SHA-256");
+      if (message.isLargeMessage()) {
+         message.saveToOutputStream(new DigestOutputStream(OutputStream.nullOutputStream(), hash));
+      } else {
+         ActiveMQBuffer body = message.getBodyBuffer();
+         byte[] content = new byte[body.readableBytes()];
+         body.readBytes(content);
+         hash.update(content);
+      }
+      String digest = HexFormat.of().formatHex(hash.digest());
       String line = String.join("|", "" + message.getPriority(), "" + message.getType(), "" + message.isDurable(),
          "" + message.getExpiration(), "" + message.getTimestamp(), "" + message.getUserID(), digest, properties.toString());
       return line.replace("\n", "\\n").replace("\r", "\\r");

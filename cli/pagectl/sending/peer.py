@@ -126,7 +126,14 @@ class Peer:
             self._link.close()
             self._link = None
         self._links += 1
-        if FQQN in address:
+        whole, _, queue = address.partition(FQQN)
+        if queue and self._edition < _MAKES_QUEUES:
+            if whole != queue or capability != "queue":
+                raise LinkEnded(
+                    "brokers before 2.29 drop messages for a queue by its name; give an address: --to-address"
+                )
+            address = whole
+        elif queue:
             self._ask_for(address, capability)
         self._open(self._session.sender(f"pagectl-{self._links}"), address, capability)
 
@@ -137,7 +144,7 @@ class Peer:
         try:
             self._open(receiver, address, capability)
         except LinkEnded as err:
-            if "unauthorized" not in str(err) or self._edition < _MAKES_QUEUES:
+            if "unauthorized" not in str(err):
                 raise
             self.unsure.add(address)
         receiver.close()
