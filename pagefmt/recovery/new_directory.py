@@ -30,9 +30,7 @@ def write_rest(
     found: RecoverySources, plan: RecoveryPlan, tally: PageTally, out: Path, disk: Disk, held: Mapping[Path, int]
 ) -> None:
     """Write all but the pages, which ``tally`` has counted."""
-    place, prefix = found.place, name_prefix(found.place)
-    if found.edition is Edition.HORNETQ_2_4 and place.journal is None:
-        prefix = "hornetq"
+    place, prefix = found.place, name_prefix(found.place, found.edition)
     name = f"{prefix}-data-{{}}.{'hq' if prefix == 'hornetq' else 'amq'}"
     messages = list(_packed_files(without_counters(found.journal).loaded, name))
     jms = list(_packed_files(found.jms.loaded, f"{prefix}-jms-{{}}.jms")) if found.jms.damaged else []

@@ -8,7 +8,7 @@ declares one queue of the address, and from the address where that has one queue
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -130,14 +130,22 @@ def make_queues(
         made = _made(each, [one for one in wanted if one.address == each.address], bindings, declared, edition, used)
         used.add(made.binding.name)
         found.made.append(made)
-    known = {each.name for each in bindings.addresses.values()}
-    types: dict[str, set[int]] = {}
-    for queue in (each.binding for each in found.made):
-        if queue.address not in known and not edition.old_layout:  # before 2.0 addresses have no records
-            types.setdefault(queue.address, set()).add(int(queue.fields["routing_type"] or 0))
-    for n, (address, routing) in enumerate(sorted(types.items())):
+    queues = [*bindings.queues.values(), *(each.binding for each in found.made)]
+    for n, (address, routing) in enumerate(sorted(without_address(bindings, queues).items())):
         found.addresses.append(AddressBinding(first_id + n, address, tuple(sorted(routing)), 0, None))
     return found
+
+
+def without_address(bindings: Bindings, queues: Iterable[QueueBinding]) -> dict[str, set[int]]:
+    """Addresses of queues that have no record, with their routing types. A broker does not start on such a queue;
+    before 2.0 there are no such records."""
+    known = {each.name for each in bindings.addresses.values()}
+    types: dict[str, set[int]] = {}
+    for queue in queues:
+        routing = queue.fields.get("routing_type")
+        if queue.address not in known and isinstance(routing, int):
+            types.setdefault(queue.address, set()).add(routing)
+    return types
 
 
 def _made(

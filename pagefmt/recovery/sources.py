@@ -26,7 +26,7 @@ from pagefmt.recovery.evidence import Evidence, gather
 from pagefmt.recovery.kept_journal import KeptJournal, read_kept, readable_bindings
 from pagefmt.recovery.kept_messages import kept_messages, knows_pages, living_queues
 from pagefmt.recovery.plan import DamagedPart, MessageRange, RecoveryStep
-from pagefmt.recovery.queues import MadeBindings, QueueToName, emptied, foreign, make_queues
+from pagefmt.recovery.queues import MadeBindings, QueueToName, emptied, foreign, make_queues, without_address
 
 AHEAD: Final = 1 << 16
 """New ids lie so far behind all that were found."""
@@ -113,15 +113,17 @@ def _edition(place: DataLocation, bindings: Bindings, journal: MessageJournal, e
     if evidence.layouts[Layout.OLD] > evidence.layouts[Layout.NEW] or (
         not evidence.layouts and next(journal.of_type(RecordType.ADD_MESSAGE), None) is not None
     ):
-        return Edition.HORNETQ_2_4 if name_prefix(place) == "hornetq" else Edition.ARTEMIS_1_5
+        return Edition.HORNETQ_2_4 if name_prefix(place, None) == "hornetq" else Edition.ARTEMIS_1_5
     return likely_writer(bindings, journal) or NEWEST
 
 
-def name_prefix(place: DataLocation) -> str:
-    """What names of journal files begin with."""
+def name_prefix(place: DataLocation, edition: Edition | None) -> str:
+    """What names of journal files begin with. ``edition``: tells where there is none."""
     folders = [folder for folder in (place.journal, place.bindings) if folder is not None]
-    names = [name for folder in folders for name in folder_names(folder)]
-    return "hornetq" if any(name.startswith("hornetq-") for name in names) else "activemq"
+    names = {name.partition("-")[0] for folder in folders for name in folder_names(folder)}
+    if "hornetq" in names or (edition is Edition.HORNETQ_2_4 and "activemq" not in names):
+        return "hornetq"
+    return "activemq"
 
 
 def _bindings_fault(
@@ -137,6 +139,8 @@ def _bindings_fault(
         return kept.faults[0].file, kept.faults[0].what, False
     for stretch in (*kept.stretches, *kept.cut):
         return stretch.file, stretch.why, False
+    for address in without_address(bindings, bindings.queues.values()):
+        return "bindings", f"the record of address {address} is gone, and a broker does not start without", False
     if kept.gone and waiting:
         return "bindings", "there is no record in them", False
     return None
