@@ -1,7 +1,8 @@
 """Data directories converted to a newer edition, judged by real brokers of that edition: each queue delivers what the
 older broker delivered, message by message and in order.
 
-Every case of HornetQ and 1.x, and every ``STEP``-th one of 2.x. What is compared: ids, ``seq``, bodies, priorities.
+Every case of HornetQ and 1.x, and every ``STEP``-th one of 2.x. What is compared: ids, ``seq``, bodies, priorities,
+message counts.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from pagefmt.editions import Edition
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 STEP = int(os.environ.get("PAGECTL_CONVERTED_STEP", "3"))
+COUNTS_SENDS = "2.28.0"
+"""It alone counts what prepared transactions sent (docs/spec/journal.md 7.4)."""
 OLD = ("hornetq-2.3.25", "hornetq-2.4.7", "artemis-1.5.6")
 NEWER = {
     Edition.ARTEMIS_2_56: ("2.10.1", "2.17.0", "2.28.0", "2.44.0", "2.56.0"),
@@ -68,13 +71,17 @@ def said(queue: Queue) -> list[tuple[int, str, str, int]]:
     return [(message, str(seq), body, priority) for message, seq, body, priority in queue.by_priority]
 
 
-def difference(before: dict[str, Queue], after: dict[str, Queue]) -> str | None:
+def difference(before: dict[str, Queue], after: dict[str, Queue], *, counts: bool) -> str | None:
     """The first one."""
     for name, queue in before.items():
         if name not in after:
             return f"{name} is not there"
         if said(queue) != said(after[name]):
             return f"{name}: {len(queue.messages)} messages before, {len(after[name].messages)} after, or others"
+        # of pages that are damaged or gone brokers up to 2.27 count what they cannot read
+        sure = counts and queue.count == len(queue.messages) + queue.left
+        if sure and (queue.count, queue.left) != (after[name].count, after[name].left):
+            return f"{name}: counts {queue.count}, {queue.left} are left; then {after[name].count}, {after[name].left}"
     return None
 
 
@@ -95,7 +102,7 @@ def test_each_queue_delivers_what_it_did(edition: Edition, tmp_path: Path, capfd
             skipped.append(f"{case}: {failure(told)}")
             continue
         before = expected(told, plan)
-        wrong = failure(new) or difference(before, queues(new))
+        wrong = failure(new) or difference(before, queues(new), counts=case.version != COUNTS_SENDS)
         if wrong:
             different.append(f"{case}: {wrong}; {plan.lost}")
         messages += sum(len(queue.messages) for queue in before.values())
