@@ -143,6 +143,9 @@ def command(
     if mode is Mode.PARTITIONS and (folder is None or not partition_by):
         raise CallError(f"--mode {mode}: goes with --partition-by, and with a folder that every task sees as a folder")
     if folder is not None and folder.is_dir():
+        from pagefmt.bytes.writing import refuse_links
+
+        refuse_links(folder)
         _mode_for(folder, mode)
     from pagefmt.spark.session import running
 
