@@ -355,21 +355,21 @@ def test_writing_commands_name_what_they_wrote(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("move", MOVES)
 def test_export_reads_where_the_instance_keeps_its_directories(tmp_path: Path, move: object) -> None:
     """What every task of Spark is told: the directories by name, none that lies elsewhere."""
-    from pagectl.commands.export import _options
-    from pagectl.opening.broker import located
-
-    from pagefmt.columns.table_body import TableBody
+    from pagectl.commands.export import _fleet
+    from pagectl.options.groups import BrokerOptions
 
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
     root = instance(tmp_path / "broker")
     beans = moved(root, tmp_path / "elsewhere")
     assert callable(move)
     move(root, beans)
-    place = _options(located(root), TableBody.SIZE, None).location()
+    ((broker,), _) = _fleet([str(root)], None, BrokerOptions())
+    place = broker.place
     assert [str(place.paging), str(place.journal), str(place.bindings)] == [*beans.values()][:3]
     (tmp_path / "elsewhere" / "journal").rename(tmp_path / "gone")
     (root / "data" / "journal").mkdir()
-    assert _options(located(root), TableBody.SIZE, None).location().journal is None
+    ((broker,), _) = _fleet([str(root)], None, BrokerOptions())
+    assert broker.place.journal is None
 
 
 LIMITS = (
