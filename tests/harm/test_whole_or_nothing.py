@@ -285,7 +285,7 @@ def rows_in(table: Path) -> list[str]:
     assert {path.suffix or path.name for path in table.iterdir()} == {".parquet", "_SUCCESS"}
     import pyarrow.parquet as pq
 
-    return sorted(map(str, pq.read_table(table).to_pylist()))
+    return sorted(map(str, pq.read_table(table).drop_columns(["exported_at"]).to_pylist()))
 
 
 # ---------------------------------------------------------------- in place
