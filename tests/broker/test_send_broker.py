@@ -16,6 +16,8 @@ from target_broker import target_broker
 
 pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(3600)]
+CASES = ("basic", "core-types", "core-headers")
+"""Directories whose messages a core client is given as they are."""
 
 
 def names(case: golden_cases.GoldenCase) -> list[str]:
@@ -28,6 +30,8 @@ def test_a_client_is_given_the_same(version: str, tmp_path: Path) -> None:
     wrong: list[str] = []
     queues = messages = 0
     for case in golden_cases.cases(version):
+        if case.name not in CASES:
+            continue
         old, new = tmp_path / case.name / "old", tmp_path / case.name / "new"
         data = case.copy(tmp_path / case.name / "source")
         (old.parent / "old").mkdir(parents=True)
