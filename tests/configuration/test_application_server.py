@@ -289,7 +289,7 @@ def test_pages_and_disks_of_a_profile_and_a_server(tmp_path: Path, capsys: pytes
     for command in (["pages", "ls"], ["disk", "usage"], ["disk", "check"]):
         for (profile, *server), folder in chosen.items():
             more = ["--profile", profile, *(["--server", *server] if server else [])]
-            assert run([*command, *more, "--format", "json", str(path)]) in (0, 2)
+            assert run([*command, *more, "--format", "json", str(path)]) in (0, 1, 2)
             captured = capsys.readouterr()
             assert ("2 messaging servers; only the first" in captured.err) == (len(more) == 2)
             assert folder in captured.out + captured.err
@@ -303,7 +303,7 @@ def test_with_a_data_source_the_disk_is_not_watched(tmp_path: Path, capsys: pyte
     path.write_text(standalone("17.0", with_journal('datasource="ds"')), "utf-8")
     assert run(["config", "lint", "--only", "jdbc-page-size-capped", str(path)]) == 0
     assert "capped" in capsys.readouterr().out
-    assert run(["disk", "check", "--broker-xml", str(path), str(tmp_path)]) in (0, 2)
+    assert run(["disk", "check", "--broker-xml", str(path), str(tmp_path)]) in (0, 1, 2)
 
 
 def test_names_of_the_server_are_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,7 +120,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("convert", 0, "{news} --edition artemis-2.56 --out {folder}/converted"),
     ("convert", 1, "{torn} --edition artemis-2.56"),
     ("convert", 2, "{news}"),
-    ("disk check", 0, "{folder} --max-disk-usage 100"),
+    ("disk check", 0, "{folder} --max-disk-usage 100 -w 100"),
     ("disk check", 1, "{folder} --max-disk-usage 100 -w 0:0"),
     ("disk check", 2, "{folder} --max-disk-usage 100 -c 0:0"),
     ("disk check", 3, "{folder} --max-disk-usage much"),
