@@ -303,8 +303,8 @@ class Peer:
             return
         number, outcome, why = int(cproton.pn_delivery_tag(found)[1:]), SendingOutcome.ACCEPTED, ""
         if state == Delivery.REJECTED:
-            wrapped: Any = Delivery.wrap(found)  # type: ignore[no-untyped-call]
-            condition = wrapped.remote.condition
+            untyped: Any = Delivery  # also where Proton is not installed
+            condition = untyped.wrap(found).remote.condition
             full = condition is not None and condition.name == "amqp:resource-limit-exceeded"
             outcome, why = SendingOutcome.LATER if full else SendingOutcome.REJECTED, _said(condition)
         elif state != Delivery.ACCEPTED:
