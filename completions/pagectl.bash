@@ -411,13 +411,6 @@ _pagectl_takes() {  # does this option of this command want a value?
         'journal compact --properties' |\
         'journal compact --profile' |\
         'journal compact --server' |\
-        'recover --out' |\
-        'recover --format' |\
-        'recover --edition' |\
-        'recover --broker-xml' |\
-        'recover --properties' |\
-        'recover --profile' |\
-        'recover --server' |\
         'large ls --format' |\
         'large ls --broker-xml' |\
         'large ls --properties' |\
@@ -445,6 +438,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'convert --properties' |\
         'convert --profile' |\
         'convert --server' |\
+        'recover --out' |\
+        'recover --format' |\
+        'recover --edition' |\
+        'recover --broker-xml' |\
+        'recover --properties' |\
+        'recover --profile' |\
+        'recover --server' |\
         'disk check --max-disk-usage' |\
         'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
@@ -593,11 +593,11 @@ _pagectl_options() {
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
-        'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --help -h ;;
         'large ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'large verify') _pagectl_offer '' --edition --jobs --broker-xml --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
+        'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
@@ -689,8 +689,6 @@ _pagectl_value() {
         'journal verify --properties' |\
         'journal compact --broker-xml' |\
         'journal compact --properties' |\
-        'recover --broker-xml' |\
-        'recover --properties' |\
         'large ls --broker-xml' |\
         'large ls --properties' |\
         'large verify --broker-xml' |\
@@ -699,6 +697,8 @@ _pagectl_value() {
         'queue drop --properties' |\
         'convert --broker-xml' |\
         'convert --properties' |\
+        'recover --broker-xml' |\
+        'recover --properties' |\
         'disk check --broker-xml' |\
         'disk check --properties' |\
         'disk check --textfile' |\
@@ -740,9 +740,9 @@ _pagectl_value() {
         'pages drop-backup --backup-dir' |\
         'journal compact --out' |\
         'journal compact --backup-dir' |\
-        'recover --out' |\
         'queue drop --out' |\
         'convert --out' |\
+        'recover --out' |\
         'replay run --out')
             _pagectl_paths -d
             ;;
@@ -773,10 +773,10 @@ _pagectl_value() {
         'messages decode --edition' |\
         'messages find --edition' |\
         'journal verify --edition' |\
-        'recover --edition' |\
         'large verify --edition' |\
         'queue drop --edition' |\
         'convert --edition' |\
+        'recover --edition' |\
         'disk check --edition' |\
         'disk watch --edition' |\
         'disk forecast --edition' |\
@@ -798,9 +798,9 @@ _pagectl_value() {
         'messages import-plan --format' |\
         'messages send --format' |\
         'journal compact --format' |\
-        'recover --format' |\
         'queue drop --format' |\
         'convert --format' |\
+        'recover --format' |\
         'replay run --format' |\
         'replay import --format' |\
         'replay compare --format' |\
@@ -929,7 +929,7 @@ _pagectl_value() {
 
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
-        '') _pagectl_offer '' config export pages messages journal recover large queue convert disk replay completion ;;
+        '') _pagectl_offer '' config export pages messages journal large queue convert recover disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan send ;;
@@ -971,11 +971,11 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'journal inspect') (($2 == 0)) && _pagectl_paths;;
         'journal verify') (($2 == 0)) && _pagectl_paths;;
         'journal compact') (($2 == 0)) && _pagectl_paths;;
-        'recover') (($2 == 0)) && _pagectl_paths;;
         'large ls') (($2 == 0)) && _pagectl_paths;;
         'large verify') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'convert') (($2 == 0)) && _pagectl_paths;;
+        'recover') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;
         'disk watch') (($2 == 0)) && _pagectl_paths;;
         'disk forecast') (($2 == 0)) && _pagectl_paths;;

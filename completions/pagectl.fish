@@ -76,10 +76,10 @@ complete -c pagectl -n __pagectl_group -a export -d 'Export the messages of brok
 complete -c pagectl -n __pagectl_group -a pages -d 'Page files: their messages, their damage, and what is still outstanding.'
 complete -c pagectl -n __pagectl_group -a messages -d 'Messages of a broker wherever they lie: journal, pages, large-message files.'
 complete -c pagectl -n __pagectl_group -a journal -d 'Message journal, bindings and JMS journal of a broker.'
-complete -c pagectl -n __pagectl_group -a recover -d 'Make a directory that a broker starts on of what damage has left.'
 complete -c pagectl -n __pagectl_group -a large -d 'Large-message files of a broker.'
 complete -c pagectl -n __pagectl_group -a queue -d 'Queues of a stopped broker.'
 complete -c pagectl -n __pagectl_group -a convert -d 'Write an older broker\'s data directory as one that a newer broker starts on.'
+complete -c pagectl -n __pagectl_group -a recover -d 'Make a directory that a broker starts on of what damage has left.'
 complete -c pagectl -n __pagectl_group -a disk -d 'The broker\'s disk monitor: when it blocks producers, and what uses the space.'
 complete -c pagectl -n __pagectl_group -a replay -d 'Recorded traffic replayed: what a broker would do under other settings.'
 complete -c pagectl -n __pagectl_group -a completion -d 'Print the completion script of a shell.'
@@ -584,16 +584,6 @@ complete -c pagectl -n '__pagectl_at journal compact' -l server -x -d 'Messaging
 complete -c pagectl -n '__pagectl_at journal compact' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at journal compact' -F
 
-complete -c pagectl -n '__pagectl_at recover' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
-complete -c pagectl -n '__pagectl_at recover' -l format -x -a 'text json' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at recover' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
-complete -c pagectl -n '__pagectl_at recover' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
-complete -c pagectl -n '__pagectl_at recover' -l properties -r -F -d 'Properties over the configuration; repeatable'
-complete -c pagectl -n '__pagectl_at recover' -l profile -x -d 'Profile of domain.xml'
-complete -c pagectl -n '__pagectl_at recover' -l server -x -d 'Messaging server of a subsystem'
-complete -c pagectl -n '__pagectl_at recover' -l help -s h -d 'Show the help and exit.'
-complete -c pagectl -n '__pagectl_at recover' -F
-
 complete -c pagectl -n '__pagectl_at large ls' -l format -x -a 'text json jsonl' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at large ls' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at large ls' -l properties -r -F -d 'Properties over the configuration; repeatable'
@@ -636,6 +626,16 @@ complete -c pagectl -n '__pagectl_at convert' -l profile -x -d 'Profile of domai
 complete -c pagectl -n '__pagectl_at convert' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at convert' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at convert' -F
+
+complete -c pagectl -n '__pagectl_at recover' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at recover' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at recover' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at recover' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at recover' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at recover' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at recover' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at recover' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at recover' -F
 
 complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'Limit to use instead of that of broker.xml.'
 complete -c pagectl -n '__pagectl_at disk check' -l min-disk-free -x -d 'Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.'

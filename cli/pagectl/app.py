@@ -91,7 +91,6 @@ TREE: dict[str, Leaf | Group] = {
             "compact": ("journal_compact", "Write journals anew without dead records; brokers load the same."),
         },
     ),
-    "recover": ("recover", "Make a directory that a broker starts on of what damage has left."),
     "large": (
         "Large-message files of a broker.",
         {
@@ -106,6 +105,7 @@ TREE: dict[str, Leaf | Group] = {
         },
     ),
     "convert": ("convert", "Write an older broker's data directory as one that a newer broker starts on."),
+    "recover": ("recover", "Make a directory that a broker starts on of what damage has left."),
     "disk": (
         "The broker's disk monitor: when it blocks producers, and what uses the space.",
         {

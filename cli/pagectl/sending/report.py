@@ -69,7 +69,8 @@ class SendingReport:
             print("no message to send")
             return
         last = () if self.dry else ("SENT", "REFUSED")
-        print_table((*heads, *last, "QUEUE", "TARGET"), map(self._cells, shown), right=(*heads, *last))
+        if shown:
+            print_table((*heads, *last, "QUEUE", "TARGET"), map(self._cells, shown), right=(*heads, *last))
         count = sum(each.totals.messages if self.dry else each.totals.sent for each in self.queues)
         done = "would send" if self.dry else "sent"
         broker = f" ({one_line(self.product or '')} {one_line(self.version)})" if self.version is not None else ""
