@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from pagefmt.directory.bindings import QueueBinding
@@ -120,9 +120,10 @@ def _survey_page(store: StoreState, page: PageFile) -> _PageSurvey:
 def survey(state: PagingState, jobs: int = 1) -> DirectorySurvey:
     """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large."""
     found = DirectorySurvey(state)
-    stores = list(state.stores())
+    stores = deque(state.stores())
     with looking_ahead(_survey_page, stores, jobs) as look:
-        for store in stores:
+        while stores:
+            store = stores.popleft()
             one = _store(store, found, look)
             if one.judged or store.store.pages:
                 found.stores.append(one)

@@ -140,7 +140,7 @@ def test_the_journal_is_newer_than_the_pages(live: Path, monkeypatch: pytest.Mon
     whole = load_place(locate(live))
     (summary,) = [store.summary() for store in whole.stores()]
 
-    def meanwhile(place: DataLocation) -> KnownJournals:
+    def meanwhile(place: DataLocation, *_: object) -> KnownJournals:
         with (folder / "000000009.page").open("ab") as page:
             page.write(record(10_000, queues=(3,), address="scatter"))
         (folder / "000000010.page").write_bytes(record(10_001, queues=(3,), address="scatter"))

@@ -28,11 +28,16 @@ PACKAGES = (pagectl, pageengine, brokerconf, pagefmt)
 
 
 def import_everything() -> None:
-    """Once for all calls; the modules that need Spark are left to who calls them."""
+    """Once for all calls; the modules that need Spark, or Proton where it is missing, are left to who calls them."""
     for package in PACKAGES:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if "spark" not in module.name and not module.name.endswith("__main__"):
+            if "spark" in module.name or module.name.endswith("__main__"):
+                continue
+            try:
                 importlib.import_module(module.name)
+            except ModuleNotFoundError as err:
+                if err.name not in ("cproton", "proton"):
+                    raise
 
 
 def answer(call: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -103,9 +104,10 @@ def _findings(
     found: list[Finding] = []
     addresses = state.addresses
     layout = None
-    stores = list(each_store(place, state))
+    stores = deque(each_store(place, state))
     with looking_ahead(PageReader(edition), stores, jobs) as look:
-        for known in stores:
+        while stores:
+            known = stores.popleft()
             store = known.store
             found += store_findings(store, addresses)
             layout = layout or first_layout(store.pages)
