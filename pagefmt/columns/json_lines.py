@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -60,26 +60,12 @@ class MessageLines:
         """The first ``count`` lines, or all."""
         return MessageLines(self.texts.slice(0, count))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Without the bytes around a part, which Arrow would send along."""
-        at = self._offsets() - self._offsets()[0]
-        return _lines_again, (at.astype(np.int32).tobytes(), bytes(self.content))
-
-    def _offsets(self) -> Ints:
-        """Of each line in the buffer of all, and of the end."""
-        offsets = np.frombuffer(self.texts.buffers()[1], np.int32)
-        return offsets[self.texts.offset : self.texts.offset + len(self.texts) + 1].astype(np.int64)
-
     @property
     def content(self) -> memoryview:
         """All lines with their line ends, UTF-8."""
-        at, content = self._offsets(), self.texts.buffers()[2]
+        _, offsets, content = self.texts.buffers()
+        at = np.frombuffer(offsets, np.int32)[self.texts.offset : self.texts.offset + len(self.texts) + 1]
         return memoryview(content)[int(at[0]) : int(at[-1])] if content is not None else memoryview(b"")
-
-
-def _lines_again(offsets: bytes, content: bytes) -> MessageLines:
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(content)]
-    return MessageLines(pa.BinaryArray.from_buffers(pa.binary(), len(offsets) // 4 - 1, buffers))
 
 
 Item = MessageLines | SelectedMessage | Damage

@@ -80,7 +80,7 @@ def carry_out(
             elif columns is not None:
                 _write_columns(run, form, ChosenColumns(columns), shown.limit)
             elif form is DecodeFormat.jsonl:
-                run.write(partial(_line_texts, run), shown.limit)
+                run.write(partial(_line_texts, run), shown.limit, jobs=1)  # made faster than they could be sent
             else:
                 _write_text(run, shown.limit, with_offsets)
     tell_unsearched(choice)
@@ -165,13 +165,18 @@ class _Decoding:
             yield found
 
     def write(
-        self, texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]], limit: int | None
+        self,
+        texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]],
+        limit: int | None,
+        jobs: int | None = None,
     ) -> None:
-        """Write the texts of the messages of all pages asked for, counted."""
+        """Write the texts of the messages of all pages asked for, counted. ``jobs``: in the place of all."""
         most = sys.maxsize if limit is None else limit
         if not most:
             return
-        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read(texts, self.jobs, beside_output=True)
+        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read(
+            texts, jobs or self.jobs, beside_output=True
+        )
         for _, found in made:
             taken = found.first(most - self.written)
             write_utf8(taken.content)
