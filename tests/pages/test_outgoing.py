@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from golden_cases import GOLDEN, unpacked
 from pagectl.sending.frames import Frames, FramesOut, NotAmqp
+from pagectl.sending.messages import StoredMessages
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter
+from pagefmt.directory.locate import within
 from pagefmt.exchange.outgoing import MessageFormat, SendingWay, outgoing, own_duplicate_id
 from pagefmt.messages.amqp_message import NO_EXTRA, AmqpMessage
 from pagefmt.messages.amqp_sections import decode_sections
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock, decode_core_message
 from pagefmt.messages.values import TypedValue, ValueKind
+from pagefmt.outstanding.state import load_place
 
 DATA = b"\0\x53\x75\xa0\x03abc"
 TTL = b"\0\x53\x70\xc0\x08\x03\x41\x40\x70\x00\x00\x10\x00"
@@ -94,3 +100,19 @@ def test_a_transfer_gets_the_format_of_its_tag() -> None:
 def test_what_is_no_amqp_is_known() -> None:
     with pytest.raises(NotAmqp):
         list(Frames().cut(b"HTTP/1.1 400 Bad Request\r\n"))
+
+
+@pytest.mark.parametrize("life", sorted((GOLDEN / "lives").glob("*.tar.zst")), ids=lambda path: path.name)
+def test_the_order_is_the_same_at_any_time(life: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that goes on finds the messages that the one before sent, though more of them are due by now."""
+    place = within(unpacked(life) / "data")
+    found = []
+    for now in (1.0, 4e9):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        state = load_place(place)
+        stored = StoredMessages(place, state, None, None)
+        assert state.bindings is not None
+        queues = state.bindings.queues.values()
+        found.append({queue.name: [each.id for each in stored.of(queue)] for queue in queues})
+    assert any(found[0].values())
+    assert found[0] == found[1]

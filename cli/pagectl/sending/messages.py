@@ -100,9 +100,10 @@ class StoredMessages:
     damaged: bool = False
 
     def of(self, queue: QueueBinding) -> Iterator[QueuedMessage]:
-        """Those that the queue would deliver, in that order."""
+        """Those that the queue would deliver, in that order, those with a time behind the others: by the clock a run
+        that goes on would not find the order of the one before."""
         choice = MessageFilter(queues=frozenset((queue.id,)), selector=self.selector, outstanding=True)
-        sources = AllSources(self.place, self.state, choice, large=self.large)
+        sources = AllSources(self.place, self.state, choice, large=self.large, now=0)
         position = 0
         for at in sources:
             known = at.known
