@@ -500,6 +500,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk exporter --profile' |\
         'disk exporter --server' |\
         'disk exporter --edition' |\
+        'replay run --brokers' |\
         'replay run --config' |\
         'replay run --edition' |\
         'replay run --heap' |\
@@ -512,6 +513,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay run --set' |\
         'replay run --format' |\
         'replay run --report' |\
+        'replay run --jobs' |\
+        'replay run --spark' |\
         'replay import --to' |\
         'replay import --name' |\
         'replay import --format' |\
@@ -530,6 +533,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay compare --profile' |\
         'replay compare --server' |\
         'replay compare --format' |\
+        'replay sweep --brokers' |\
         'replay sweep --config' |\
         'replay sweep --vary' |\
         'replay sweep --edition' |\
@@ -603,11 +607,11 @@ _pagectl_options() {
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
         'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
         'disk exporter') _pagectl_offer '' --listen --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
-        'replay run') _pagectl_offer '' --config --edition --heap --properties --profile --server --outcome --out --until --set --skip-bad-lines --check --format --report --help -h ;;
+        'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
         'replay import') _pagectl_offer '' --to --name --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --skip-bad-lines --decisions --detail --format --help -h ;;
-        'replay sweep') _pagectl_offer '' --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay sweep') _pagectl_offer '' --brokers --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;
         'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|messages|journal|large|queue|disk|replay) _pagectl_offer '' --help -h ;;
@@ -831,7 +835,9 @@ _pagectl_value() {
         'pages find --body' |\
         'pages decode --body' |\
         'messages decode --body' |\
-        'messages find --body')
+        'messages find --body' |\
+        'replay run --brokers' |\
+        'replay sweep --brokers')
             _pagectl_list none size sha256 text value base64 hex
             ;;
         'export --what')
@@ -981,11 +987,11 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'disk forecast') (($2 == 0)) && _pagectl_paths;;
         'disk usage') (($2 == 0)) && _pagectl_paths;;
         'disk exporter') (($2 >= 0)) && _pagectl_paths;;
-        'replay run') (($2 == 0)) && _pagectl_paths;;
+        'replay run') (($2 >= 0)) && _pagectl_paths;;
         'replay import') (($2 >= 0)) && _pagectl_paths;;
         'replay generate') (($2 == 0)) && _pagectl_offer '' steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up;;
         'replay compare') (($2 >= 0)) && _pagectl_paths;;
-        'replay sweep') (($2 == 0)) && _pagectl_paths;;
+        'replay sweep') (($2 >= 0)) && _pagectl_paths;;
         'replay advise') (($2 == 0)) && _pagectl_paths;;
         'completion') (($2 == 0)) && _pagectl_offer '' bash zsh fish;;
     esac

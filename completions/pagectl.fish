@@ -229,7 +229,7 @@ complete -c pagectl -n '__pagectl_at config capacity' -l help -s h -d 'Show the 
 complete -c pagectl -n '__pagectl_at config capacity' -F
 
 complete -c pagectl -n '__pagectl_at export' -l to -x -d 'Folder of the table: a path, or a URL that Spark writes to.'
-complete -c pagectl -n '__pagectl_at export' -l brokers -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'More brokers: a CSV file with the columns path and, as wanted, name and edition.'
+complete -c pagectl -n '__pagectl_at export' -l brokers -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'More of them: a CSV file with the column path and, as wanted, name and edition (of traces: config).'
 complete -c pagectl -n '__pagectl_at export' -l what -x -a 'paged-messages messages pages outstanding damage acknowledgements' -d 'What a row is; messages: wherever they lie, also in the journal.'
 complete -c pagectl -n '__pagectl_at export' -l master -x -d 'Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://HOST.'
 complete -c pagectl -n '__pagectl_at export' -l body -x -a 'none size text value base64' -d 'Body columns to write; base64 keeps the bytes, in a binary column.'
@@ -707,6 +707,7 @@ complete -c pagectl -n '__pagectl_at disk exporter' -l edition -x -a 'auto horne
 complete -c pagectl -n '__pagectl_at disk exporter' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk exporter' -F
 
+complete -c pagectl -n '__pagectl_at replay run' -l brokers -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'More of them: a CSV file with the column path and, as wanted, name and edition (of traces: config).'
 complete -c pagectl -n '__pagectl_at replay run' -l config -r -F -d 'Whose settings decide: broker.xml, properties, JSON, YAML, or an instance.'
 complete -c pagectl -n '__pagectl_at replay run' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at replay run' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
@@ -721,6 +722,8 @@ complete -c pagectl -n '__pagectl_at replay run' -l skip-bad-lines -d 'Pass over
 complete -c pagectl -n '__pagectl_at replay run' -l check -d 'Test the engine\'s invariants after each operation.'
 complete -c pagectl -n '__pagectl_at replay run' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at replay run' -l report -r -F -d 'Write the account as an HTML file.'
+complete -c pagectl -n '__pagectl_at replay run' -l jobs -x -d 'Processes side by side; 0: one for each processor that may be used.'
+complete -c pagectl -n '__pagectl_at replay run' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'
 complete -c pagectl -n '__pagectl_at replay run' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay run' -F
 
@@ -755,6 +758,7 @@ complete -c pagectl -n '__pagectl_at replay compare' -l format -x -a 'text json'
 complete -c pagectl -n '__pagectl_at replay compare' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay compare' -F
 
+complete -c pagectl -n '__pagectl_at replay sweep' -l brokers -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'More of them: a CSV file with the column path and, as wanted, name and edition (of traces: config).'
 complete -c pagectl -n '__pagectl_at replay sweep' -l config -r -F -d 'Whose settings decide: broker.xml, properties, JSON, YAML, or an instance.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l vary -x -a '(__pagectl_override)' -d 'Values to try; repeatable: all combinations.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'

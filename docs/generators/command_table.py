@@ -102,7 +102,7 @@ FREE = frozenset(
      "BYTES", "FROM=TO", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
 )  # fmt: skip
 PATHS = frozenset(
-    {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}
+    {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "TRACE…", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}
 )
 
 

@@ -1,4 +1,4 @@
-"""One trace under many settings, side by side: on the cores here, or on Spark."""
+"""Traces of brokers under many settings, side by side: on the cores here, or on Spark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heapq import nlargest
 from itertools import product
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pageengine.errors import PageEngineError
 from pageengine.model.outcome import PAGED
@@ -22,6 +22,8 @@ from pageengine.trace.reading import open_trace
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
+
+_Replayed = TypeVar("_Replayed")
 
 COLUMNS = (
     "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
@@ -44,18 +46,34 @@ class SweepVariant:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """What a variant came to."""
+    """What a variant came to. ``broker``: whose trace, where there are several."""
 
     number: int
     settings: tuple[str, ...]
     totals: Totals
     most_paged: tuple[tuple[str, int], ...] = ()
     """The addresses that paged most, and the messages of each."""
+    broker: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The row as a JSON object."""
         found = {name: getattr(self.totals, name) for name in COLUMNS}
-        return {"number": self.number, "settings": list(self.settings), **found}
+        named = {} if self.broker is None else {"broker": self.broker}
+        return named | {"number": self.number, "settings": list(self.settings), **found}
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSweepRow:
+    """A variant that could not be replayed, of one broker among several."""
+
+    number: int
+    settings: tuple[str, ...]
+    broker: str
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as a JSON object."""
+        return {"broker": self.broker, "number": self.number, "settings": list(self.settings), "failed": self.why}
 
 
 def parse_vary(text: str) -> list[SettingOverride]:
@@ -74,12 +92,13 @@ def variants(axes: Sequence[Sequence[SettingOverride]]) -> list[SweepVariant]:
 
 @dataclass(frozen=True, slots=True)
 class SweepJob:
-    """What a worker needs; goes to other processes and hosts."""
+    """What a worker needs; goes to other processes and hosts. ``broker``: where there are several."""
 
     trace: Path
     configuration: Configuration
     skip_bad_lines: bool
     variant: SweepVariant
+    broker: str | None = None
 
 
 def variant_configuration(job: SweepJob) -> Configuration:
@@ -93,35 +112,34 @@ def sweep_row(job: SweepJob) -> SweepRow:
     found = recorded(variant_configuration(job), reader)
     paged = {name: one.sends[PAGED] + one.sends[f"released {PAGED}"] for name, one in found.addresses.items()}
     most = nlargest(MOST_PAGED, ((name, count) for name, count in paged.items() if count), key=itemgetter(1))
-    return SweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), totals(found), tuple(most))
-
-
-Sweep = Callable[[Sequence[SweepJob]], Iterator[SweepRow]]
+    return SweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), totals(found), tuple(most), job.broker)
 
 
 @contextmanager
-def sweeping(name: str, processes: int, spark: str | None) -> Iterator[Sweep]:
-    """What replays variants, as often as it is asked: on ``processes`` cores here, or under a master of Spark.
+def sweeping(
+    name: str, processes: int, spark: str | None, replayed: Callable[[SweepJob], _Replayed]
+) -> Iterator[Callable[[Sequence[SweepJob]], Iterator[_Replayed]]]:
+    """What has each job ``replayed``, as often as it is asked: on ``processes`` cores here, or by a master of Spark.
 
-    On Spark the trace and the configuration must be readable under their paths on every worker, and rows come when all
+    On Spark the traces and configurations must be readable under their paths on every worker, and rows come when all
     are there. Raises NoSpark, NoJava, SweepError.
     """
     if spark is None:
-        yield lambda jobs: sweep_here(jobs, processes)
+        yield lambda jobs: _here(jobs, processes, replayed)
         return
     from pagefmt.spark.session import running
 
     with running(name, spark, {}) as context:
-        yield lambda jobs: iter(_sweep_on_spark(context, spark, jobs))
+        yield lambda jobs: iter(_on_spark(context, spark, jobs, replayed))
 
 
-def sweep_here(jobs: Sequence[SweepJob], processes: int) -> Iterator[SweepRow]:
-    """Rows in the order of the variants; at most ``processes`` at a time."""
+def _here(jobs: Sequence[SweepJob], processes: int, replayed: Callable[[SweepJob], _Replayed]) -> Iterator[_Replayed]:
+    """Rows in the order of the jobs; at most ``processes`` at a time."""
     if processes <= 1 or len(jobs) == 1:
-        yield from map(sweep_row, jobs)
+        yield from map(replayed, jobs)
         return
     with ProcessPoolExecutor(min(processes, len(jobs))) as pool:
-        yield from pool.map(sweep_row, jobs)
+        yield from pool.map(replayed, jobs)
 
 
 def _cause(err: Exception) -> str:
@@ -130,11 +148,13 @@ def _cause(err: Exception) -> str:
     return named[-1].strip()[:200] if named else type(err).__name__
 
 
-def _sweep_on_spark(context: SparkContext, master: str, jobs: Sequence[SweepJob]) -> list[SweepRow]:
+def _on_spark(
+    context: SparkContext, master: str, jobs: Sequence[SweepJob], replayed: Callable[[SweepJob], _Replayed]
+) -> list[_Replayed]:
     try:
-        rows: list[SweepRow] = context.parallelize(jobs, len(jobs)).map(sweep_row).collect()
+        rows: list[_Replayed] = context.parallelize(jobs, len(jobs)).map(replayed).collect()
     except Exception as err:
         raise SweepError(
             f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
         ) from err
-    return sorted(rows, key=lambda row: row.number)
+    return rows

@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import glob
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
@@ -25,6 +25,7 @@ from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 
 FIELDS: Final = ("name", "path", "edition")
+WITH_CONFIG: Final = (*FIELDS, "config")
 _LIMIT: Final = 64 << 20
 """Bytes of a list: hundreds of thousands of brokers."""
 _PATTERN: Final = frozenset("*?[")
@@ -35,11 +36,12 @@ class FleetError(PageFmtError):
 
 
 class FleetEntry(NamedTuple):
-    """A broker as it was named. ``edition`` None: as its journals tell."""
+    """A broker as it was named. ``edition`` None: as its files tell; ``config``: its configuration, where asked for."""
 
     name: str
     path: Path
     edition: Edition | None = None
+    config: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,16 @@ def local_path(text: str) -> Path:
     return Path("/" + text.removeprefix("file:").lstrip("/") if text.startswith("file:") else text)
 
 
-def fleet_of(paths: Iterable[str], listing: Path | None = None) -> list[FleetEntry]:
+def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequence[str] = FIELDS) -> list[FleetEntry]:
     """Brokers by paths or patterns of paths, and those of a list, in their order. A path is its name, in full.
+
+    ``columns`` are those that a list may have.
 
     Raises ``FleetError``, also where two have one name, and ``NotReadable``.
     """
     named = [path for text in paths for path in _matching(local_path(text))]
     found = [FleetEntry(str(path.absolute()), path) for path in named]
-    found += [] if listing is None else _listed(listing)
+    found += [] if listing is None else _listed(listing, columns)
     twice = [name for name, times in Counter(each.name for each in found).items() if times > 1]
     if twice:
         raise FleetError(f"{twice[0]}: named twice; every broker needs a name of its own")
@@ -85,16 +89,16 @@ def _matching(path: Path) -> list[Path]:
     return found
 
 
-def _listed(listing: Path) -> list[FleetEntry]:
+def _listed(listing: Path, columns: Sequence[str]) -> list[FleetEntry]:
     try:
         lines = enumerate(read_start(listing, _LIMIT).decode("utf-8-sig").splitlines(), 1)
     except UnicodeDecodeError as err:
         raise FleetError(f"{listing}: offset {err.start}: not UTF-8") from err
     rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
     heading = _fields(rows[0][1]) if rows else []
-    if "path" not in heading or (foreign := next(dropwhile(FIELDS.__contains__, heading), None)) is not None:
+    if "path" not in heading or (foreign := next(dropwhile(columns.__contains__, heading), None)) is not None:
         said = f"{foreign!r} is none of" if "path" in heading else "the first line has to name the columns:"
-        raise FleetError(f"{listing}: {said} {', '.join(FIELDS)}")
+        raise FleetError(f"{listing}: {said} {', '.join(columns)}")
     return [_entry(listing, number, heading, line) for number, line in rows[1:]]
 
 
@@ -111,10 +115,12 @@ def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEn
     given = {name: value.strip() for name, value in zip(heading, values, strict=False) if value.strip()}
     if len(values) > len(heading) or "path" not in given:
         raise FleetError(f"{listing}: line {number}: not a line of {','.join(heading)}, with a path")
-    path = listing.absolute().parent / local_path(given["path"])
+    folder = listing.absolute().parent
+    path = folder / local_path(given["path"])
     try:
         edition = Edition(given["edition"]) if "edition" in given else None
     except ValueError:
         known = ", ".join(str(each.value) for each in Edition)
         raise FleetError(f"{listing}: line {number}: edition {given['edition']!r} is none of {known}") from None
-    return FleetEntry(given.get("name", str(path)), path, edition)
+    config = folder / local_path(given["config"]) if "config" in given else None
+    return FleetEntry(given.get("name", str(path)), path, edition, config)

@@ -463,6 +463,80 @@ def test_logs_from_a_pipe_are_refused(tmp_path: Path, call: Call) -> None:
     assert status == 2 and "is read twice" in err
 
 
+def traces_of_brokers(folder: Path) -> Path:
+    """Two brokers that are sound, one without its trace, one without its configuration."""
+    for number, name in enumerate(("page-basic", "block-basic")):
+        config, trace, _ = laid_out(folder, name)
+        config.rename(folder / f"{number}.xml")
+        trace.rename(folder / f"{number}.jsonl")
+    listing = folder / "list.csv"
+    listing.write_text(
+        "name,path,config,edition\n# a remark\none,0.jsonl,0.xml,\ntwo,1.jsonl,,artemis-2.44\n"
+        "gone,nowhere.jsonl,0.xml,\nlost,0.jsonl,nowhere.xml,\n"
+    )
+    return listing
+
+
+def test_traces_of_several_brokers_are_a_row_each(tmp_path: Path, call: Call) -> None:
+    listing = traces_of_brokers(tmp_path)
+    words = ("--brokers", listing, "--config", tmp_path / "1.xml", "--format", "json")
+    status, out, err = call("run", *words)
+    rows = json.loads(out)["replays"]
+    assert status == 1 and [row["broker"] for row in rows] == ["one", "two", "gone", "lost"]
+    assert ["nowhere.jsonl" in rows[2]["failed"], "nowhere.xml" in rows[3]["failed"]] == [True, True]
+    assert [line.split(": ")[1] for line in err.splitlines() if line.startswith("warning")] == ["gone", "lost"]
+    for row, number in zip(rows[:2], "01", strict=True):
+        edition = ("--edition", "artemis-2.44") if number == "1" else ()
+        alone = call("run", tmp_path / f"{number}.jsonl", "--config", tmp_path / f"{number}.xml", *edition,
+                     "--format", "json")  # fmt: skip
+        assert json.loads(alone[1])["broker"]["peak_memory"]["value"] == row["peak_memory"] > 0
+    varied = ("sweep", *words, "--vary", "#:max-size-bytes=20K,1M")
+    swept = json.loads(call(*varied, "--jobs", 2)[1])["variants"]
+    assert swept == json.loads(call(*varied, "--jobs", 1)[1])["variants"]
+    assert [(row["broker"], row["number"], "failed" in row) for row in swept] == [
+        ("one", 0, False), ("one", 1, False), ("two", 0, False), ("two", 1, False),
+        ("gone", 0, True), ("gone", 1, True), ("lost", 0, True),
+    ]  # fmt: skip
+    table = call("run", tmp_path / "0.jsonl", tmp_path / "1.jsonl", tmp_path / "no.jsonl", "--config",
+                 tmp_path / "0.xml")[1]  # fmt: skip
+    assert table.splitlines()[0].split()[:3] == ["broker", "peak", "heap"] and "?" in table.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "{a}", "{a}", "--config", "{config}"), "named twice"),
+        (("run",), "name a TRACE"),
+        (("run", "{a}"), "--config FILE"),
+        (("run", "{a}", "{b}"), "--config FILE"),
+        (("run", "{a}", "{b}", "--config", "{config}", "--until", "3"), "go with one TRACE"),
+        (("run", "{a}", "--config", "{config}", "--spark", "local[2]"), "several traces"),
+        (("sweep", "{a}", "--config", "{config}"), "--vary"),
+        (("run", "{b}", "{c}", "--config", "{config}"), "No such file"),
+        (("run", "--brokers", "{config}"), "has to name the columns"),
+    ],
+)
+def test_what_does_not_fit_several_traces_is_told(
+    tmp_path: Path, call: Call, words: tuple[str, ...], said: str
+) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    names = {"config": config, "a": trace, "b": tmp_path / "b.jsonl", "c": tmp_path / "c.jsonl"}
+    status, out, err = call(*(word.format(**names) for word in words))
+    assert (status, out) == (2, "") and said in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.cluster
+def test_spark_replays_the_traces_of_several_brokers(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = HERE.parent
+    monkeypatch.setenv("PYTHONPATH", f"{root}:{root / 'cli'}:{root / 'schemas'}")
+    listing = traces_of_brokers(tmp_path)
+    words = ("run", "--brokers", listing, "--config", tmp_path / "1.xml", "--format", "json")
+    status, out, _ = call(*words, "--spark", "local[2]")
+    assert (status, json.loads(out)) == (1, json.loads(call(*words)[1]))
+
+
 @pytest.mark.cluster
 def test_spark_gives_the_same_rows(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     root = HERE.parent

@@ -16,7 +16,7 @@ from pagectl.opening.broker import NO_DIR, from_environment, located
 from pagectl.options.columns import FLEET_SPLITS
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import TextOrJsonOption, WhereOption
+from pagectl.options.shared import BrokersOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit, describe
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
@@ -80,14 +80,7 @@ def command(
             "[default: $ARTEMIS_INSTANCE].",
         ),
     ] = None,
-    brokers: Annotated[
-        Path | None,
-        typer.Option(
-            "--brokers",
-            metavar="LIST",
-            help="More brokers: a CSV file with the columns path and, as wanted, name and edition.",
-        ),
-    ] = None,
+    brokers: BrokersOption = None,
     what: Annotated[
         TableContent,
         typer.Option("--what", help="What a row is; messages: wherever they lie, also in the journal."),

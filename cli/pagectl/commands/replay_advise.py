@@ -46,7 +46,7 @@ def command(
     from pagectl.opening.replay import note_not_modelled, replay_configuration
     from pageengine.replay.advice import advise, budget
     from pageengine.replay.replaying import recorded
-    from pageengine.replay.sweep import SweepJob, sweeping
+    from pageengine.replay.sweep import SweepJob, sweep_row, sweeping
     from pageengine.trace.reading import open_trace
 
     deciding = replay_configuration(config, options.reading()).absolute()
@@ -56,7 +56,7 @@ def command(
     allowed = budget(deciding.heap, room, deciding)
     count = 0
     with (
-        sweeping("pagectl replay advise", processes(jobs), spark) as sweep,
+        sweeping("pagectl replay advise", processes(jobs), spark, sweep_row) as sweep,
         progress("replaying", None, "replays") as bar,
     ):
 

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.formats import TextOrJson
+from pagectl.options.formats import TableFormat, TextOrJson
 from pagectl.options.groups import DecidingOptions
 from pagectl.options.replay import (
-    ConfigOption,
     SetOption,
     SkipOption,
-    TraceArgument,
+    SparkOption,
+    TracesArgument,
+    UsualConfigOption,
     refuse_overwriting,
 )
-from pagectl.options.shared import OutOption, TextOrJsonOption
+from pagectl.options.shared import BrokersOption, JobsOption, OutOption, TextOrJsonOption, processes
 from pagectl.running.collector import seldom_collected
-from pagectl.running.exits import Exit, describe, report
+from pagectl.running.exits import CallError, Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning
 from pagefmt.quantities import count_text
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pageengine.replay.replaying import Configuration
     from pageengine.running.engine import Engine
     from pageengine.trace.reading import TraceReader
+    from pagefmt.directory.fleet import FleetEntry
 
 TOLD_EACH = 500
 """Operations between two looks at the progress bar."""
@@ -42,12 +44,14 @@ EXAMPLES = (
         "With another limit, and a report to pass on",
         "replay run friday.jsonl --config broker.xml --set '#:max-size-bytes=64M' --report friday.html",
     ),
+    ("Every broker of a fleet under its own configuration", "replay run --brokers traces.csv"),
 )
 
 
 def command(
-    trace: TraceArgument,
-    config: ConfigOption,
+    traces: TracesArgument = None,
+    brokers: BrokersOption = None,
+    config: UsualConfigOption = None,
     options: DecidingOptions = DecidingOptions(),
     outcome: Annotated[
         Path | None,
@@ -66,11 +70,25 @@ def command(
         Path | None,
         typer.Option("--report", metavar="FILE", help="Write the account as an HTML file."),
     ] = None,
+    jobs: JobsOption = 0,
+    spark: SparkOption = None,
 ) -> int:
     """Replay a trace: memory, pages, drops, refusals and blocked producers, as with a real broker.
 
-    Ends with status 1 where lines of the trace could not be applied.
+    Traces of several brokers are replayed side by side, and what each came to is a row. Ends with status 1 where lines
+    of a trace could not be applied, or one of several could not be replayed.
     """
+    from pagefmt.directory.fleet import WITH_CONFIG, fleet_of
+
+    entries = fleet_of(traces or [], brokers, WITH_CONFIG)
+    if brokers is not None or len(entries) != 1:
+        if until is not None or check or not (outcome is out is to_html is None):
+            raise CallError("--outcome, --out, --until, --check and --report go with one TRACE")
+        return _fleet(entries, config, options, settings, skip_bad_lines, processes(jobs), spark, format)
+    if spark is not None or config is None:
+        wrong = "--config FILE: say whose settings decide" if config is None else "--spark goes with several traces"
+        raise CallError(wrong)
+    trace = entries[0].path
     from pagectl.opening.replay import note_not_modelled, replay_configuration
     from pageengine.replay.ranking import natural
 
@@ -102,6 +120,21 @@ def command(
         report(describe(stopped))
         return Exit.FAILED
     return Exit.FOUND if recording.results["unsupported"] or recording.results["malformed"] else Exit.OK
+
+
+def _fleet(
+    entries: list[FleetEntry], config: Path | None, options: DecidingOptions, settings: list[str] | None,
+    skip_bad_lines: bool, processes: int, spark: str | None, format: TextOrJson,
+) -> Exit:  # fmt: skip
+    from pagectl.opening.replay_fleet import replayed, traced_fleet
+    from pagectl.outputs.sweep_rows import print_rows, status
+    from pageengine.replay.sweep import variants
+
+    fleet = traced_fleet(entries, config, options, settings)
+    rows = replayed(fleet, variants([]), skip_bad_lines=skip_bad_lines, processes=processes, spark=spark,
+                    command="replay run")  # fmt: skip
+    print_rows(rows, TableFormat(format.value), "replays")
+    return status(rows)
 
 
 @dataclass(frozen=True, slots=True)

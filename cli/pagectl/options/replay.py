@@ -11,16 +11,23 @@ from pagectl.running.examples import CommandWithExamples
 from pagectl.running.exits import CallError
 
 TraceArgument = Annotated[Path, typer.Argument(metavar="TRACE", help="JSON Lines (plain, gzip, zstd) or Parquet.")]
+TracesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TRACE…",
+        help="JSON Lines (plain, gzip, zstd) or Parquet; several, or patterns of such paths: a row of each.",
+    ),
+]
 TraceOutOption = Annotated[
     Path,
     typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."),
 ]
-ConfigOption = Annotated[
-    Path,
-    typer.Option(
-        "--config", metavar="FILE", help="Whose settings decide: broker.xml, properties, JSON, YAML, or an instance."
-    ),
-]
+_CONFIG: Any = typer.Option(
+    "--config", metavar="FILE", help="Whose settings decide: broker.xml, properties, JSON, YAML, or an instance."
+)
+ConfigOption = Annotated[Path, _CONFIG]
+UsualConfigOption = Annotated[Path | None, _CONFIG]
+"""Where a list may name one for each broker."""
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="MATCH:NAME=VALUE", help="Override a setting; repeatable."),

@@ -60,6 +60,14 @@ EditionOption = Annotated[
         "[default: auto: as found, else the newest that fits].",
     ),
 ]
+BrokersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--brokers",
+        metavar="LIST",
+        help="More of them: a CSV file with the column path and, as wanted, name and edition (of traces: config).",
+    ),
+]
 JobsOption = Annotated[
     int,
     typer.Option(

@@ -1,0 +1,131 @@
+"""Traces of many brokers, each under the configuration of its own broker, replayed side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pagectl.opening.replay import note_not_modelled, replay_configuration
+from pagectl.options.groups import DecidingOptions
+from pagectl.options.shared import EditionChoice
+from pagectl.running.exits import CallError, describe
+from pagectl.terminal.progress import progress
+from pageengine.replay.replaying import Configuration
+from pageengine.replay.sweep import (
+    FailedSweepRow,
+    SweepJob,
+    SweepRow,
+    SweepVariant,
+    sweep_row,
+    sweeping,
+    variant_configuration,
+)
+from pagefmt.directory.fleet import FleetEntry
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerTrace:
+    """What a broker recorded, and what decides. ``name`` None: the only one."""
+
+    name: str | None
+    trace: Path
+    configuration: Configuration
+
+
+@dataclass(slots=True)
+class TracedFleet:
+    """The traces that were named; ``failed``: brokers whose configuration cannot be read, and why."""
+
+    traces: list[BrokerTrace] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def several(self) -> bool:
+        """Whether rows say whose they are."""
+        return bool(self.failed) or any(each.name is not None for each in self.traces)
+
+
+def traced_fleet(
+    entries: Sequence[FleetEntry],
+    config: Path | None,
+    options: DecidingOptions,
+    settings: list[str] | None,
+    *,
+    alone: bool = False,
+) -> TracedFleet:
+    """The traces with what decides each. Raises ``CallError``, and what is wrong with the configuration where a trace
+    is ``alone``, and has no name then."""
+    if not entries:
+        raise CallError("name a TRACE, or a list of them with --brokers")
+    found = TracedFleet()
+    read: dict[FleetEntry, Configuration | Exception] = {}
+    for entry in entries:
+        each = entry if entry.config is not None else entry._replace(config=config)
+        key = each._replace(name="", path=Path())
+        if key not in read:
+            read[key] = _read(each, options, settings)
+        deciding = read[key]
+        if isinstance(deciding, Configuration):
+            found.traces.append(BrokerTrace(None if alone else each.name, each.path.absolute(), deciding.absolute()))
+        elif alone:
+            raise deciding
+        else:
+            found.failed[each.name] = describe(deciding)
+    return found
+
+
+def replayed(
+    fleet: TracedFleet, variants: Sequence[SweepVariant], *, skip_bad_lines: bool, processes: int, spark: str | None,
+    command: str,
+) -> list[SweepRow | FailedSweepRow]:  # fmt: skip
+    """A row of every variant of every broker, in order; one that fails among several does not end the others.
+
+    Raises ``CallError`` where all fail, ``NoSpark``, ``NoJava``, ``SweepError``, and what is wrong with a variant.
+    """
+    work = [
+        SweepJob(each.trace, each.configuration, skip_bad_lines, variant, each.name)
+        for each in fleet.traces
+        for variant in variants
+    ]
+    for job in work[: len(variants)]:
+        variant_configuration(job).settings()
+    with (
+        sweeping(f"pagectl {command}", processes, spark, _row) as sweep,
+        progress("replaying", len(work), "replays" if fleet.several else "variants") as bar,
+    ):
+        rows: list[SweepRow | FailedSweepRow] = []
+        for row in sweep(work) if work else ():
+            rows.append(row)
+            bar.advance(1)
+    note_not_modelled(variant_configuration(job) for job in (*work[: len(variants)], *work[:: len(variants)]))
+    rows += [FailedSweepRow(0, (), name, why) for name, why in fleet.failed.items()]
+    if all(isinstance(row, FailedSweepRow) for row in rows):
+        raise CallError(next(row.why for row in rows if isinstance(row, FailedSweepRow)))
+    return rows
+
+
+def _row(job: SweepJob) -> SweepRow | FailedSweepRow:
+    try:
+        return sweep_row(job)
+    except Exception as err:
+        if job.broker is None or not _is_reported(err):
+            raise
+        return FailedSweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), job.broker, describe(err))
+
+
+def _is_reported(err: Exception) -> bool:
+    return isinstance(err, OSError | CallError) or getattr(err, "speaks_for_itself", False)
+
+
+def _read(entry: FleetEntry, options: DecidingOptions, settings: list[str] | None) -> Configuration | Exception:
+    try:
+        if entry.config is None:
+            raise CallError("--config FILE: say whose settings decide; a list may name one for each broker")
+        if entry.edition is not None:
+            options = replace(options, edition=EditionChoice(entry.edition.value))
+        return replay_configuration(entry.config, options.reading(), settings)
+    except Exception as err:
+        if not _is_reported(err):
+            raise
+        return err
