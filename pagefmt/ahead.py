@@ -71,8 +71,8 @@ def ahead(
     """What gives the results of ``work`` for a thing. ``sizes``: bytes of each thing.
 
     Things have to be asked for in their order; some may be left out. The first ``UNIT`` of them, and all where ``jobs``
-    is 1, is worked on here; so it is outside of Linux, where libraries may not survive a fork. Where ``work`` raises it
-    does so here as well. Raises ``JobLost``.
+    is 1 or the system grants no more processes, is worked on here; so it is outside of Linux, where libraries may not
+    survive a fork. Where ``work`` raises it does so here as well. Raises ``JobLost``.
     """
     units = _units(sizes) if jobs > 1 and sys.platform == "linux" else []
     if not units or units[-1] == 0:
@@ -148,11 +148,11 @@ class _Team(Generic[T, R]):
         number = self._next
         self._next += 1
         unit, thing = self._units[number], self._things[number]
-        if unit == 0:
+        if unit and self._jobs and not self._processes:
+            self._start(number)
+        if unit == 0 or not self._jobs:
             yield from self._work(thing)
             return
-        if not self._processes:
-            self._start(number)
         process = self._processes[unit % self._jobs]
         given = 0
         while not isinstance(found := process.take(), _Mark):
@@ -162,15 +162,25 @@ class _Team(Generic[T, R]):
             yield from islice(self._work(thing), given, None)
 
     def _start(self, first: int) -> None:
-        pipes = [os.pipe() for _ in range(self._jobs)]
-        for each, (read, write) in enumerate(pipes):
-            _enlarge(write)
-            pid = os.fork()
-            if not pid:
-                self._forked(each, first, write, [fd for pipe in pipes for fd in pipe if fd != write])
-            self._processes.append(_Process(pid, os.fdopen(read, "rb", _BUFFER)))
-        for _, write in pipes:
-            os.close(write)
+        """``_jobs`` is 0 afterwards where the system grants no processes or no pipes."""
+        pipes: list[tuple[int, int]] = []
+        try:
+            for _ in range(self._jobs):
+                pipes.append(os.pipe())
+            for each, (read, write) in enumerate(pipes):
+                _enlarge(write)
+                pid = os.fork()
+                if not pid:
+                    self._forked(each, first, write, [fd for pipe in pipes for fd in pipe if fd != write])
+                self._processes.append(_Process(pid, os.fdopen(read, "rb", _BUFFER)))
+        except OSError:
+            for read, _ in pipes[len(self._processes) :]:
+                os.close(read)
+            self.stop()
+            self._jobs = 0
+        finally:
+            for _, write in pipes:
+                os.close(write)
 
     def _forked(self, own: int, first: int, write: int, others: list[int]) -> None:
         """The life of a process: never back into the program that it was forked from."""

@@ -43,6 +43,25 @@ def test_results_come_in_the_order_of_the_things(jobs: int) -> None:
     assert len(pids) == 1 + min(jobs, 19)  # the first unit is worked on here
 
 
+@pytest.mark.parametrize(("name", "granted"), [("fork", 0), ("fork", 2), ("pipe", 1)])
+def test_where_no_more_is_granted_all_is_done_here(monkeypatch: pytest.MonkeyPatch, name: str, granted: int) -> None:
+    real, calls, open_before = getattr(os, name), [0], len(list(Path("/proc/self/fd").iterdir()))
+
+    def limited() -> object:
+        calls[0] += 1
+        if calls[0] > granted:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return real()
+
+    expected = taken(1)
+    monkeypatch.setattr(room.os, name, limited)
+    assert taken(4) == expected and calls[0] == granted + 1
+    monkeypatch.undo()
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
 def test_little_work_is_done_here() -> None:
     assert taken(4, [UNIT // 40] * 20)[1] == {os.getpid()}
 
