@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
-from pagefmt.editions import Edition
+from pagefmt.messages.amqp_message import DEFAULT_PRIORITY
 from pagefmt.messages.persisters import AMQP
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+from pagefmt.outstanding.schedules import amqp_at_default
 from pagefmt.pages.gather import Ints, PageBytes
-
-DEFAULT_PRIORITY: Final = 4
 
 
 def delivery_order(parts: JournalParts, queue: int) -> tuple[Ints, Ints, Ints]:
@@ -33,7 +30,7 @@ def delivery_order(parts: JournalParts, queue: int) -> tuple[Ints, Ints, Ints]:
         if isinstance(part, JournalPart):
             known = decode_page(PageBytes(part.page.content), 0, Detail.HEADERS).table
             priority = pc.fill_null(known.column("priority"), DEFAULT_PRIORITY)
-            if Edition.ARTEMIS_2_10 < parts.start.edition < Edition.ARTEMIS_2_44:
+            if amqp_at_default(parts.start.edition):
                 unread = pc.is_in(known.column("persister"), pa.array(AMQP, known.column("persister").type))
                 unread = pc.and_not(unread, pa.array(parts.looked_into[part.origin.numbers[: len(known)]]))
                 priority = pc.if_else(unread, DEFAULT_PRIORITY, priority)

@@ -28,7 +28,7 @@ _TIME, _DELAY = "x-opt-delivery-time", "x-opt-delivery-delay"
 AT_SOME_TIME: Final = -1
 """In the place of a time: so long after a broker reads it."""
 REPLACED: Final = -2
-"""In the place of a time: never, for the last value of a later message takes its place."""
+"""In the place of a time: never, for a later message takes its place (last value, ring)."""
 
 
 class Where(StrEnum):
@@ -166,7 +166,7 @@ class MessageOrigin(ABC):
         if told is None or (self.unknown is not None and told in (AckState.OUTSTANDING, AckState.NO_QUEUE)):
             return QueueEntry(name, queue, None, delivered, time, self.unknown)
         if told is AckState.OUTSTANDING and scheduled == REPLACED:
-            return QueueEntry(name, queue, None, delivered, None, "a later message of the same last value replaces it")
+            return QueueEntry(name, queue, None, delivered, None, "a later message takes its place (last value, ring)")
         if told is AckState.OUTSTANDING:
             state = QueueState.DUE if 0 <= scheduled <= self.now else QueueState.SCHEDULED
             return QueueEntry(name, queue, state, delivered, time, None)

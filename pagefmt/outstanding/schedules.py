@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages
-from pagefmt.messages.amqp_message import AmqpMessage
+from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, AmqpMessage
 from pagefmt.messages.persisted import Message
 from pagefmt.messages.persisters import AMQP
 from pagefmt.outstanding.origins import REPLACED, scheduled_time
@@ -70,6 +71,17 @@ def started_references(
             gone = [last.get(keys.get(number), number) != number for number in numbers]
             times[rows[gone]] = REPLACED
             looked_into[references.message[rows]] = True
+    for queue, size in _ring_sizes(queues).items() if start.edition >= Edition.ARTEMIS_2_10 else ():
+        rows = messages.arrived[(references.queue[messages.arrived] == queue) & live[messages.arrived]]
+        rows = rows[(times[rows] >= 0) & (times[rows] <= start.now)]
+        if len(rows) > size:
+            numbers = references.message[rows]
+            unread = looked_into if amqp_at_default(start.edition) else None
+            priorities = dict.fromkeys(numbers.tolist(), DEFAULT_PRIORITY)
+            for number, message in decoded(numbers):
+                if unread is None or unread[number] or not isinstance(message, AmqpMessage):
+                    priorities[number] = message.priority
+            times[rows[_pushed_out(list(priorities.values()), size)]] = REPLACED
     return StartedReferences(times, looked_into)
 
 
@@ -108,6 +120,27 @@ def _hash(number: int) -> int:
     """Of a Java Long, as its hash maps spread it."""
     mixed = (number ^ (number >> 32)) & 0xFFFFFFFF
     return mixed ^ (mixed >> 16)
+
+
+def amqp_at_default(edition: Edition) -> bool:
+    """Ordinary AMQP messages that were not looked into have the default priority."""
+    return Edition.ARTEMIS_2_10 < edition < Edition.ARTEMIS_2_44
+
+
+def _ring_sizes(queues: Mapping[int, QueueBinding]) -> dict[int, int]:
+    sizes = {number: queue.fields.get("ring_size") for number, queue in queues.items()}
+    return {number: size for number, size in sizes.items() if isinstance(size, int) and size >= 0}
+
+
+def _pushed_out(priorities: list[int], size: int) -> list[int]:
+    """Which are gone when the last has come: each that is one too many takes the place of the one that is next."""
+    waiting: list[tuple[int, int]] = []
+    gone = []
+    for number, priority in enumerate(priorities):
+        heappush(waiting, (-priority, number))
+        if len(waiting) > size:
+            gone.append(heappop(waiting)[1])
+    return gone
 
 
 def _last_value_keys(queues: Mapping[int, QueueBinding]) -> dict[int, str]:
