@@ -52,6 +52,8 @@ def _examine(name: str, path: Path) -> JournalFile | FileNote:
     size = 0
     try:
         status = path.lstat()
+        if stat.S_ISDIR(status.st_mode):
+            return FileNote(FileProblem.UNREADABLE, name, "a folder under the name of a journal file: move it away")
         if not stat.S_ISREG(status.st_mode):
             return FileNote(FileProblem.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
         size = status.st_size

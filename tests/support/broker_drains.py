@@ -85,8 +85,8 @@ def drains(version: str, folders: Sequence[Path]) -> dict[Path, Drain]:
 
 def _digest(version: str, folder: Path) -> str:
     seen = hashlib.sha256(version.encode())
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
+    for path in sorted(folder.rglob("*")):
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
         seen.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
     return seen.hexdigest()[:32]
 
