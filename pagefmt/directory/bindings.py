@@ -50,11 +50,12 @@ QUEUE_FIELDS: Final = (
 
 
 class BadBinding(PageFmtError):
-    """The body of a bindings record does not mean what its type says. ``longer``: it goes on behind its end."""
+    """The body of a bindings record does not mean what its type says. ``value``: it does, and goes on behind its
+    end."""
 
-    def __init__(self, message: str, *, longer: bool = False) -> None:
+    def __init__(self, message: str, value: AddressBinding | None = None) -> None:
         super().__init__(message)
-        self.longer = longer
+        self.value = value
 
 
 class QueueBinding(NamedTuple):
@@ -136,8 +137,11 @@ class Bindings:
             try:
                 self._take(row.id, row.user_type, body)
             except (BadBinding, Undecodable) as err:
-                what, longer = f"{type_name(row.user_type)}: {err}", isinstance(err, BadBinding) and err.longer
-                self.bad.append(UnreadableRecord(row.id, row.user_type, what, longer))
+                value = err.value if isinstance(err, BadBinding) else None
+                if value is not None:
+                    self.addresses[row.id] = value
+                what = f"{type_name(row.user_type)}: {err}"
+                self.bad.append(UnreadableRecord(row.id, row.user_type, what, value is not None))
 
     def _take(self, record: int, user_type: int, body: bytes) -> None:
         match user_type:
@@ -208,9 +212,10 @@ def read_address_binding(reader: ByteReader, record: int = 0) -> AddressBinding:
     types = tuple(reader.take(count, "routing types"))
     auto_created = reader.u8("auto-created")
     internal = reader.u8("internal") if reader.left() else None
+    found = AddressBinding(record, name, types, auto_created, internal)
     if reader.left():
-        raise BadBinding(f"{reader.left()} bytes too many at offset {reader.pos}", longer=True)
-    return AddressBinding(record, name, types, auto_created, internal)
+        raise BadBinding(f"{reader.left()} bytes too many at offset {reader.pos}", found)
+    return found
 
 
 def encode_address(address: AddressBinding) -> bytes:

@@ -31,12 +31,17 @@ from pagefmt.journal.record_types import RecordType, type_name
 
 
 class BadBody(PageFmtError):
-    """The body of a journal record does not mean what its type says. ``longer``: it goes on behind its end, which a
-    broker does not look at."""
+    """The body of a journal record does not mean what its type says. ``value``: it does, and goes on behind its end,
+    where no broker looks."""
 
-    def __init__(self, message: str, *, longer: bool = False) -> None:
+    def __init__(self, message: str, value: Body | Xid | None = None) -> None:
         super().__init__(message)
-        self.longer = longer
+        self.value = value
+
+    @property
+    def longer(self) -> bool:
+        """Nothing is wrong with it but its end."""
+        return self.value is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +215,7 @@ Fixed: TypeAlias = (
 Counter: TypeAlias = CounterValue | CounterIncrement
 Body: TypeAlias = Fixed | Counter | DuplicateId | HeuristicCompletion
 _T = TypeVar("_T", DuplicateId, HeuristicCompletion, Xid)
+_F = TypeVar("_F", bound=Fixed | Counter)
 
 FIXED: Final[dict[int, type[Fixed]]] = {
     RecordType.ADD_LARGE_MESSAGE_PENDING: LargePending,
@@ -231,12 +237,12 @@ COUNTERS: Final[dict[int, type[Counter]]] = {
 def decode_body(user_type: int, body: bytes) -> Body | None:
     """The meaning of a body, ``None`` for types that have no decoder here. Every byte has to be accounted for."""
     if fixed := FIXED.get(user_type):
-        return fixed(*_unpack(fixed.LAYOUT, user_type, body))
+        return _fixed(fixed, user_type, body)
     if counter := COUNTERS.get(user_type):
         if len(body) == counter.SHORT.size:
             queue, count = counter.SHORT.unpack(body)
             return counter(queue, count, None)
-        return counter(*_unpack(counter.LAYOUT, user_type, body))
+        return _fixed(counter, user_type, body)
     match user_type:
         case RecordType.DUPLICATE_ID:
             return _read(DuplicateId, "duplicate id", body)
@@ -250,11 +256,11 @@ def decode_xid(body: bytes) -> Xid:
     return _read(Xid, "XID", body)
 
 
-def _unpack(layout: Struct, user_type: int, body: bytes) -> tuple[int, ...]:
-    if len(body) != layout.size:
-        what = f"{type_name(user_type)} record: {len(body)} bytes where {layout.size} were expected"
-        raise BadBody(what, longer=len(body) > layout.size)
-    return layout.unpack(body)
+def _fixed(cls: type[_F], user_type: int, body: bytes) -> _F:
+    value = cls(*cls.LAYOUT.unpack_from(body)) if len(body) >= cls.LAYOUT.size else None
+    if value is None or len(body) > cls.LAYOUT.size:
+        raise BadBody(f"{type_name(user_type)} record: {len(body)} bytes where {cls.LAYOUT.size} were expected", value)
+    return value
 
 
 def _read(cls: type[_T], name: str, body: bytes) -> _T:
@@ -264,7 +270,7 @@ def _read(cls: type[_T], name: str, body: bytes) -> _T:
     except Undecodable as err:
         raise BadBody(f"{name}: {err}") from err
     if reader.left():
-        raise BadBody(f"{name}: {reader.left()} bytes too many at offset {reader.pos}", longer=True)
+        raise BadBody(f"{name}: {reader.left()} bytes too many at offset {reader.pos}", value)
     return value
 
 

@@ -134,11 +134,19 @@ class JournalColumns:
                 self.small += some.tobytes()
         self.places.frombytes(places.tobytes())
 
-    def small_bodies(self, rows: Ints, size: int) -> Bodies:
-        """Bodies of these rows, all of this size, which is one of ``SMALL`` at most."""
+    def beginnings(self, rows: Ints, size: int) -> Bodies:
+        """The bodies of these rows, of which none is shorter, up to this size, which is ``SMALL`` at most."""
         import numpy as np
 
-        return self._bodies_at(np.frombuffer(self.places, np.int64)[rows], size)
+        same = np.frombuffer(self.sizes, np.int32)[rows] == size
+        places = np.frombuffer(self.places, np.int64)[rows]
+        if same.all():
+            return self._bodies_at(places, size)
+        found = np.empty(len(rows), f"V{size}")
+        found[same] = self._bodies_at(places[same], size)
+        longer = b"".join(body[:size] for body in self.bodies(rows[~same].tolist()))
+        found[~same] = np.frombuffer(longer, found.dtype)
+        return found
 
     def _bodies_at(self, places: Ints, size: int) -> Bodies:
         from pagefmt.journal.fast_scan import bodies_at

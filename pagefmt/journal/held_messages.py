@@ -163,9 +163,9 @@ def _rows(loaded: LoadedJournal, types: frozenset[RecordType]) -> tuple[Ints, In
 def _facts(loaded: LoadedJournal, kind: RecordType) -> _Facts:
     layout, columns = _LAYOUTS[kind], loaded.columns
     rows, tx = _rows(loaded, frozenset((kind,)))
-    fits = np.frombuffer(columns.sizes, np.int32)[rows] == layout.itemsize
+    fits = np.frombuffer(columns.sizes, np.int32)[rows] >= layout.itemsize
     rows, tx = rows[fits], tx[fits]
-    bodies = columns.small_bodies(rows, layout.itemsize).view(layout)
+    bodies = columns.beginnings(rows, layout.itemsize).view(layout)
     message = np.frombuffer(columns.ids, np.int64)[rows] if len(rows) else rows
     value = bodies["value"] if "value" in (layout.names or ()) else np.zeros(len(rows))
     return _Facts(rows, message, bodies["queue"].astype(np.int64), value.astype(np.int64), tx)

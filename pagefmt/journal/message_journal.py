@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,10 +65,14 @@ class MessageJournal:
         self.in_doubt_sends = frozenset(send.tx for branch in self.prepared for send in branch.sends)
 
     def _read_rows(self) -> None:
+        from pagefmt.journal.bodies import CursorAck
+
         loaded, acks = self.loaded, RecordType.ACKNOWLEDGE_CURSOR
-        self.ack_index = PositionIndex(partial(loaded.columns.positions, loaded.rows, acks))
+        longer = Positions()
         for row in loaded.other_sizes(acks, POSITION):
-            self.body(row)
+            if isinstance(ack := self.body(row), CursorAck):
+                longer.add(loaded.columns.ids[row], ack.queue, ack.page, ack.number)
+        self.ack_index = PositionIndex(lambda: chain(loaded.columns.positions(loaded.rows, acks), longer.chunks()))
         # one type after the other: of two that cannot be read the first is told first
         for kind in (RecordType.PAGE_CURSOR_COMPLETE, RecordType.PAGE_TRANSACTION):
             for row in loaded.rows_of(kind):
@@ -87,8 +91,9 @@ class MessageJournal:
                 self.page_transactions[tx] = references
 
     def body(self, row: int) -> Body | None:
-        """The decoded body of a row; ``None``, and a line in ``bad``, when it cannot be read."""
-        from pagefmt.journal.bodies import BadBody, decode_body
+        """The decoded body of a row; ``None``, and a line in ``bad``, when it cannot be read. Also such a line where it
+        is too long."""
+        from pagefmt.journal.bodies import BadBody, Xid, decode_body
 
         columns = self.loaded.columns
         try:
@@ -98,7 +103,7 @@ class MessageJournal:
             if bad not in self._bad:
                 self._bad.add(bad)
                 self.bad.append(bad)
-            return None
+            return None if isinstance(err.value, Xid) else err.value
 
     def _in_doubt(self, prepared: PreparedTransaction) -> InDoubtTransaction:
         from pagefmt.journal.bodies import CursorAck, PageTransaction, QueueRef

@@ -200,7 +200,7 @@ def _records(columns: JournalColumns, rows: Ints, file_id: int, read: _OldFiles)
     for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
         here = np.flatnonzero(sizes == size)
         if size:
-            _put(out, bodies[here], columns.small_bodies(rows[here], size))
+            _put(out, bodies[here], columns.beginnings(rows[here], size))
     view = memoryview(out)
     for row, body, length in zip(*(each[sizes > SMALL].tolist() for each in (rows, bodies, sizes)), strict=True):
         read.into(view[body : body + length], columns.file_of(row), columns.places[row])

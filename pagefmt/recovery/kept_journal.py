@@ -180,7 +180,8 @@ def _cut(journal: Journal, loaded: LoadedJournal) -> Iterator[LostStretch]:
 def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
     """The bindings, and their journal, without records that cannot be read."""
     bindings = Bindings(kept.loaded)
-    suspects = {(each.record, each.user_type) for each in bindings.bad}
+    unreadable = [each for each in bindings.bad if not each.longer]
+    suspects = {(each.record, each.user_type) for each in unreadable}
     if not suspects:
         return kept, bindings
     bad = {
@@ -190,7 +191,7 @@ def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
     }
     faults = [
         JournalFault("bindings", f"record {each.record} cannot be read: {each.detail}", "left out")
-        for each in bindings.bad
+        for each in unreadable
     ]
     left = replace(kept.of(row for row in kept.loaded.rows if row not in bad), faults=(*kept.faults, *faults))
     return left, Bindings(left.loaded)

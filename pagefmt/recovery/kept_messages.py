@@ -151,12 +151,12 @@ def _reads(part: JournalPart) -> bool:
 
 
 def _bad_records(journal: MessageJournal) -> list[UnreadableRecord]:
-    """All that have no sense, not those alone that matter to pages."""
+    """All that no broker reads, not those alone that matter to pages."""
     for kind in RecordType:
         if kind not in MESSAGES and kind is not RecordType.ACKNOWLEDGE_CURSOR:
             for _ in journal.decoded(kind):
                 pass
-    return list(journal.bad)
+    return [each for each in journal.bad if not each.longer]
 
 
 def _without(kept: KeptJournal, pairs: set[tuple[int, int]]) -> KeptJournal:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from golden_cases import GoldenCase
+from program import call
 
 from pagefmt.bytes.files import MappedFile
 from pagefmt.directory.locate import within
@@ -183,6 +184,50 @@ def removed(user_type: RecordType, which: int = 0) -> Way:
     return way
 
 
+BEHIND = b"\7\7\7"
+"""Bytes that no type of record has at its end."""
+
+
+def of_a_reference(user_type: RecordType, tail: bytes) -> Way:
+    """One more record about the first message and its queue."""
+
+    def way(data: Path, chance: random.Random) -> None:
+        path = files_of(data, "journal")[0]
+        frame = next(each for each in frames(path) if each.user_type == TYPE.ADD_REF)
+        queue = path.read_bytes()[frame.body : frame.body + 8]
+        appended(JournalRecord(RecordKind.UPDATE, frame.id, 0, user_type, queue + tail))(data, chance)
+
+    return way
+
+
+def of_a_page(user_type: RecordType, tail: bytes) -> Way:
+    """One more record about the first page of which something is outstanding for a queue."""
+
+    def way(data: Path, chance: random.Random) -> None:
+        told = json.loads(call("pages", "outstanding", data, "--format", "json", "--positions").out)
+        queue, page = next(
+            (queue["id"], queue["positions"][0][0])
+            for store in told["stores"]
+            for queue in store["queues"]
+            if queue["positions"]
+        )
+        appended(JournalRecord(RecordKind.ADD, HIGH, 0, user_type, number(queue) + number(page) + tail))(data, chance)
+
+    return way
+
+
+def given_again(user_type: RecordType, folder: str) -> Way:
+    """A record stands again at the end, longer than it was."""
+
+    def way(data: Path, chance: random.Random) -> None:
+        path = files_of(data, folder)[0]
+        frame = next(each for each in frames(path) if each.user_type == user_type)
+        body = path.read_bytes()[frame.body : frame.body + frame.size]
+        appended(JournalRecord(RecordKind.ADD, frame.id, 0, user_type, body + BEHIND), folder=folder)(data, chance)
+
+    return way
+
+
 def kind_removed(kind: RecordKind) -> Way:
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, "journal")[0]
@@ -279,6 +324,14 @@ WAYS: dict[str, Way] = {
     "acknowledged position too long": appended(
         JournalRecord(RecordKind.ADD, HIGH, 0, TYPE.ACKNOWLEDGE_CURSOR, number(1) + number(1) + bytes(9))
     ),
+    "acknowledgement too long": of_a_reference(TYPE.ACKNOWLEDGE_REF, BEHIND),
+    "delivery count too long": of_a_reference(TYPE.UPDATE_DELIVERY_COUNT, b"\0\0\0\2" + BEHIND),
+    "time of delivery too long": of_a_reference(TYPE.SET_SCHEDULED_DELIVERY_TIME, number(1 << 42) + BEHIND),
+    "acknowledgement in a page too long": of_a_page(TYPE.ACKNOWLEDGE_CURSOR, bytes(4) + BEHIND),
+    "page-complete too long": of_a_page(TYPE.PAGE_CURSOR_COMPLETE, b"\0\0\0\1" + BEHIND),
+    "duplicate id too long": given_again(TYPE.DUPLICATE_ID, "journal"),
+    "address too long": given_again(TYPE.ADDRESS_BINDING_RECORD, "bindings"),
+    "queue too long": given_again(TYPE.QUEUE_BINDING_RECORD, "bindings"),
     "heuristic completion too short": appended(
         JournalRecord(RecordKind.ADD, HIGH, 0, TYPE.HEURISTIC_COMPLETION, b"\0\0")
     ),
