@@ -99,6 +99,8 @@ def _listed(listing: Path, columns: Sequence[str]) -> list[FleetEntry]:
     if "path" not in heading or (foreign := next(dropwhile(columns.__contains__, heading), None)) is not None:
         said = f"{foreign!r} is none of" if "path" in heading else "the first line has to name the columns:"
         raise FleetError(f"{listing}: {said} {', '.join(columns)}")
+    if len(set(heading)) < len(heading):
+        raise FleetError(f"{listing}: the first line names a column twice")
     return [_entry(listing, number, heading, line) for number, line in rows[1:]]
 
 
@@ -113,7 +115,7 @@ def _fields(line: str) -> list[str]:
 def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEntry:
     values = _fields(line)
     given = {name: value.strip() for name, value in zip(heading, values, strict=False) if value.strip()}
-    if len(values) > len(heading) or "path" not in given:
+    if len(values) > len(heading) or "path" not in given or "\0" in line:
         raise FleetError(f"{listing}: line {number}: not a line of {','.join(heading)}, with a path")
     folder = listing.absolute().parent
     path = folder / local_path(given["path"])

@@ -271,6 +271,8 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
         (lambda text: text + "news,else,\n", "news: named twice"),
         (lambda _: "", "the first line has to name the columns"),
         (lambda _: "\0", "the first line has to name the columns"),
+        (lambda text: text.replace("edition", "path"), "names a column twice"),
+        (lambda text: text.replace("/far/away", "/far\0away"), "line 5: not a line of"),
         (lambda text: text + "x" * 200_000, "line 6: not a line of"),
         (lambda text: text.replace("news", "\udcff"), "offset 29: not UTF-8"),
     ],
