@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
 from pagefmt.columns.column_tests import ColumnTest, may_pass
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker
+from pagefmt.pages.gather import Ints
 from pagefmt.pages.paging import PageFile, Store
 
 GROUP: Final = 64 << 20
@@ -20,15 +21,28 @@ MOST: Final = 10_000
 Runs = tuple[tuple[int, int], ...]
 
 
+class PageMessages(NamedTuple):
+    """What of a page is in a table. ``crc32c`` None: another look decides by the messages alone."""
+
+    size: int
+    crc32c: str | None
+    numbers: Ints
+    ids: Ints
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Pages of a store by (first, last) of their numbers; ``store`` None: what a broker has beside its pages."""
+    """Pages of a store by (first, last) of their numbers; ``store`` None: what a broker has beside its pages.
+
+    ``known``: what of them is in the table already, by their numbers; None: nobody asks.
+    """
 
     broker: FleetBroker
     store: str | None
     address: str | None = None
     runs: Runs = ()
     size: int = 0
+    known: Mapping[int, PageMessages] | None = None
 
     def numbers(self) -> Iterator[int]:
         """Of the pages, ascending."""
@@ -63,13 +77,14 @@ def _cut(broker: FleetBroker, store: Store, most: int | None) -> Iterator[Piece]
         mine.append(page)
         size += page.size
         if most is not None and size >= most:
-            yield Piece(broker, store.name, store.address, _runs(page.number for page in mine), size)
+            yield Piece(broker, store.name, store.address, runs_of(page.number for page in mine), size)
             mine, size = [], 0
     if mine or not store.pages:
-        yield Piece(broker, store.name, store.address, _runs(page.number for page in mine), size)
+        yield Piece(broker, store.name, store.address, runs_of(page.number for page in mine), size)
 
 
-def _runs(numbers: Iterable[int]) -> Runs:
+def runs_of(numbers: Iterable[int]) -> Runs:
+    """Rising numbers as (first, last)."""
     found: list[tuple[int, int]] = []
     for number in numbers:
         if found and number == found[-1][1] + 1:
@@ -86,7 +101,7 @@ def pruned(pieces: Iterable[Piece], tests: Sequence[ColumnTest]) -> Iterator[Pie
         if piece.store is not None:
             facts |= {"store": piece.store, "store_address": piece.address}
         if all(may_pass(tests, column, value) for column, value in facts.items()):
-            runs = _runs(number for number in piece.numbers() if may_pass(tests, "page", number))
+            runs = runs_of(number for number in piece.numbers() if may_pass(tests, "page", number))
             if runs or not piece.runs:
                 yield replace(piece, runs=runs)
 

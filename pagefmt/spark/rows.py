@@ -32,7 +32,9 @@ from pagefmt.outstanding.schedules import BrokerStart
 from pagefmt.outstanding.state import PagingState, StoreState, load_place
 from pagefmt.pages.frames import PAYLOAD_DAMAGE, Damage
 from pagefmt.pages.paging import PageFile, page_name
+from pagefmt.spark.exported import PageEntry
 from pagefmt.spark.groups import Piece
+from pagefmt.spark.new_rows import new_rows
 from pagefmt.spark.options import DAMAGE, TableSpec
 
 _LOG: Final = logging.getLogger(__name__)
@@ -66,7 +68,7 @@ class BrokerFailure(NamedTuple):
     why: str
 
 
-Rows: TypeAlias = pa.RecordBatch | LostRows | BrokerFailure
+Rows: TypeAlias = pa.RecordBatch | LostRows | BrokerFailure | PageEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,11 @@ def _messages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Ro
                 yield LostRows(found.broker.name, None, None, part.why, 0, 0, None, f"{part.messages} messages")
         return
     for page in found.pages(piece):
-        yield from _page_rows(found, found.stores[piece.store], page, table, spec)
+        every = _page_rows(found, found.stores[piece.store], page, table, spec)
+        if piece.known is None:
+            yield from every
+        else:
+            yield from new_rows(every, page, found.broker.name, piece.store, piece.known.get(page.number))
 
 
 def _page_rows(
@@ -261,7 +267,7 @@ def shown(rows: Iterator[Rows], form: pa.Schema) -> Iterator[pa.RecordBatch]:
             _LOG.warning("%s: %s: offset %d: %s", each.broker, each.file, each.offset, each.kind)
         elif isinstance(each, BrokerFailure):
             _LOG.warning("%s: %s", each.broker, each.why)
-        else:
+        elif isinstance(each, pa.RecordBatch):
             named = dict(zip(each.schema.names, each.columns, strict=True))
             named |= {DAMAGE.name: pa.nulls(each.num_rows, DAMAGE.type)} if with_damage else {}
             yield pa.record_batch([_typed(named[field.name], field.type) for field in form], schema=form)

@@ -13,6 +13,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +34,7 @@ _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
 _JAVA_NAMES: Final = re.compile(
     r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): (?:(?:[\w$]+\.)+[\w$]+(?:Exception|Error): )*"
 )
+NOT_INSTALLED: Final = "Spark is not installed; do: pip install 'pagectl[spark]'"
 QUIET_LOGGING: Final = """status = error
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
@@ -77,6 +79,12 @@ def _running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkC
         context.stop()
 
 
+def check_installed() -> None:
+    """Raises ``NoSpark`` where PySpark is not installed."""
+    if find_spec("pyspark") is None:
+        raise NoSpark(NOT_INSTALLED)
+
+
 def _send(context: SparkContext, package: Path, master: str) -> None:
     try:
         context.addPyFile(str(package))
@@ -89,7 +97,7 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     try:
         from pyspark import SparkConf, SparkContext
     except ImportError:
-        raise NoSpark("Spark is not installed; do: pip install 'pagectl[spark]'") from None
+        raise NoSpark(NOT_INSTALLED) from None
     home = java_home()
     os.environ["JAVA_HOME"] = str(home)
     os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON", sys.executable)

@@ -28,13 +28,22 @@ from pagefmt.columns.partitions import PartitionedTable
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.errors import PageFmtError
+from pagefmt.spark.exported import (
+    NO_PAGES,
+    BrokerNews,
+    ExportLog,
+    PageEntry,
+    entries_to,
+    told_pages,
+    write_entries,
+)
 from pagefmt.spark.groups import GROUP, PageGroup, Piece, grouped
 from pagefmt.spark.options import NAME, SourceOptions, TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.session import cause
 from pagefmt.spark.source import PageFiles
 from pagefmt.spark.survey import BrokerSurvey, surveyed
-from pagefmt.spark.table_folder import DAMAGED, TEMPORARY, Replaced, note_shortened, put
+from pagefmt.spark.table_folder import DAMAGED, EXPORTED, SUCCESS, TEMPORARY, Replaced, note_shortened, put
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -46,6 +55,9 @@ SURVEYS: Final = 16
 """Tasks for each core in which brokers are looked at."""
 SPLIT: Final = 8 * GROUP
 """Bytes of pages that make the files of one task where a table is split by what differs from message to message."""
+LOG: Final = "pages.arrow"
+"""What a run found out about pages, below its folder and that of each task."""
+OF_PAGE: Final = ("broker", "store", "page")
 PAGE_SPLITS: Final = frozenset(("broker", "store", "store_address", "page"))
 """Columns with one value for all messages of a page."""
 
@@ -76,13 +88,32 @@ class WrittenTable:
     bytes: int
     damaged: list[dict[str, Any]]
     failed: dict[str, str] = field(default_factory=dict)
+    pages: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Increment:
+    """What is new beside a table. ``settings``: how it is made; ``log``: None where there is none yet."""
+
+    settings: dict[str, Any]
+    news: tuple[BrokerNews, ...]
+    log: ExportLog | None = None
+
+    @property
+    def nothing(self) -> bool:
+        """No page has to be looked at, and the table is there."""
+        return self.log is not None and not any(each.looked for each in self.news)
 
 
 @dataclass(slots=True)
 class PartFiles:
-    """What one task wrote: files with their bytes, below the run's folder; ``shortened`` as ``PartitionedTable``."""
+    """What one task wrote: files with their bytes, below the run's folder; ``shortened`` as ``PartitionedTable``.
+
+    ``log``: of the pages that it looked at.
+    """
 
     files: dict[str, int] = field(default_factory=dict)
+    log: str | None = None
     shortened: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     damaged: list[LostRows] = field(default_factory=list)
@@ -114,29 +145,71 @@ def _plain(group: PageGroup, spec: TableSpec) -> Iterator[dict[str, Any]]:
 
 
 def write_by_tasks(
-    context: SparkContext, pieces: Sequence[Piece], spec: TableSpec, target: TableTarget, watched: Watched
-) -> WrittenTable:
+    context: SparkContext, pieces: Sequence[Piece], spec: TableSpec, target: TableTarget, watched: Watched,
+    increment: Increment | None = None,
+) -> WrittenTable:  # fmt: skip
     """Raises ``ExportFailed``."""
+    if increment is not None:
+        if increment.nothing:
+            return write_log(target, increment)
+        pieces = [*_remaining(pieces, increment)]
     cores = max(1, context.defaultParallelism)
     least = GROUP if set(target.splits) <= PAGE_SPLITS else min(SPLIT, sum(each.size for each in pieces) // (2 * cores))
     groups = grouped(pieces, max(GROUP, least))
-    run = target.folder.absolute() / TEMPORARY / uuid.uuid4().hex[:12]
-    run.mkdir(parents=True)
+    run = _new_run(target.folder)
     with watched():
         try:
             made = context.parallelize(groups, len(groups)).map(lambda group: write_part(group, spec, target, run))
             parts: list[PartFiles] = made.collect()
         except Exception as err:
             raise ExportFailed(f"{_called(target.folder)}: {cause(err)}; no table was written") from err
+    return _put(target, run, parts, increment)
+
+
+def write_log(target: TableTarget, increment: Increment) -> WrittenTable:
+    """Where no page has to be looked at: those that were deleted are noted, and nothing else is done."""
+    if not any(each.deleted for each in increment.news):
+        return WrittenTable(0, 0, [], pages=told_pages(NO_PAGES, increment.news))
+    return _put(target, _new_run(target.folder), [], increment)
+
+
+def _remaining(pieces: Iterable[Piece], increment: Increment) -> Iterator[Piece]:
+    news = {each.broker.name: each for each in increment.news}
+    for piece in pieces:
+        if (left := news[piece.broker.name].remaining(piece)) is not None:
+            yield left
+
+
+def _new_run(folder: Path) -> Path:
+    run = folder.absolute() / TEMPORARY / uuid.uuid4().hex[:12]
+    run.mkdir(parents=True)
+    return run
+
+
+def _put(target: TableTarget, run: Path, parts: Sequence[PartFiles], increment: Increment | None) -> WrittenTable:
     damaged = _sorted(each._asdict() for part in parts for each in part.damaged)
     aside = target.folder / DAMAGED
     known = [] if target.replaced is Replaced.ALL or not aside.exists() else json.loads(aside.read_text("utf-8"))
     note_shortened(target.folder, {short: value for part in parts for short, value in part.shortened.items()})
-    names = {file: _in_table(file, number, run.name) for number, part in enumerate(parts) for file in part.files}
+    empty = (target.folder / SUCCESS).exists() or any(part.rows for part in parts)
+    names = {
+        file: _in_table(file, number, run.name)
+        for number, part in enumerate(parts) if part.rows or not empty for file in part.files
+    }  # fmt: skip
+    pages = None
+    if increment is not None:
+        number = 1 if increment.log is None or target.replaced is Replaced.ALL else increment.log.run + 1
+        looked = write_entries(
+            run / LOG, [run / part.log for part in parts if part.log], increment.news, increment.settings
+        )
+        names[LOG] = f"{EXPORTED}/part-{number:06d}-{run.name}.arrow"
+        pages = told_pages(looked, increment.news)
+        again = {*zip(*(looked.column(name).to_pylist() for name in OF_PAGE), strict=True)} if known else set()
+        known = [each for each in known if tuple(each[name] for name in OF_PAGE) not in again]
     put(target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced)
     size = sum(size for part in parts for size in part.files.values())
     failed = {broker: why for part in parts for broker, why in part.failed.items()}
-    return WrittenTable(sum(part.rows for part in parts), size, damaged, failed)
+    return WrittenTable(sum(part.rows for part in parts), size, damaged, failed, pages)
 
 
 def _called(folder: Path) -> str:
@@ -155,13 +228,16 @@ def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path
     with _hidden_as(target.mode):
         folder = run / uuid.uuid4().hex
         folder.mkdir()
-        with _output(folder, spec, target, found.shortened) as out:
+        with _output(folder, spec, target, found.shortened) as out, entries_to(folder / LOG) as log:
             for piece in group.pieces:
                 for each in rows_of(piece, spec):
                     if isinstance(each, LostRows):
                         found.damaged.append(each)
                     elif isinstance(each, BrokerFailure):
                         found.failed[each.broker] = each.why
+                    elif isinstance(each, PageEntry):
+                        log.add(each)
+                        found.log = str((folder / LOG).relative_to(run))
                     elif each.num_rows:
                         out.write_batch(each)
                         found.rows += each.num_rows

@@ -23,6 +23,8 @@ SUCCESS: Final = "_SUCCESS"
 """There when the table is whole."""
 DAMAGED: Final = "_damaged.json"
 TEMPORARY: Final = "_temporary"
+EXPORTED: Final = "_exported"
+"""The log of ``pagefmt.spark.exported``."""
 REPLACED: Final = "replaced"
 """Below the folder of a run: what was there, from the first change of the table on."""
 
@@ -110,7 +112,7 @@ def undo(folder: Path) -> None:
     """What a run left that did not come to its end goes away; a table that it had begun to change is as it was."""
     for run in (folder / TEMPORARY).glob("[0-9a-f]" * 12):
         if (run / REPLACED).exists() and not (folder / SUCCESS).exists():
-            for part in [*folder.rglob(f"part-*-{run.name}.parquet")]:
+            for part in [*folder.rglob(f"part-*-{run.name}.*")]:
                 part.unlink()
             for partition in sorted(folder.rglob("*=*"), reverse=True):
                 with suppress(OSError):  # there is something in it
@@ -145,5 +147,5 @@ def foreign(folder: Path) -> list[str]:
 def _of_a_table(path: Path) -> bool:
     plain = path.name.removeprefix(".").removesuffix(".crc")
     if path.is_dir():
-        return plain == TEMPORARY or "=" in plain
+        return plain in (TEMPORARY, EXPORTED) or "=" in plain
     return plain in (SUCCESS, DAMAGED, SHORTENED) or (plain.startswith("part-") and ".parquet" in plain)

@@ -303,8 +303,10 @@ class Stopping(AbstractContextManager["Stopping"]):
 def test_a_table_that_was_being_changed_is_as_it_was(replaced: Replaced, damaged: str | None, tmp_path: Path) -> None:
     """Stopped in front of each change, and the undoing as well; the run that is not stopped changes the table."""
     old = {"_SUCCESS": "", "part-0-old.parquet": "old", "_damaged.json": "[]", "notes.txt": "mine"}
-    old |= {"k=v/part-0-old.parquet": "old", "k=w/part-0-old.parquet": "old"}
-    goes = {Replaced.NOTHING: (), Replaced.PARTITIONS: ("k=v",), Replaced.ALL: (".", "k=v", "k=w")}[replaced]
+    old |= {"k=v/part-0-old.parquet": "old", "k=w/part-0-old.parquet": "old", "_exported/part-1-old.arrow": "old"}
+    goes = {Replaced.NOTHING: (), Replaced.PARTITIONS: ("k=v",), Replaced.ALL: (".", "k=v", "k=w", "_exported")}[
+        replaced
+    ]
     for changes in range(100):
         out = tmp_path / str(changes)
         run = out / "_temporary" / "0123456789ab"
@@ -313,13 +315,14 @@ def test_a_table_that_was_being_changed_is_as_it_was(replaced: Replaced, damaged
             **old,
             f"_temporary/{run.name}/x": "new",
             f"_temporary/{run.name}/y": "new",
+            f"_temporary/{run.name}/z": "new",
             "_temporary/0": "Spark's",
         }.items():
             (out / name).parent.mkdir(exist_ok=True)
             (out / name).write_text(text)
-        target = f"k=v/part-0-{run.name}.parquet"
+        target, log = f"k=v/part-0-{run.name}.parquet", f"_exported/part-2-{run.name}.arrow"
         with Stopping(changes) as first:
-            put(out, run, {"x": target, "y": f"k=n/part-1-{run.name}.parquet"}, damaged, replaced)
+            put(out, run, {"x": target, "y": f"k=n/part-1-{run.name}.parquet", "z": log}, damaged, replaced)
         whole = (out / "_SUCCESS").exists() and not (run / "x").exists()
         for steps in range(100):
             with Stopping(steps) as again:
@@ -331,9 +334,11 @@ def test_a_table_that_was_being_changed_is_as_it_was(replaced: Replaced, damaged
         if not whole:
             assert found == old and not (out / "k=n").exists(), changes
             continue
-        new = {**old, target: "new", f"k=n/part-1-{run.name}.parquet": "new"}
+        new = {**old, target: "new", f"k=n/part-1-{run.name}.parquet": "new", log: "new"}
         new |= {"_damaged.json": damaged} if damaged else {}
-        gone = [*(str(Path(each, "part-0-old.parquet")) for each in goes), *["_damaged.json"] * (not damaged)]
+        gone = [name for name in old if "-old." in name and str(Path(name).parent) in goes] + ["_damaged.json"] * (
+            not damaged
+        )
         assert found == {name: text for name, text in new.items() if name not in gone}
         if first.left >= 0:
             break

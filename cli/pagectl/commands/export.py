@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from functools import partial, reduce
+from itertools import groupby
 from operator import and_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from pagefmt.directory.fleet import FleetBroker
     from pagefmt.spark.options import SourceOptions, TableSpec
     from pagefmt.spark.survey import BrokerSurvey
-    from pagefmt.spark.table import WrittenTable
+    from pagefmt.spark.table import Increment, WrittenTable
 
 
 HADOOP_MASK = "fs.permissions.umask-mode"
@@ -61,6 +63,7 @@ EXAMPLES = (
         "Which queue of which broker holds how much, as a table and as a page",
         "export --brokers fleet.csv --what outstanding --to backlogs --report fleet.html",
     ),
+    ("Every night what is new", "export /var/lib/broker --to messages --incremental"),
     (
         "On a cluster that sees the directories under the same paths",
         "export '/nfs/brokers/*' --to /nfs/messages --partition-by broker --master spark://head:7077",
@@ -108,6 +111,10 @@ def command(
     compression: Annotated[
         Compression, typer.Option("--compression", help="Compression of the files.")
     ] = Compression.ZSTD,
+    incremental: Annotated[
+        bool,
+        typer.Option("--incremental", help="Add only what the table does not have yet; it keeps a log of its pages."),
+    ] = False,
     conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeatable.")] = [],  # noqa: B006
     report_to: Annotated[
         Path | None,
@@ -123,7 +130,8 @@ def command(
     same path and have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Of a damaged page,
     the rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So
     it is where it is not known what is outstanding, and where one of several brokers cannot be read: the others are
-    written.
+    written. With --incremental, a page that grew adds its new messages alone, and rows stay when pages are deleted;
+    where nothing is new, Spark is not started.
     """
     fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
@@ -135,38 +143,117 @@ def command(
             raise CallError(f"--report {report_to}: name a file in a folder that is there, outside of the table")
     if mode is Mode.PARTITIONS and (folder is None or not partition_by):
         raise CallError(f"--mode {mode}: goes with --partition-by, and with a folder that every task sees as a folder")
+    if incremental and (folder is None or what is not TableContent.PAGED_MESSAGES or mode is Mode.PARTITIONS):
+        raise CallError(
+            "--incremental: adds paged messages to a table in a folder that every task sees as a folder; it goes "
+            "neither with --what nor with --mode overwrite-partitions"
+        )
     if folder is not None and folder.is_dir():
         from pagefmt.bytes.writing import refuse_links
 
         refuse_links(folder)
-        _mode_for(folder, mode)
-    from pagefmt.spark.session import running
+        if not incremental:
+            _mode_for(folder, mode)
+    from pagefmt.spark.session import check_installed
 
-    with running(f"pagectl export {to}", master, settings) as context:
-        from pagefmt.spark.options import SourceOptions
-        from pagefmt.spark.table import backlogs_of, surveys
+    check_installed()
+    job = _Job(to, folder, mode, compression.value, tuple(dict.fromkeys(partition_by)), spec, report_to is not None)
+    alone = len(fleet) + len(failed) == 1
+    with _being_added_to(folder, fleet) if folder and incremental else nullcontext() as held:
+        if folder is not None and incremental:
+            job = job._replace(held=held, increment=_increment(job, folder, held, fleet))
+        if held is not None and job.increment is not None and job.increment.nothing and report_to is None:
+            from pagefmt.spark.table import TableTarget, write_log
 
-        found = surveys(context, fleet, spec)
-        readable = [each for each, seen in zip(fleet, found, strict=True) if seen.failed is None]
-        failed |= _tell(found, alone=len(fleet) + len(failed) == 1)
-        if not readable:
-            raise CallError(next(iter(failed.values())))
-        written = _write(context, SourceOptions(tuple(readable), spec, damage=True), found, to, folder, mode,
-                         compression, partition_by)  # fmt: skip
-        backlogs = backlogs_of(context, readable, spec) if report_to is not None else []
+            done = _Done(write_log(TableTarget(held), job.increment))
+        else:
+            done = _by_spark(job, master, settings, fleet, alone=alone)
+    failed |= {each.broker: each.failed for each in done.found if each.failed is not None}
+    brokers_read = len(fleet) - sum(each.failed is not None for each in done.found)
+    written = done.written
     failed |= written.failed
     if report_to is not None:
-        _report(report_to, backlogs, len(readable), failed, spec, found)
+        _report(report_to, done.backlogs, brokers_read, failed, spec, done.found)
     for name, why in written.failed.items():
         _warn(f"{name}: {why}; not all of it is in the table")
     summary = {
-        "to": to, "wrote": str(folder.absolute()) if folder else to, "brokers": len(readable), "rows": written.rows,
+        "to": to, "wrote": str(folder.absolute()) if folder else to, "brokers": brokers_read, "rows": written.rows,
         "bytes": written.bytes, "damaged": written.damaged,
-        "failed": [{"broker": name, "why": why} for name, why in failed.items()],
+        "failed": [{"broker": name, "why": why} for name, why in failed.items()], "pages": written.pages,
     }  # fmt: skip
     _say(summary, what, form)
-    wrong = written.damaged or failed or any(each.wrong for each in found)
+    wrong = written.damaged or failed or any(each.wrong for each in done.found)
     return Exit.FOUND if wrong or (what is TableContent.DAMAGE and written.rows) else Exit.OK
+
+
+class _Job(NamedTuple):
+    """What is asked for. ``held``: the table that is being added to."""
+
+    to: str
+    folder: Path | None
+    mode: Mode
+    compression: str
+    splits: tuple[str, ...]
+    spec: TableSpec
+    report: bool
+    held: Path | None = None
+    increment: Increment | None = None
+
+
+class _Done(NamedTuple):
+    written: WrittenTable
+    found: tuple[BrokerSurvey, ...] = ()
+    backlogs: tuple[dict[str, Any], ...] = ()
+
+
+@contextmanager
+def _being_added_to(folder: Path, fleet: list[FleetBroker]) -> Iterator[Path | None]:
+    """The table, which no other export changes meanwhile; None where there is none yet."""
+    from pagectl.files.destination import hidden_as
+    from pagefmt.directory.privacy import private_mode
+    from pagefmt.spark.table_folder import table_at
+
+    rights = reduce(and_, (private_mode(each.place) for each in fleet))
+    with hidden_as(rights), table_at(folder) if folder.is_dir() else nullcontext() as held:
+        yield held
+
+
+def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBroker]) -> Increment:
+    """What is new beside the table. Raises ``CallError`` where it cannot be added to."""
+    from pagefmt.spark.exported import ExportLog, all_news
+    from pagefmt.spark.table import Increment
+
+    spec = job.spec
+    settings = {"body": str(spec.body), "where": spec.where, "partition_by": list(job.splits)}
+    log = None
+    if held is not None and _mode_for(held, job.mode, incremental=True) is Mode.APPEND:
+        log = ExportLog.of(held)
+    for name, value in settings.items():
+        if log is not None and log.settings.get(name) != value:
+            before = log.settings.get(name)
+            raise CallError(
+                f"{folder}: was exported with another --{name.replace('_', '-')} ({before or 'none'}); "
+                "give the same, or --mode overwrite, or another folder"
+            )
+    return Increment(settings, all_news(fleet, log), log)
+
+
+def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[FleetBroker], *, alone: bool) -> _Done:
+    from pagefmt.spark.session import running
+
+    if job.increment is not None and not job.report:
+        fleet = [each.broker for each in job.increment.news if each.looked or job.increment.log is None]
+    with running(f"pagectl export {job.to}", master, settings) as context:
+        from pagefmt.spark.options import SourceOptions
+        from pagefmt.spark.table import backlogs_of, surveys
+
+        found = surveys(context, fleet, job.spec)
+        readable = [each for each, seen in zip(fleet, found, strict=True) if seen.failed is None]
+        _tell(found, alone=alone)
+        if not readable and (job.increment is None or job.increment.log is None):
+            raise CallError(next(each.failed for each in found if each.failed is not None))
+        written = _write(context, job, SourceOptions(tuple(readable), job.spec, damage=True), found)
+        return _Done(written, tuple(found), tuple(backlogs_of(context, readable, job.spec) if job.report else ()))
 
 
 def _fleet(
@@ -216,7 +303,7 @@ def _spec(what: TableContent, body: TableBody, where: str | None, splits: list[s
     return spec
 
 
-def _tell(found: list[BrokerSurvey], *, alone: bool) -> dict[str, str]:
+def _tell(found: list[BrokerSurvey], *, alone: bool) -> None:
     """Say what is not known of brokers; why some cannot be read."""
     from pagectl.terminal.streams import note
     from pagefmt.spark.survey import remarks_of
@@ -226,7 +313,6 @@ def _tell(found: list[BrokerSurvey], *, alone: bool) -> dict[str, str]:
             (note if remark.missing else _warn)(remark.text)
         if each.failed is not None and not alone:
             _warn(f"{each.broker}: {each.failed}; left out")
-    return {each.broker: each.failed for each in found if each.failed is not None}
 
 
 def _warn(text: str) -> None:
@@ -236,8 +322,8 @@ def _warn(text: str) -> None:
 
 
 def _report(
-    to: Path, backlogs: list[dict[str, Any]], brokers: int, failed: dict[str, str], spec: TableSpec,
-    found: list[BrokerSurvey],
+    to: Path, backlogs: Sequence[dict[str, Any]], brokers: int, failed: dict[str, str], spec: TableSpec,
+    found: Sequence[BrokerSurvey],
 ) -> None:  # fmt: skip
     from pagectl.outputs.fleet_html import fleet_html
     from pagefmt.bytes.writing import atomic_file
@@ -246,7 +332,7 @@ def _report(
         fresh.write_text(fleet_html(backlogs, brokers, failed, spec.exported_at), "utf-8")
 
 
-def _rights(found: list[BrokerSurvey]) -> int:
+def _rights(found: Sequence[BrokerSurvey]) -> int:
     """Of files that are made of the pages of all brokers."""
     return reduce(and_, (each.mode for each in found), 0o666)
 
@@ -278,16 +364,25 @@ def _folder(to: str, master: str) -> Path | None:
     return folder
 
 
-def _mode_for(folder: Path, mode: Mode) -> Mode:
-    """The mode; where no table is, one is added to nothing."""
-    from pagefmt.spark.table_folder import SUCCESS, TEMPORARY, foreign
+def _mode_for(folder: Path, mode: Mode, *, incremental: bool = False) -> Mode:
+    """The mode; where no table is, or what is new is added, one adds."""
+    from pagefmt.spark.table_folder import EXPORTED, SUCCESS, TEMPORARY, foreign
 
     names = {path.name for path in folder.iterdir()} - {TEMPORARY}
     if not names:
         return Mode.APPEND
+    if incremental and mode is not Mode.OVERWRITE:
+        if EXPORTED not in names:
+            raise CallError(
+                f"{folder}: does not know what was exported to it, so nothing can be added without repeating it; "
+                "give --mode overwrite, or another folder"
+            )
+        return Mode.APPEND
     if mode is Mode.ERROR:
         whole = "a table" if SUCCESS in names else "files without the _SUCCESS of a complete table"
         raise CallError(f"{folder}: holds {whole}; give --mode overwrite or --mode append, or another folder")
+    if EXPORTED in names and mode is not Mode.OVERWRITE:
+        raise CallError(f"{folder}: knows what was exported to it; give --incremental instead of --mode {mode}")
     others = foreign(folder) if mode is Mode.OVERWRITE else []
     if others:
         raise CallError(
@@ -296,10 +391,7 @@ def _mode_for(folder: Path, mode: Mode) -> Mode:
     return mode
 
 
-def _write(
-    context: SparkContext, options: SourceOptions, found: list[BrokerSurvey], to: str, folder: Path | None, mode: Mode,
-    compression: Compression, splits: list[str],
-) -> WrittenTable:  # fmt: skip
+def _write(context: SparkContext, job: _Job, options: SourceOptions, found: list[BrokerSurvey]) -> WrittenTable:
     from pagectl.files.destination import hidden_as
     from pagectl.terminal.spark_progress import spark_progress
     from pagefmt.spark.table import TableTarget, write_by_spark, write_by_tasks
@@ -307,15 +399,16 @@ def _write(
 
     rights = _rights(found)
     watched = partial(spark_progress, context, "exporting")
-    with hidden_as(rights) as mask, table_at(folder) if folder else nullcontext() as into:
+    into_folder = table_at(job.folder) if job.folder and job.held is None else nullcontext(job.held)
+    with hidden_as(rights) as mask, into_folder as into:
         if into is None:
             context._jsc.hadoopConfiguration().set(HADOOP_MASK, mask)
-            return write_by_spark(context, options, to, mode.value, compression.value, splits, watched)
-        chosen = _mode_for(into, mode)
+            return write_by_spark(context, options, job.to, job.mode.value, job.compression, job.splits, watched)
+        chosen = _mode_for(into, job.mode, incremental=job.increment is not None)
         replaced = {Mode.OVERWRITE: Replaced.ALL, Mode.PARTITIONS: Replaced.PARTITIONS}.get(chosen, Replaced.NOTHING)
-        target = TableTarget(into, compression.value, tuple(dict.fromkeys(splits)), replaced, rights)
+        target = TableTarget(into, job.compression, job.splits, replaced, rights)
         pieces = [piece for each in found for piece in each.pieces]
-        return write_by_tasks(context, pieces, options.spec, target, watched)
+        return write_by_tasks(context, pieces, options.spec, target, watched, job.increment)
 
 
 def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
@@ -328,9 +421,31 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
             f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
             f"{each['bytes']} bytes are not in the table ({each['kind']}); see: pagectl pages verify"
         )
+    pages = summary["pages"]
+    for (broker, store), mine in groupby(
+        pages["changed"] if pages else [], lambda each: (each["broker"], each["store"])
+    ):
+        every = [*mine]
+        new, missing = (sum(each[name] for each in every) for name in ("rows", "missing"))
+        _warn(
+            f"{broker}: {store}: {count_text(len(every), 'page')} from {every[0]['page']} on, of other content than "
+            f"was exported (compacted, or a number given again): {count_text(new, 'message')} added; "
+            f"{missing} that were exported are in them no longer, and stay in the table"
+        )
     if form is TextOrJson.json:
         print_json(summary)
         return
     aside = f", {count_text(len(summary['damaged']), 'damaged page')} (OUT/_damaged.json)" if summary["damaged"] else ""
     rows = count_text(summary["rows"], "message" if what.of_messages else "row")
-    sys.stdout.write(f"{rows}, {size_text(summary['bytes'])} in {summary['wrote']}{aside}\n")
+    sys.stdout.write(f"{rows}, {size_text(summary['bytes'])} in {summary['wrote']}{aside}{_pages_text(pages)}\n")
+
+
+def _pages_text(pages: dict[str, Any] | None) -> str:
+    if pages is None:
+        return ""
+    deleted = sum(last - first + 1 for each in pages["deleted"] for first, last in each["pages"])
+    counts = {
+        "new": pages["added"], "grew": pages["grew"], "changed": len(pages["changed"]),
+        "deleted, their rows stay": deleted, "as before": pages["skipped"],
+    }  # fmt: skip
+    return f"; pages: {', '.join(f'{count} {name}' for name, count in counts.items() if count) or 'none'}"

@@ -1,0 +1,313 @@
+"""What a table holds of each page, so that an export adds only what is new (``export --incremental``).
+
+The folder ``_exported`` of the table has a file for each run. It appears with the rows of the run or not at all, and
+none is ever changed. Of every page that was looked at it has size and checksum, and the messages of it that are in the
+table by number and id: a broker that begins anew gives page numbers again, and message ids never. The last file that
+names a page counts.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pagefmt.columns.files import ARROW, TableFile, table_file
+from pagefmt.directory.fleet import FleetBroker
+from pagefmt.directory.locate import stores
+from pagefmt.errors import PageFmtError
+from pagefmt.pages.gather import Ints
+from pagefmt.pages.paging import PageFile, Store
+from pagefmt.spark.groups import PageMessages, Piece, runs_of
+from pagefmt.spark.table_folder import EXPORTED
+
+SETTLED: Final = 2.0
+"""Seconds after which a change of a file can be told by its times."""
+ADDED, GREW, SAME, CHANGED, DELETED = "added", "grew", "same", "changed", "deleted"
+_MESSAGES: Final = ("numbers", "ids")
+_LISTS: Final = [pa.field(name, pa.list_(pa.int64())) for name in _MESSAGES]
+_FIELDS: Final = [
+    pa.field("broker", pa.string()), pa.field("store", pa.string()), pa.field("page", pa.int64()),
+    pa.field("state", pa.string()), pa.field("size", pa.int64()), pa.field("crc32c", pa.string()),
+    pa.field("identity", pa.string()), pa.field("rows", pa.int64()), pa.field("missing", pa.int64()),
+]  # fmt: skip
+SCHEMA: Final = pa.schema([*_FIELDS, *_LISTS])
+NO_PAGES: Final = pa.schema(_FIELDS).empty_table()
+_SETTINGS: Final = b"pagectl.export"
+_AT_ONCE: Final = 16
+_FLUSHED: Final = 1 << 20
+"""Messages of the pages of one batch."""
+
+
+class LogRefused(PageFmtError):
+    """A table that cannot be added to: it was made otherwise, or its log cannot be read."""
+
+
+class PageEntry(NamedTuple):
+    """What a run found out about a page. ``rows``: added by it; ``missing``: exported, and no longer in the page."""
+
+    broker: str
+    store: str
+    page: int
+    state: str
+    size: int = 0
+    crc32c: str | None = None
+    identity: str | None = None
+    rows: int = 0
+    missing: int = 0
+    numbers: Ints = np.zeros(0, np.int64)
+    ids: Ints = np.zeros(0, np.int64)
+
+
+class LogWriter:
+    """Writes entries, a batch for about so many messages."""
+
+    def __init__(self, out: TableFile) -> None:
+        self.out = out
+        self._entries: list[PageEntry] = []
+        self._messages = 0
+
+    def add(self, entry: PageEntry) -> None:
+        """One page."""
+        self._entries.append(entry)
+        self._messages += len(entry.ids) + 1
+        if self._messages > _FLUSHED:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._entries:
+            columns: list[Any] = [*zip(*self._entries, strict=True)]
+            for at in (-2, -1):  # steps compress to nearly nothing
+                columns[at] = [np.diff(each, prepend=0) for each in columns[at]]
+            arrays = [pa.array(values, each.type) for values, each in zip(columns, SCHEMA, strict=True)]
+            self.out.write_batch(pa.record_batch(arrays, SCHEMA))
+        self._entries, self._messages = [], 0
+
+
+@contextmanager
+def entries_to(path: Path, settings: Mapping[str, Any] | None = None) -> Iterator[LogWriter]:
+    """A file of entries; ``settings``: how the table is made."""
+    form = SCHEMA.with_metadata(None if settings is None else {_SETTINGS: json.dumps(settings)})
+    with table_file(path, ARROW, form) as out:
+        writer = LogWriter(out)
+        yield writer
+        writer.flush()
+
+
+def write_entries(
+    path: Path, parts: Iterable[Path], news: Iterable[BrokerNews], settings: Mapping[str, Any]
+) -> pa.Table:  # fmt: skip
+    """The files of tasks, and the pages that are no longer there, as one; what the tasks looked at."""
+    plain = [each.name for each in _FIELDS]
+    batches: list[pa.RecordBatch] = []
+    with entries_to(path, settings) as log:
+        for part in parts:
+            reader = _opened(part, SCHEMA)
+            for n in range(reader.num_record_batches):
+                batch = reader.get_batch(n)
+                log.out.write_batch(batch)
+                batches.append(batch.select(plain))
+        for each in news:
+            for entry in each.deleted:
+                log.add(entry)
+    return pa.Table.from_batches(batches, pa.schema(_FIELDS))
+
+
+def told_pages(looked: pa.Table, news: Iterable[BrokerNews]) -> dict[str, Any]:
+    """What has to be told of the pages of a run."""
+    states = Counter(looked.column("state").to_pylist())
+    gone = [each[:3] for one in news for each in one.deleted]
+    gone += [(each["broker"], each["store"], each["page"]) for each in _in_state(DELETED, looked)]
+    by_store = groupby(sorted(gone), key=lambda each: each[:2])
+    return {
+        "skipped": states[SAME] + sum(len(pages) for each in news for pages in each.skipped.values()),
+        "added": states[ADDED], "grew": states[GREW],
+        "changed": [
+            {name: each[name] for name in ("broker", "store", "page", "rows", "missing")}
+            for each in _in_state(CHANGED, looked)
+        ],
+        "deleted": [
+            {"broker": broker, "store": store, "pages": [*map(list, runs_of(page for *_, page in pages))]}
+            for (broker, store), pages in by_store
+        ],
+    }  # fmt: skip
+
+
+def _in_state(state: str, looked: pa.Table) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = looked.filter(pc.equal(looked.column("state"), state)).to_pylist()
+    return found
+
+
+def store_text(name: str) -> str:
+    """The name of a store as tables have it."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def identity_of(page: PageFile) -> str | None:
+    """What tells, without reading it, that a file is the one that was listed; None while its times cannot."""
+    try:
+        status = page.path.lstat()
+    except FileNotFoundError:
+        return None
+    if status.st_size != page.size or time.time() - max(status.st_mtime, status.st_ctime) < SETTLED:
+        return None
+    return f"{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportLog:
+    """The log of a table. ``pages``: its columns but the messages, in the order of the runs."""
+
+    files: tuple[Path, ...]
+    pages: pa.Table
+    settings: Mapping[str, Any]
+    _rows: Mapping[str, Ints] = field(repr=False)
+
+    @classmethod
+    def of(cls, folder: Path) -> ExportLog | None:
+        """Of the table in a folder; None where it has none. Raises ``LogRefused``."""
+        files = tuple(sorted((folder / EXPORTED).glob("part-*.arrow")))
+        if not files:
+            return None
+        try:
+            tables = [opened.read_all() for opened in (_opened(path, _FIELDS) for path in files)]
+            settings = json.loads(tables[-1].schema.metadata[_SETTINGS])
+            pages = pa.concat_tables(tables)
+        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as err:
+            raise LogRefused(
+                f"{folder / EXPORTED}: what was exported cannot be read ({' '.join(str(err).split())[:200]}); "
+                "write the table anew with --mode overwrite"
+            ) from err
+        named = pages.column("broker").combine_chunks().dictionary_encode()
+        codes = np.asarray(named.indices)
+        order = np.argsort(codes, kind="stable")
+        cuts = np.searchsorted(codes[order], np.arange(1, len(named.dictionary)))
+        rows = dict(zip(named.dictionary.to_pylist(), np.split(order, cuts), strict=True))
+        return cls(files, pages, settings, rows)
+
+    @property
+    def run(self) -> int:
+        """The number of the last run."""
+        return int(self.files[-1].name.split("-")[1])
+
+    def of_broker(self, name: str) -> dict[tuple[str, int], dict[str, Any]]:
+        """The last entry of each page, by store and number, with its row in ``pages``."""
+        mine = self._rows.get(name)
+        if mine is None:
+            return {}
+        taken = self.pages.take(pa.array(mine)).select(["store", "page", "state", "size", "crc32c", "identity"])
+        found: dict[tuple[str, int], dict[str, Any]] = {}
+        for row, each in zip(mine.tolist(), taken.to_pylist(), strict=True):
+            key = each["store"], each["page"]
+            if each["state"] == DELETED and key in found:
+                found[key]["state"] = DELETED  # the messages are in the table all the same
+            else:
+                found[key] = {**each, "row": row}
+        return found
+
+    def messages(self, entries: Iterable[Mapping[str, Any]]) -> dict[int, PageMessages]:
+        """Of the pages of these entries, by row."""
+        by_row = {each["row"]: each for each in entries}
+        wanted = np.array(sorted(by_row), np.int64)
+        found: dict[int, PageMessages] = {}
+        before = 0
+        for path in self.files if len(wanted) else ():
+            reader = _opened(path, _LISTS)
+            for n in range(reader.num_record_batches):
+                batch = reader.get_batch(n)
+                here = wanted[(wanted >= before) & (wanted < before + batch.num_rows)]
+                for row in here.tolist():
+                    lists = (np.cumsum(batch.column(name)[row - before].values.to_numpy()) for name in _MESSAGES)
+                    found[row] = PageMessages(by_row[row]["size"], by_row[row]["crc32c"], *lists)
+                before += batch.num_rows
+        return found
+
+
+def _opened(path: Path, fields: Iterable[pa.Field]) -> pa.RecordBatchFileReader:
+    options = pa.ipc.IpcReadOptions(included_fields=[SCHEMA.get_field_index(each.name) for each in fields])
+    return pa.ipc.open_file(pa.memory_map(str(path)), options=options)
+
+
+@dataclass(slots=True)
+class BrokerNews:
+    """A broker beside the log. ``skipped``: pages that are as they were, by store. ``looked``: how many others.
+
+    ``known``: what of those is in the table.
+    """
+
+    broker: FleetBroker
+    skipped: dict[str, frozenset[int]] = field(default_factory=dict)
+    known: dict[tuple[str, int], PageMessages] = field(default_factory=dict)
+    deleted: list[PageEntry] = field(default_factory=list)
+    looked: int = 0
+
+    def remaining(self, piece: Piece) -> Piece | None:
+        """What of a piece has to be looked at."""
+        if piece.store is None or not piece.runs:
+            return piece
+        skipped, store = self.skipped.get(piece.store, frozenset()), store_text(piece.store)
+        every = [*piece.numbers()]
+        numbers = [each for each in every if each not in skipped]
+        known = {each: self.known[store, each] for each in numbers if (store, each) in self.known}
+        size = piece.size * len(numbers) // len(every)
+        return replace(piece, runs=runs_of(numbers), size=size, known=known) if numbers else None
+
+
+def all_news(brokers: Sequence[FleetBroker], log: ExportLog | None) -> tuple[BrokerNews, ...]:
+    """Of each, in their order."""
+    with ThreadPoolExecutor(min(_AT_ONCE, len(brokers))) as pool:
+        return tuple(pool.map(lambda each: news_of(each, log), brokers))
+
+
+def news_of(broker: FleetBroker, log: ExportLog | None) -> BrokerNews:
+    """By names, sizes and times of files alone: none is read."""
+    found = BrokerNews(broker)
+    before = log.of_broker(broker.name) if log is not None else {}
+    gone = dict(before)
+    again: dict[tuple[str, int], dict[str, Any]] = {}
+    try:
+        for store in stores(broker.place):
+            name = store_text(store.name)
+            same, looked = _compared(store, name, before)
+            found.skipped[store.name] = frozenset(same)
+            found.looked += len(store.pages) - len(same) + (store.problem is not None)
+            again |= looked
+            there = gone if store.problem else {(name, page.number): None for page in store.pages}
+            for key in [key for key in there if key[0] == name]:
+                gone.pop(key, None)
+    except (PageFmtError, OSError):
+        return BrokerNews(broker, looked=1)  # who surveys it says why; nothing is known to be gone
+    lost = [key for key, each in gone.items() if each["state"] != DELETED]
+    found.deleted = [PageEntry(broker.name, store, page, DELETED) for store, page in lost]
+    if log is not None:
+        messages = log.messages(again.values())
+        found.known = {key: messages[each["row"]] for key, each in again.items()}
+    return found
+
+
+def _compared(
+    store: Store, name: str, before: Mapping[tuple[str, int], dict[str, Any]]
+) -> tuple[set[int], dict[tuple[str, int], dict[str, Any]]]:  # fmt: skip
+    """Pages that are as they were, and what is known of those that may not be."""
+    same: set[int] = set()
+    again = {}
+    for page in store.pages:
+        entry = before.get((name, page.number))
+        if entry is not None:
+            if entry["state"] != DELETED and entry["identity"] is not None and entry["identity"] == identity_of(page):
+                same.add(page.number)
+            else:
+                again[name, page.number] = entry
+    return same, again

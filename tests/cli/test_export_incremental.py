@@ -1,0 +1,361 @@
+"""``export --incremental``: what is new is added once, whatever becomes of the pages meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden_cases import VERSIONS, GoldenCase, cases
+from made_pages import FOLDER, message
+from program import call, started
+from table_rows import assert_same
+from watched_calls import validate
+
+pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pagefmt.directory.fleet import FleetBroker, absolute
+from pagefmt.directory.locate import within
+from pagefmt.pages.paging import PageFile
+from pagefmt.spark import session
+from pagefmt.spark.exported import ExportLog, LogRefused, all_news, identity_of
+from pagefmt.spark.new_rows import new_rows
+from pagefmt.spark.options import TableSpec
+from pagefmt.spark.table import Increment, TableTarget, WrittenTable, surveys, write_by_tasks
+from pagefmt.spark.table_folder import table_at
+
+ACKED = GoldenCase("2.56.0", "scattered-acks")
+TORN = GoldenCase("artemis-1.5.6", "torn")
+KILLS = int(os.environ.get("PAGECTL_HARM_KILLS", "200"))
+
+
+def night(context: Any, data: Path, out: Path, split: tuple[str, ...] = (), **more: Any) -> WrittenTable:
+    """One incremental export, as the command makes it."""
+    brokers = (FleetBroker("b", absolute(within(data))),)
+    spec = TableSpec.now(**more)
+    with table_at(out) as into:
+        log = ExportLog.of(into)
+        increment = Increment({}, all_news(brokers, log), log)
+        (found,) = surveys(context, brokers, spec)
+        target = TableTarget(into, splits=split)
+        return write_by_tasks(context, found.pieces, spec, target, nullcontext, increment)
+
+
+def told(written: WrittenTable) -> dict[str, int]:
+    """How many pages of each state, without those of none."""
+    assert written.pages is not None
+    found = {name: each if isinstance(each, int) else len(each) for name, each in written.pages.items()}
+    return {name: each for name, each in found.items() if each}
+
+
+def rows_in(out: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(out).to_pylist()
+    return found
+
+
+class PagingBroker:
+    """Writes pages as a broker does: to the last one, and away with the first. ``every``: each message ever written."""
+
+    def __init__(self, data: Path, seed: int = 7) -> None:
+        self.folder, self.every = data / "paging" / FOLDER, Counter[tuple[int, int]]()
+        self.folder.mkdir(parents=True)
+        (self.folder / "address.txt").write_text("orders\n")
+        self.chance, self.last, self.id = random.Random(seed), 1, 0
+
+    def path(self, page: int) -> Path:
+        return self.folder / f"{page:09d}.page"
+
+    def write(self, messages: int) -> None:
+        for _ in range(messages):
+            self.id += 1
+            with self.path(self.last).open("ab") as file:
+                file.write(message(self.id, "orders", "text" * self.chance.randrange(9)))
+            self.every[self.last, self.id] += 1
+            self.last += self.chance.random() < 0.1
+
+    def delete(self, pages: int) -> None:
+        for path in sorted(self.folder.glob("*.page"))[:-1][:pages]:
+            path.unlink()
+
+    def start_anew(self) -> None:
+        """All pages are gone, and numbers begin again."""
+        for path in self.folder.glob("*.page"):
+            path.unlink()
+        self.last = 1
+
+
+def exported(out: Path) -> Counter[tuple[int, int]]:
+    table = pq.read_table(out, columns=["page", "id"])
+    return Counter(zip(*(table.column(name).to_pylist() for name in ("page", "id")), strict=True))
+
+
+def halved(case: GoldenCase, folder: Path) -> Path:
+    """Its directory with every other page, of which the last lacks its end."""
+    data = case.copy(folder)
+    pages = sorted(data.rglob("*.page"))
+    for path in pages[1::2]:
+        path.unlink()
+    with pages[-1 - (len(pages) + 1) % 2].open("r+b") as last:
+        last.truncate(last.seek(0, 2) * 2 // 3)
+    return data
+
+
+def in_two_halves(context: Any, case: GoldenCase, folder: Path, **more: Any) -> None:
+    data = halved(case, folder) if [*case.data().rglob("*.page")] else case.copy(folder)
+    first = night(context, data, folder / "out", **more)
+    shutil.copytree(case.data(), data, dirs_exist_ok=True)
+    second = night(context, data, folder / "out", **more)
+    assert second.rows + first.rows == len(rows_in(folder / "out"))
+
+
+SOME = [case for version in VERSIONS for case in cases(version)[:: -(-len(cases(version)) // 2)]]
+
+
+@pytest.mark.parametrize("case", SOME, ids=str)
+def test_two_halves_are_the_whole(spark_context: Any, case: GoldenCase, tmp_path: Path) -> None:
+    from pagefmt.columns.table_body import TableBody
+
+    in_two_halves(spark_context, case, tmp_path, body=TableBody.BASE64)
+    assert_same(rows_in(tmp_path / "out"), case)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("case", [case for case in cases() if case not in SOME], ids=str)
+def test_two_halves_of_every_case_are_the_whole(spark_context: Any, case: GoldenCase, tmp_path: Path) -> None:
+    test_two_halves_are_the_whole(spark_context, case, tmp_path)
+
+
+def test_damage_is_told_once_and_goes_away(spark_context: Any, tmp_path: Path) -> None:
+    """As the page that is damaged is looked at again, sound by then."""
+    data, out = halved(ACKED, tmp_path), tmp_path / "out"
+    first = night(spark_context, data, out)
+    assert len(first.damaged) == 1 and json.loads((out / "_damaged.json").read_text()) == first.damaged
+    shutil.copytree(ACKED.data(), data, dirs_exist_ok=True)
+    assert night(spark_context, data, out).damaged == [] and not (out / "_damaged.json").exists()
+
+
+def test_nights_beside_a_broker_at_work(spark_context: Any, tmp_path: Path) -> None:
+    """It writes, deletes, and gives page numbers again; split by a column, each message is there once."""
+    broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
+    broker.write(60)
+    assert "added" in told(night(spark_context, tmp_path / "data", out, ("priority",)))
+    broker.write(30)
+    broker.delete(3)
+    assert told(night(spark_context, tmp_path / "data", out, ("priority",))).keys() >= {"added", "grew", "deleted"}
+    assert exported(out) == broker.every
+    broker.start_anew()
+    broker.write(20)
+    written = night(spark_context, tmp_path / "data", out, ("priority",))
+    assert written.pages is not None and sum(each["rows"] for each in written.pages["changed"]) > 0
+    assert exported(out) == broker.every
+
+
+def test_what_is_compacted_is_told_and_adds_nothing(spark_context: Any, tmp_path: Path) -> None:
+    data, out = ACKED.copy(tmp_path), tmp_path / "out"
+    first = night(spark_context, data, out)
+    assert call("pages", "compact", data, "--in-place", "--no-backup").status == 0
+    second = night(spark_context, data, out)
+    assert second.rows == 0 and set(told(second)) <= {"changed", "deleted", "skipped"} and told(second)["changed"]
+    assert second.pages is not None and {each["missing"] for each in second.pages["changed"]} == {0}
+    assert pq.read_table(out).num_rows == first.rows
+    assert set(told(night(spark_context, data, out))) == {"skipped"}
+
+
+def test_what_is_restored_is_known(spark_context: Any, tmp_path: Path) -> None:
+    """Pages that were deleted, told once, and come back; pages of another time and another file."""
+    data, out = ACKED.copy(tmp_path), tmp_path / "out"
+    first = night(spark_context, data, out)
+    pages = sorted(data.rglob("*.page"))
+    for path in pages[1:4]:
+        path.unlink()
+    gone = night(spark_context, data, out).pages
+    assert gone is not None and [each["pages"] for each in gone["deleted"]] == [[[2, 3], [6, 6]]]
+    assert told(night(spark_context, data, out)) == {"skipped": len(pages) - 3}
+    shutil.rmtree(data / "paging")
+    shutil.copytree(ACKED.data() / "paging", data / "paging", copy_function=shutil.copy)
+    assert told(night(spark_context, data, out)) == {"skipped": len(pages)}
+    assert pq.read_table(out).num_rows == first.rows
+
+
+def test_a_store_that_cannot_be_listed_has_lost_nothing(spark_context: Any, tmp_path: Path) -> None:
+    data, out = ACKED.copy(tmp_path), tmp_path / "out"
+    night(spark_context, data, out)
+    (data / "paging").rename(data / "away")
+    log = ExportLog.of(out)
+    (news,) = all_news([FleetBroker("b", absolute(within(data))._replace(paging=data / "paging"))], log)
+    assert (news.deleted, news.looked) == ([], 1)
+
+
+def page_of(tmp_path: Path, numbers: range) -> PageFile:
+    path = tmp_path / "000000001.page"
+    path.write_bytes(b"".join(message(n, "orders", "text") for n in numbers))
+    return PageFile(1, tmp_path, path.name, path.stat().st_size)
+
+
+def batch(numbers: range) -> pa.RecordBatch:
+    return pa.record_batch({"number": pa.array(numbers, pa.int32()), "id": pa.array(numbers, pa.int64())})
+
+
+@pytest.mark.parametrize("when", ["before", "while", "another"])
+def test_a_page_that_goes_away_is_entered_as_far_as_it_was_given(when: str, tmp_path: Path) -> None:
+    """Whatever comes later decides by the messages: there is no checksum."""
+    page = page_of(tmp_path, range(3))
+
+    def rows() -> Any:
+        if when != "before":
+            yield batch(range(3))
+            page.path.unlink()
+        if when == "another":
+            page_of(tmp_path, range(7, 17))
+
+    if when == "before":
+        page.path.unlink()
+    *_, entry = new_rows(rows(), page, "b", "s", None)
+    assert entry.crc32c is None and entry.identity is None
+    assert (entry.state, entry.ids.tolist()) == (("deleted", []) if when == "before" else ("added", [0, 1, 2]))
+
+
+def test_a_reading_that_fails_enters_what_it_gave(tmp_path: Path) -> None:
+    def rows() -> Any:
+        yield batch(range(2))
+        raise OSError("no more")
+
+    reading = new_rows(rows(), page_of(tmp_path, range(5)), "b", "s", None)
+    entry = next(each for each in reading if not isinstance(each, pa.RecordBatch))
+    assert entry.ids.tolist() == [0, 1] and entry.crc32c is None
+    with pytest.raises(OSError, match="no more"):
+        next(reading)
+
+
+def test_a_file_is_told_by_its_times_once_they_are_past(tmp_path: Path) -> None:
+    """Not one that has just been written, and none of another size than was listed."""
+    page = page_of(tmp_path, range(3))
+    assert identity_of(page) is None
+    time.sleep(2.1)
+    assert identity_of(page) is not None and identity_of(page._replace(size=page.size - 1)) is None
+    page.path.unlink()
+    assert identity_of(page) is None
+
+
+def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, out = ACKED.copy(tmp_path), tmp_path / "out"
+    time.sleep(2.1)
+    first = started("export", data, "--to", out, "--incremental", "--master", "local[1]", "--format", "json")
+    said, complained = first.communicate(timeout=280)
+    assert first.returncode == 0, complained
+    validate("export", said)
+    assert json.loads(said)["pages"]["added"] == len([*data.rglob("*.page")])
+
+    def no_spark(*_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(session, "start", no_spark)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    words = ("export", data, "--to", out, "--incremental")
+    again = call(*words, "--format", "json")
+    assert again.status == 0 and json.loads(again.out)["pages"] == {
+        "skipped": len([*data.rglob("*.page")]), "added": 0, "grew": 0, "changed": [], "deleted": [],
+    }  # fmt: skip
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    sorted(data.rglob("*.page"))[0].unlink()
+    gone = call(*words)
+    assert gone.status == 0 and "1 deleted, their rows stay" in gone.out
+    for more, reason in (
+        (("--body", "text"), "was exported with another --body (size)"),
+        (("--partition-by", "page"), "was exported with another --partition-by (none)"),
+        (("--what", "messages"), "neither with --what nor"),
+        (("--mode", "overwrite-partitions", "--partition-by", "page"), "neither with --what nor"),
+        (("--master", "spark://nowhere:1"), "in a folder that every task sees as a folder"),
+    ):
+        refused = call(*words, *more)
+        assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
+    for mode, reason in (("append", "give --incremental instead of --mode append"), ("error", "holds a table")):
+        refused = call("export", data, "--to", out, "--mode", mode)
+        assert refused.status == 2 and reason in refused.err, refused
+    with table_at(out):
+        refused = call(*words)
+        assert refused.status == 2 and "another process is writing it" in refused.err, refused
+    log = sorted((out / "_exported").iterdir())[0]
+    log.write_bytes(log.read_bytes()[:99])
+    refused = call(*words)
+    assert refused.status == 2 and "--mode overwrite" in refused.err and refused.err.count("\n") == 1, refused
+    with pytest.raises(LogRefused):
+        ExportLog.of(out)
+    shutil.rmtree(out / "_exported")
+    refused = call(*words)
+    assert refused.status == 2 and "does not know what was exported to it" in refused.err, refused
+
+
+def test_two_runs_at_once_are_one_and_a_refusal(tmp_path: Path) -> None:
+    broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
+    broker.write(50)
+    words = ("export", tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
+    both = [started(*words), started(*words)]
+    said = [running.communicate(timeout=280)[1] for running in both]
+    assert sorted(running.returncode for running in both) in ([1, 2], [0, 1], [1, 1]), said
+    assert all(
+        "another process is writing it" in each for each, run in zip(said, both, strict=True) if run.returncode == 2
+    )
+    assert exported(out) == broker.every
+
+
+def killed_nights(folder: Path, kills: int, words: tuple[str, ...], read: Callable[[Path], Any]) -> int:
+    """Nights beside a broker at work, each killed, and every tenth left alone; how many were killed."""
+    broker, out = PagingBroker(folder / "data"), folder / "out"
+    chance, seconds, killed = random.Random(16), 20.0, 0
+    call_ = ("export", folder / "data", "--to", out, "--incremental", "--master", "local[1]", *words)
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    env = {"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
+    for number in range(kills):
+        broker.write(chance.randrange(25))
+        running = started(*call_, env=env)
+        begun = time.monotonic()
+        wait = chance.uniform(0, 1.5) if number % 3 else seconds * chance.uniform(0.1, 1)
+        while number % 3 and running.poll() is None and not any(folder.glob("out*/_temporary/*/*")):
+            time.sleep(0.001)
+        try:
+            running.wait(wait)
+        except subprocess.TimeoutExpired:
+            running.kill()
+        running.communicate()
+        killed += running.returncode == -signal.SIGKILL
+        if (out / "_SUCCESS").exists():
+            assert not read(out) - broker.every, "nothing twice, nothing that never was"
+        if number % 10 == 9 or number == kills - 1:
+            begun = time.monotonic()
+            whole = started(*call_, env=env)
+            _, complained = whole.communicate(timeout=280)
+            seconds = time.monotonic() - begun
+            assert whole.returncode < 2, complained
+            assert read(out) == broker.every
+            assert not (out / "_temporary").exists() and not [*folder.glob("*.pagectl-partial")]
+            broker.delete(chance.randrange(4))
+            if chance.random() < 0.2:
+                broker.start_anew()
+    return killed
+
+
+def test_killed_nights_add_nothing_twice(tmp_path: Path) -> None:
+    assert killed_nights(tmp_path, 4, (), exported) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(14_400)
+def test_two_hundred_killed_nights(tmp_path: Path) -> None:
+    """``.venv/bin/python -m pytest -m slow tests/cli/test_export_incremental.py -k hundred``."""
+    assert killed_nights(tmp_path, KILLS, (), exported) > KILLS // 2
