@@ -1,8 +1,9 @@
 """Large paging directories for measurements, written with the project's own encoders.
 
 Sets: ``a`` 1 KiB core messages with 6 properties, ``b`` 200 byte core messages with 10, ``c`` 1 KiB AMQP messages,
-``p`` as ``a`` with ten priorities; two queues each, pages of 10 MiB. Every message has its own id, timestamp, sequence
-number and texts.
+``p`` as ``a`` with ten priorities, ``s`` AMQP messages of 64 shapes among one another, ``m`` what an application of
+several protocols leaves: core text, bytes and map messages, and AMQP of ``c`` and ``s``; two queues each, pages of
+10 MiB. Every message has its own id, timestamp, sequence number and texts.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from struct import pack
 
-from pagefmt.bytes.wire import ByteReader
+from pagefmt.bytes.wire import ByteReader, ByteWriter
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
@@ -32,7 +33,9 @@ COLORS = ("red", "green", "blue", "black", "white")
 START = 1_700_000_000_000
 
 
-def core(number: int, body: int, properties: int, priority: int = 4) -> CoreMessage:
+def core(
+    number: int, body: int, properties: int, priority: int = 4, kind: int = 4, content: bytes | None = None
+) -> CoreMessage:
     entries = [
         Property("seq", TypedValue(Type.INT, number)),
         Property("color", string(COLORS[number % 5])),
@@ -42,10 +45,18 @@ def core(number: int, body: int, properties: int, priority: int = 4) -> CoreMess
         Property("express", TypedValue(Type.BOOLEAN, number % 3 == 0, number % 3 == 0)),
     ]
     entries += [Property(f"attribute{n}", string(f"value {n} of {number}")) for n in range(properties - 6)]
-    content = bytes((number + n) & 0xFF for n in range(64)) * (body // 64 + 1)
+    if content is None:
+        content = (bytes((number + n) & 0xFF for n in range(64)) * (body // 64 + 1))[:body]
     block = properties_bytes(tuple(entries))
-    header = HeaderBlock(1000 + number, 1, ADDRESS, 0, None, 4, 1, 0, START + number, priority, block)
-    return CoreMessage(1000 + number, 1, ADDRESS, content[:body], header)
+    header = HeaderBlock(1000 + number, 1, ADDRESS, 0, None, kind, 1, 0, START + number, priority, block)
+    return CoreMessage(1000 + number, 1, ADDRESS, content, header)
+
+
+def nullable(text: str) -> bytes:
+    """The body of a text message."""
+    out = ByteWriter()
+    out.nsstr(text)
+    return out.done()
 
 
 def amqp_string(text: str) -> bytes:
@@ -65,10 +76,73 @@ def amqp(number: int) -> AmqpMessage:
     )
     application = b"\x00\x53\x74\xd1" + pack(">II", len(pairs) + 4, 8) + pairs
     body = b"\x00\x53\x77\xb1" + pack(">I", 1024) + (f"text {number} " * 150).encode()[:1024]
+    return amqp_message(number, header + annotations + properties + application + body)
+
+
+def amqp_message(number: int, encoded: bytes) -> AmqpMessage:
     block = properties_bytes((Property("_AMQ_AD", string(ADDRESS)),))
     extra = decode_extra(ByteReader(pack(">i", len(block)) + block))
-    encoded = header + annotations + properties + application + body
     return AmqpMessage(5, 1000 + number, 0, 1, ADDRESS, encoded, extra, 0)
+
+
+def shaped(number: int) -> AmqpMessage:
+    """One of 64 shapes, in no order: sections, fields, application properties and the kind of the body differ."""
+    shape = (number * 2654435761 >> 7) % 64
+    text = amqp_string(f"ID:{shape}:{number}")
+    sections = (
+        [bytes.fromhex("005370c0020141")]
+        if shape & 1
+        else [bytes.fromhex("005370c00b05415005") + b"\x70\x00\x01\x86\xa0\x40\x43"]
+    )
+    if shape & 2:
+        pairs = b"\xa3\x12x-opt-jms-msg-type\x51\x05\xa3\x0ex-opt-jms-dest\x51\x00"
+        sections.append(b"\x00\x53\x72" + amqp_block(0xC1, 4, pairs))
+    fields = [text, b"\x40", amqp_string(ADDRESS)]
+    if shape & 4:
+        fields += [amqp_string("a subject"), b"\x40", amqp_string(f"c-{number}")]
+    if shape & 8:
+        fields += [b"\x40"] * (6 - len(fields)) + [b"\xa3\x0atext/plain", b"\x40", b"\x40"]
+        fields.append(b"\x83" + pack(">q", START + number))
+    sections.append(b"\x00\x53\x73" + amqp_block(0xC0, len(fields), b"".join(fields)))
+    values = [
+        b"\x71" + pack(">i", number),
+        amqp_string(COLORS[number % 5]),
+        b"\x81" + pack(">q", number * 37),
+        b"\x41",
+        b"\x82" + pack(">d", number / 7),
+        amqp_string(f"o{number}"),
+        b"\x54\x07",
+    ]
+    names = ["seq", "color", "amount", "express", "weight", "order", f"attribute{shape % 7}"]
+    chosen = [n for n in range(7) if (shape * 37 + n * 11) % 5 > shape >> 5]
+    pairs = b"".join(amqp_string(names[n]) + values[n] for n in chosen)
+    sections.append(b"\x00\x53\x74" + amqp_block(0xD1, 2 * len(chosen), pairs))
+    content = (f"text {number} " * 150).encode()[: 300 + 100 * (shape % 8)]
+    body = (b"\x00\x53\x75\xb0", b"\x00\x53\x77\xb1", b"\x00\x53\x77\xb0", b"\x00\x53\x75\xb0")[shape >> 4]
+    sections.append(body + pack(">I", len(content)) + content)
+    return amqp_message(number, b"".join(sections))
+
+
+def amqp_block(code: int, count: int, content: bytes) -> bytes:
+    """A list or map, by its constructor."""
+    if code & 0x10:
+        return bytes((code,)) + pack(">II", len(content) + 4, count) + content
+    return bytes((code, len(content) + 1, count)) + content
+
+
+def mixed(number: int) -> CoreMessage | AmqpMessage:
+    match number * 2654435761 >> 9 & 7:
+        case 0 | 1:
+            return core(number, 1024, 6)
+        case 2 | 3:
+            return core(number, 0, 6, kind=3, content=nullable(f"text {number} " * 60))
+        case 4:
+            entries = tuple(Property(f"key{n}", string(f"value {n} of {number}")) for n in range(12))
+            return core(number, 0, 6, kind=5, content=properties_bytes(entries))
+        case 5:
+            return amqp(number)
+        case _:
+            return shaped(number)
 
 
 SETS: dict[str, Callable[[int], CoreMessage | AmqpMessage]] = {
@@ -76,6 +150,8 @@ SETS: dict[str, Callable[[int], CoreMessage | AmqpMessage]] = {
     "b": lambda number: core(number, 200, 10),
     "c": amqp,
     "p": lambda number: core(number, 1024, 6, number % 10),
+    "s": shaped,
+    "m": mixed,
 }
 
 

@@ -6,6 +6,7 @@ input is compared with what is left before anything is sliced or allocated.
 
 from __future__ import annotations
 
+from codecs import utf_16_le_decode
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +16,7 @@ _I16: Final = Struct(">h")
 _U16: Final = Struct(">H")
 _I32: Final = Struct(">i")
 _I64: Final = Struct(">q")
+_i32, _i64 = _I32.unpack_from, _I64.unpack_from
 
 
 class FixedField(NamedTuple):
@@ -70,7 +72,11 @@ class ByteReader:
 
     def u8(self, what: str = "byte") -> int:
         """An unsigned byte."""
-        return self.buf[self._advance(1, what)]
+        at = self.pos
+        if at >= self.end:
+            self._advance(1, what)
+        self.pos = at + 1
+        return self.buf[at]
 
     def i8(self, what: str = "byte") -> int:
         """A signed byte."""
@@ -87,11 +93,21 @@ class ByteReader:
 
     def i32(self, what: str = "int") -> int:
         """A signed 32-bit integer."""
-        return int(_I32.unpack_from(self.buf, self._advance(4, what))[0])
+        at = self.pos
+        if at + 4 > self.end:
+            self._advance(4, what)
+        self.pos = at + 4
+        value: int = _i32(self.buf, at)[0]
+        return value
 
     def i64(self, what: str = "long") -> int:
         """A signed 64-bit integer."""
-        return int(_I64.unpack_from(self.buf, self._advance(8, what))[0])
+        at = self.pos
+        if at + 8 > self.end:
+            self._advance(8, what)
+        self.pos = at + 8
+        value: int = _i64(self.buf, at)[0]
+        return value
 
     def fixed(self, fields: FixedFields) -> tuple[Any, ...]:
         """The values of these fields in their order."""
@@ -106,7 +122,10 @@ class ByteReader:
 
     def take(self, size: int, what: str = "bytes") -> bytes:
         """The next ``size`` bytes."""
-        at = self._advance(size, what)
+        at = self.pos
+        if size < 0 or at + size > self.end:
+            self._advance(size, what)
+        self.pos = at + size
         return bytes(self.buf[at : at + size])
 
     def sub(self, size: int, what: str = "block") -> ByteReader:
@@ -131,7 +150,7 @@ class ByteReader:
         size = self.i32(what)
         if size % 2:
             raise Undecodable(self.pos - 4, f"{what}: odd byte count {size}")
-        return self.take(size, what).decode("utf-16-le", "surrogatepass")
+        return utf_16_le_decode(self.take(size, what), "surrogatepass", True)[0]
 
     def nsstr(self, what: str = "string") -> str | None:
         """One byte, 0 for null, else an ``sstr`` follows."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha1
 from typing import Final
-from uuid import NAMESPACE_OID, uuid5
+from uuid import NAMESPACE_OID
 
 from pagefmt.bytes.wire import ByteWriter
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage, AmqpMessageBase
@@ -35,6 +36,13 @@ _RENAMED: Final = {
     "JMSXGroupID": "_AMQ_GROUP_ID", "JMSXGroupSeq": "_AMQ_GROUP_SEQUENCE", "JMSXUserID": "_AMQ_VALIDATED_USER",
 }  # fmt: skip
 
+_TEXT_FIELDS: Final = {
+    "subject": "JMSType", "content_type": "JMS_AMQP_ContentType", "content_encoding": "JMS_AMQP_ContentEncoding",
+    "group_id": "_AMQ_GROUP_ID", "reply_to_group_id": "JMS_AMQP_ReplyToGroupID",
+}  # fmt: skip
+_PLAIN: Final = frozenset(CODES) - {ValueKind.BOOLEAN}
+"""Kinds that core messages have as they are."""
+
 
 @dataclass(slots=True)
 class CoreForm:
@@ -56,7 +64,7 @@ class CoreForm:
 
     def put(self, name: str, typed: TypedValue) -> None:
         """A property, in the kind that core messages have for it; a broker keeps the last of a name."""
-        self.properties[_RENAMED.get(name, name)] = self.fitting(name, typed)
+        self.properties[_RENAMED.get(name, name)] = typed if typed.kind in _PLAIN else self.fitting(name, typed)
 
     def fitting(self, name: str, typed: TypedValue) -> TypedValue:
         """The value in a kind of core messages; what has none becomes text, and is lost."""
@@ -139,13 +147,8 @@ def _fields(made: CoreForm, sections: AmqpSections) -> None:
     fields = sections.properties
     if (found := fields.get("message_id")) is not None:
         made.put("NATIVE_MESSAGE_ID", _string(_id_text(found)))
-        own = found.kind is ValueKind.UUID
-        made.user_id = uuid_text(found.value) if own else str(uuid5(NAMESPACE_OID, _id_text(found)))
-    texts = {
-        "subject": "JMSType", "content_type": "JMS_AMQP_ContentType", "content_encoding": "JMS_AMQP_ContentEncoding",
-        "group_id": "_AMQ_GROUP_ID", "reply_to_group_id": "JMS_AMQP_ReplyToGroupID",
-    }  # fmt: skip
-    for name, key in texts.items():
+        made.user_id = uuid_text(found.value) if found.kind is ValueKind.UUID else _made_uuid(_id_text(found))
+    for name, key in _TEXT_FIELDS.items():
         if (found := fields.get(name)) is not None:
             made.put(key, _string(str(found.value)))
     if (found := fields.get("user_id")) is not None:
@@ -163,6 +166,13 @@ def _fields(made: CoreForm, sections: AmqpSections) -> None:
         made.put("_AMQ_GROUP_SEQUENCE", TypedValue(ValueKind.INT, _signed(int(found.value), 32)))
     if (found := fields.get("absolute_expiry_time")) is not None:
         made.expiration = int(found.value)
+
+
+def _made_uuid(text: str) -> str:
+    """As ``uuid.uuid5(NAMESPACE_OID, text)``, in half the time and of any text."""
+    raw = bytearray(sha1(NAMESPACE_OID.bytes + text.encode("utf-8", "replace"), usedforsecurity=False).digest()[:16])
+    raw[6], raw[8] = raw[6] & 0x0F | 0x50, raw[8] & 0x3F | 0x80
+    return uuid_text(bytes(raw))
 
 
 def _id_text(typed: TypedValue) -> str:

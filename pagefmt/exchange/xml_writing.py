@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable
-from typing import Final, NamedTuple, TextIO
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TextIO
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.bindings import Bindings
@@ -60,11 +61,11 @@ class JournalXml:
         names = {queue.address for queue in wanted}
         for address in found.addresses.values():
             if address.name in names:
-                self._empty("address-binding", 2, [
+                self._empty("address-binding", [
                     ("routing-types", ",".join(address.routing)), ("name", address.name), ("id", str(address.id)),
                 ])  # fmt: skip
         for queue in wanted:
-            self._empty("queue-binding", 2, [
+            self._empty("queue-binding", [
                 ("address", queue.address), ("filter-string", queue.filter or ""), ("name", queue.name),
                 ("id", str(queue.id)), ("routing-type", queue.routing or "MULTICAST"),
             ])  # fmt: skip
@@ -73,21 +74,34 @@ class JournalXml:
     def message(self, one: XmlMessage) -> list[str]:
         """Writes it; returns what the document does not hold, a sentence each."""
         form, lost = one.form, list(one.form.lost)
-        attributes = [
-            ("id", str(form.id)), ("priority", str(form.priority)), ("expiration", str(form.expiration)),
-            ("timestamp", str(form.timestamp)), ("type", _TYPES.get(form.type, "default")),
-        ]  # fmt: skip
-        if form.user_id is not None:
-            attributes.append(("user-id", form.user_id))
-        self._out.write(f"      <message{_written(attributes)}>\n         <properties>\n")
+        user = "" if form.user_id is None else f' user-id="{_text(form.user_id)}"'
+        out = [
+            f'      <message id="{form.id}" priority="{form.priority}" expiration="{form.expiration}"'
+            f' timestamp="{form.timestamp}" type="{_TYPES.get(form.type, "default")}"{user}>\n'
+            "         <properties>\n"
+        ]
         for name, typed in form.properties.items():
-            self._property(name, typed, lost)
-        self._out.write("         </properties>\n         <queues>\n")
-        for queue in one.queues:
-            self._empty("queue", 4, [("name", queue)])
-        self._out.write("         </queues>\n")
-        self._body(one)
-        self._out.write("      </message>\n")
+            kind = typed.kind
+            lead, close, unfit = _frame(name, kind)
+            if not close:
+                lost.append(f"property {name}: of kind {kind.value}")
+                continue
+            text = _value(typed)
+            if kind is ValueKind.STRING and _NOT_PLAIN.search(text):
+                unfit = unfit or _UNFIT.search(text) is not None
+                text = _text(text)
+            elif text == _NULL and kind is ValueKind.STRING:
+                lost.append(f"property {name}: its text stands for null")
+            if unfit:
+                lost.append(f"property {name}: characters that XML does not allow")
+            out += (lead, text, close)
+        out += ("         </properties>\n         <queues>\n", _queues(one.queues), "         </queues>\n")
+        if one.large is None:
+            out += ("         <body>\n            ", _cdata(form.body), "\n         </body>\n      </message>\n")
+            self._out.write("".join(out))
+        else:
+            self._out.write("".join(out))
+            self._large_body(one.large)
         if not form.durable:
             lost.append("it becomes durable")
         return lost
@@ -96,29 +110,29 @@ class JournalXml:
         """Behind the last message."""
         self._out.write("   </messages>\n</activemq-journal>\n")
 
-    def _property(self, name: str, typed: TypedValue, lost: list[str]) -> None:
-        kind, text = _KINDS.get(typed.kind), _value(typed)
-        if kind is None:
-            lost.append(f"property {name}: of kind {typed.kind.value}")
-            return
-        if _UNFIT.search(name) or _UNFIT.search(text):
-            lost.append(f"property {name}: characters that XML does not allow")
-        if typed.kind is ValueKind.STRING and text == _NULL:
-            lost.append(f"property {name}: its text stands for null")
-        self._empty("property", 4, [("name", name), ("value", text), ("type", kind)])
-
-    def _body(self, one: XmlMessage) -> None:
-        if one.large is None:
-            self._out.write(f"         <body>\n            {_cdata(one.form.body)}\n         </body>\n")
-            return
+    def _large_body(self, pieces: Iterable[bytes]) -> None:
         self._out.write('         <body isLarge="true">\n')
-        for piece in one.large:
+        for piece in pieces:
             for at in range(0, len(piece), PIECE):
                 self._out.write(f"            {_cdata(piece[at : at + PIECE])}\n")
-        self._out.write("         </body>\n")
+        self._out.write("         </body>\n      </message>\n")
 
-    def _empty(self, name: str, depth: int, attributes: list[tuple[str, str]]) -> None:
-        self._out.write(f"{'   ' * depth}<{name}{_written(attributes)}/>\n")
+    def _empty(self, name: str, attributes: list[tuple[str, str]]) -> None:
+        self._out.write(f"      <{name}{_written(attributes)}/>\n")
+
+
+@lru_cache(maxsize=1 << 10)
+def _frame(name: str, kind: ValueKind) -> tuple[str, str, bool]:
+    """What stands around the value of a property, nothing where no kind fits; whether its name has to be changed."""
+    if kind not in _KINDS:
+        return "", "", False
+    lead = f'            <property name="{_text(name)}" value="'
+    return lead, f'" type="{_KINDS[kind]}"/>\n', _UNFIT.search(name) is not None
+
+
+@lru_cache(maxsize=1 << 10)
+def _queues(names: tuple[str, ...]) -> str:
+    return "".join(f'            <queue name="{_text(name)}"/>\n' for name in names)
 
 
 def _written(attributes: list[tuple[str, str]]) -> str:
@@ -134,26 +148,27 @@ def _cdata(content: bytes) -> str:
 
 
 def _value(typed: TypedValue) -> str:
-    match typed.kind:
-        case ValueKind.NULL:
-            return _NULL
-        case ValueKind.BOOLEAN:
-            return "true" if typed.value else "false"
-        case ValueKind.BYTES:
-            return urlsafe_b64encode(typed.value).decode("ascii")
-        case ValueKind.FLOAT:
-            import numpy as np
+    """Of whole numbers and texts their text."""
+    written = _WRITTEN.get(typed.kind)
+    return str(typed.value) if written is None else written(typed.value)
 
-            return _java(str(np.float32(typed.value)))
-        case ValueKind.DOUBLE:
-            return _java(repr(typed.value))
-        case _:
-            return str(typed.value)
+
+def _single(value: float) -> str:
+    import numpy as np
+
+    return _java(str(np.float32(value)))
 
 
 def _java(number: str) -> str:
     """As Java's parsers take it."""
     return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(number, number)
+
+
+_WRITTEN: Final[dict[ValueKind, Callable[[Any], str]]] = {
+    ValueKind.NULL: lambda _: _NULL, ValueKind.BOOLEAN: lambda value: "true" if value else "false",
+    ValueKind.BYTES: lambda value: urlsafe_b64encode(value).decode("ascii"), ValueKind.FLOAT: _single,
+    ValueKind.DOUBLE: lambda value: _java(repr(value)),
+}  # fmt: skip
 
 
 def xml_message(message: Message, queues: tuple[str, ...], large: LargeMessages | None) -> XmlMessage:

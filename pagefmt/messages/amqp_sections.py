@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.messages.amqp_values import decode_amqp_value
@@ -101,9 +101,6 @@ class AmqpSections:
                 yield str(key.value), value
 
 
-NO_SECTIONS: Final = AmqpSections()
-
-
 def section_code(descriptor: TypedValue, at: int) -> int:
     """The number of the section with this descriptor. Raises ``Undecodable``."""
     if descriptor.kind is ValueKind.ULONG and HEADER <= descriptor.value <= FOOTER:
@@ -124,24 +121,26 @@ def _each(reader: ByteReader) -> Iterator[tuple[int, TypedValue, int]]:
 
 def decode_sections(reader: ByteReader) -> AmqpSections:
     """All sections up to the cursor's end; of repeated ones the last counts, bodies add up."""
-    sections, ended, late = NO_SECTIONS, False, False
+    parts: dict[str, Any] = {}
+    ended = False
     for code, value, at in _each(reader):
-        late = late or (ended and code <= APPLICATION)
+        if ended and code <= APPLICATION:
+            parts["late"] = True
         ended = ended or code >= APPLICATION
-        sections = with_section(sections, code, value, at, reader.pos)
-    return replace(sections, late=True) if late else sections
+        _add_section(parts, code, value, at, reader.pos)
+    return AmqpSections(**parts)
 
 
 def scanned_sections(reader: ByteReader) -> AmqpSections:
     """What the broker reads on arrival: up to the application properties or the body, whichever is first."""
-    sections = NO_SECTIONS
+    parts: dict[str, Any] = {}
     for code, value, at in _each(reader):
         if code in BODY or code == FOOTER:
             break
-        sections = with_section(sections, code, value, at, reader.pos)
+        _add_section(parts, code, value, at, reader.pos)
         if code == APPLICATION:
             break
-    return sections
+    return AmqpSections(**parts)
 
 
 def delivery_annotations_size(encoded: bytes) -> int:
@@ -155,23 +154,23 @@ def delivery_annotations_size(encoded: bytes) -> int:
     return size
 
 
-def with_section(sections: AmqpSections, code: int, value: TypedValue, at: int, end: int) -> AmqpSections:
-    """The sections with one more, which stands from ``at`` to ``end``. Raises ``Undecodable``."""
+def _add_section(parts: dict[str, Any], code: int, value: TypedValue, at: int, end: int) -> None:
+    """One more of the fields of ``AmqpSections``; it stands from ``at`` to ``end``. Raises ``Undecodable``."""
     match code:
         case 0x70:
-            return replace(sections, header=_header(_fields(value, at), at))
+            parts["header"] = _header(_fields(value, at), at)
         case 0x71:
-            return replace(sections, delivery_annotations=_map(value, at))
+            parts["delivery_annotations"] = _map(value, at)
         case 0x72:
-            return replace(sections, message_annotations=_map(value, at))
+            parts["message_annotations"] = _map(value, at)
         case 0x73:
-            return replace(sections, property_fields=_property_fields(_fields(value, at)))
+            parts["property_fields"] = _property_fields(_fields(value, at))
         case 0x74:
-            return replace(sections, application_properties=_map(value, at))
+            parts["application_properties"] = _map(value, at)
         case 0x78:
-            return replace(sections, footer=_map(value, at))
+            parts["footer"] = _map(value, at)
         case _:
-            return replace(sections, body=(*sections.body, BodySection(code, value, at, end)))
+            parts["body"] = (*parts.get("body", ()), BodySection(code, value, at, end))
 
 
 def _fields(value: TypedValue, at: int) -> tuple[TypedValue, ...]:
@@ -187,25 +186,17 @@ def _map(value: TypedValue, at: int) -> TypedValue:
     return value
 
 
+_HEADER_KINDS: Final = (ValueKind.BOOLEAN, ValueKind.UBYTE, ValueKind.UINT, ValueKind.BOOLEAN, ValueKind.UINT)
+
+
 def _header(fields: tuple[TypedValue, ...], at: int) -> AmqpHeader:
-    def field(n: int, kind: ValueKind) -> TypedValue | None:
-        if n >= len(fields) or fields[n].kind is ValueKind.NULL:
-            return None
-        if fields[n].kind is not kind:
-            raise Undecodable(at, f"header field {n}: {kind} is expected, found {fields[n].kind}")
-        return fields[n]
-
-    def value_of(typed: TypedValue | None) -> int | None:
-        return None if typed is None else int(typed.value)
-
-    durable, acquirer = field(0, ValueKind.BOOLEAN), field(3, ValueKind.BOOLEAN)
-    return AmqpHeader(
-        durable=None if durable is None else bool(durable.value),
-        priority=value_of(field(1, ValueKind.UBYTE)),
-        ttl=value_of(field(2, ValueKind.UINT)),
-        first_acquirer=None if acquirer is None else bool(acquirer.value),
-        delivery_count=value_of(field(4, ValueKind.UINT)),
-    )
+    values: list[Any] = [None] * len(_HEADER_KINDS)
+    for n, (found, kind) in enumerate(zip(fields, _HEADER_KINDS, strict=False)):
+        if found.kind is kind:
+            values[n] = found.value
+        elif found.kind is not ValueKind.NULL:
+            raise Undecodable(at, f"header field {n}: {kind} is expected, found {found.kind}")
+    return AmqpHeader(*values)
 
 
 def _property_fields(fields: tuple[TypedValue, ...]) -> dict[str, TypedValue]:
@@ -234,15 +225,16 @@ def decode_saved_sections(reader: ByteReader) -> SavedSections:
     """The sections of a large message's record (docs/spec/messages.md 9.2)."""
     start = reader.pos
     header_position, header_size = reader.i32("header position"), reader.i32("header size")
-    sections = _saved(reader, NO_SECTIONS, HEADER)
+    parts: dict[str, Any] = {}
+    _saved(reader, parts, HEADER)
     delivery_position, delivery_size = reader.i32("delivery annotations position"), reader.i32("their size")
     annotations_position = reader.i32("message annotations position")
-    sections = _saved(reader, sections, ANNOTATIONS)
+    _saved(reader, parts, ANNOTATIONS)
     properties_position = reader.i32("properties position")
-    sections = _saved(reader, sections, PROPERTIES)
+    _saved(reader, parts, PROPERTIES)
     application_position = reader.i32("application properties position")
     body_position = reader.i32("remaining body position")
-    sections = _saved(reader, sections, APPLICATION)
+    _saved(reader, parts, APPLICATION)
     return SavedSections(
         raw=bytes(reader.buf[start : reader.pos]),
         header_position=header_position,
@@ -253,15 +245,15 @@ def decode_saved_sections(reader: ByteReader) -> SavedSections:
         properties_position=properties_position,
         application_position=application_position,
         body_position=body_position,
-        sections=sections,
+        sections=AmqpSections(**parts),
     )
 
 
-def _saved(reader: ByteReader, sections: AmqpSections, expected: int) -> AmqpSections:
+def _saved(reader: ByteReader, parts: dict[str, Any], expected: int) -> None:
     at = reader.pos
     value = decode_amqp_value(reader)
     if value.kind is ValueKind.NULL:
-        return sections
+        return
     if value.kind is not ValueKind.DESCRIBED or section_code(value.value[0], at) != expected:
         raise Undecodable(at, f"the saved section 0x{expected:02x} or null is expected")
-    return with_section(sections, expected, value.value[1], at, reader.pos)
+    _add_section(parts, expected, value.value[1], at, reader.pos)

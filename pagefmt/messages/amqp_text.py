@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from pagefmt.messages.values import TypedValue, ValueKind
 
 
 def uuid_text(raw: bytes) -> str:
     """A UUID of 16 bytes in the usual form."""
-    return str(UUID(bytes=raw))
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def identifier_text(typed: TypedValue) -> str | None:

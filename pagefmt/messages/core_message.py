@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.messages.amqp_text import uuid_text
 from pagefmt.messages.core_fields import HEADER_FIELDS, MESSAGE_TYPES, PACKET_HEADER, USER_ID_PRESENT, USER_ID_SIZE
 from pagefmt.messages.properties import PropertiesBlock, decode_whole_block
 from pagefmt.messages.values import TypedValue, last_wins
@@ -78,8 +79,7 @@ def user_id_text(raw: bytes | None) -> str | None:
     forced = bytearray(raw)
     forced[6] = (forced[6] & 0x0F) | 0x10
     forced[8] = (forced[8] & 0x3F) | 0x80
-    text = forced.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return uuid_text(bytes(forced))
 
 
 class CoreMessageBase:

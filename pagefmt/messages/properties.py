@@ -17,6 +17,7 @@ Order, duplicate keys and odd marks are kept: encode(decode(x)) == x.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from struct import pack, unpack
 from typing import Final, NamedTuple
 
@@ -128,6 +129,21 @@ def decode_properties(reader: ByteReader) -> PropertiesBlock:
 
 def decode_whole_block(block: bytes | memoryview) -> PropertiesBlock:
     """A block that must fill ``block`` to its last byte. Offsets in errors count from its start."""
+    if isinstance(block, bytes) and len(block) <= _REMEMBERED:
+        return _remembered(block)
+    return _whole(block)
+
+
+_REMEMBERED: Final = 1 << 16
+
+
+@lru_cache(maxsize=1)
+def _remembered(block: bytes) -> PropertiesBlock:
+    """A message is checked first, and asked afterwards."""
+    return _whole(block)
+
+
+def _whole(block: bytes | memoryview) -> PropertiesBlock:
     reader = ByteReader(block)
     decoded = decode_properties(reader)
     reader.finish("properties")

@@ -60,6 +60,30 @@ def test_amqp_values_come_back(value: TypedValue) -> None:
     assert typed_json(decoded) == typed_json(value)
 
 
+class _FieldByField(ByteReader):
+    """Its reads are noted elsewhere, so that no value is read at once."""
+
+
+def _outcome(reader: ByteReader) -> tuple[str, int]:
+    """Value and position, or what is told of the bytes."""
+    try:
+        return repr(decode_amqp_value(reader)), reader.pos
+    except Undecodable as err:
+        return str(err), err.offset
+
+
+@given(strategies.AMQP_VALUES, st.binary(max_size=9), st.integers(0, 200), st.integers(0, 255), st.integers(0, 12))
+def test_amqp_values_read_at_once_are_those_read_field_by_field(
+    value: TypedValue, behind: bytes, at: int, byte: int, cut: int
+) -> None:
+    raw = bytearray(amqp_bytes(value))
+    sound, end = bytes(raw) + behind, max(0, len(raw) - cut)
+    raw[at % len(raw)] = byte
+    for content in (sound, bytes(raw) + behind):
+        for limit in (len(content), end):
+            assert _outcome(ByteReader(content, 0, limit)) == _outcome(_FieldByField(content, 0, limit))
+
+
 @given(strategies.records())
 def test_records_come_back(record: PageRecord) -> None:
     raw = encode_record(record)

@@ -131,6 +131,6 @@ def _page(
                 done.failed.append(f"message {record.message.id}: {err}")
                 continue
             done.messages += 1
-            done.lost.update(set(lost))
+            done.lost.update(list(dict.fromkeys(lost)))
         if opened.damage is not None:
             done.damaged |= at.tell(opened.damage)
