@@ -19,7 +19,9 @@ _SPREAD: Final = np.arange(8) * 0.6180339887 % 1
 _ROUNDS: Final = 4
 _MOST_PLANS: Final = 6
 _WORTH_IT: Final = 16
-"""A known plan that fits fewer than one message in so many is not used; a new one that does ends the search."""
+"""A plan that fits fewer than one message in so many is not used, and ends the search."""
+_LONGEST_WAIT: Final = 4
+"""Chunks, as a power of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Structure:
         value = self._merged(self._lists[kind][index], kind, index)
         if value.code == NULL:
             return ValueColumn(self.absent, ABSENT)
-        if value.code == MIXED:
+        if value.code == MIXED and self.plans:
             at = np.where(self.page.byte(value.at) == NULL, ABSENT, value.at)
             return ValueColumn(at, MIXED)
         return value
@@ -78,6 +80,8 @@ class Structure:
     def _merged(self, others: Ints, kind: int, index: int) -> ValueColumn:
         if self.only is not None:
             return self._planned(self.only, kind, index)
+        if not self.plans:
+            return ValueColumn(others, ABSENT if bool((others == ABSENT).all()) else MIXED)
         at = others.copy()
         values = []
         for plan in self.plans:
@@ -184,15 +188,19 @@ def structure(page: PageBytes, parts: AmqpParts) -> Structure:
     n = len(parts.regular)
     rows = np.flatnonzero(parts.regular & (parts.encoded_size > 0))
     plans, left = _known(page, parts, rows)
-    while len(left) and len(plans) < _MOST_PLANS:
-        found, good = _fresh(page, parts, left)
-        if found is None:
-            break
-        plans.append(found.cut(left, good))
-        before, left = len(left), left[~good]
-        if (before - len(left)) * _WORTH_IT < before:
-            break
-    _RECENT[:] = [found.plan for found in plans]
+    if len(left) and _RECENT.search_is_due():
+        if len(left) * _WORTH_IT > len(rows):
+            plans, left = [], rows
+        while len(left) and len(plans) < _MOST_PLANS:
+            found, good = _fresh(page, parts, left)
+            if found is None or int(good.sum()) * _WORTH_IT < len(left):
+                break
+            plans.append(found.cut(left, good))
+            left = left[~good]
+        _RECENT.searched(in_vain=len(left) > 0)
+    if len(left) * 2 > len(rows):
+        plans, left = [], rows
+    _RECENT.plans = [found.plan for found in plans]
     if len(plans) == 1 and len(rows) - len(left) == n:
         plans[0].rows = None
     others = np.ones(n, bool)
@@ -202,22 +210,44 @@ def structure(page: PageBytes, parts: AmqpParts) -> Structure:
     return Structure(page, parts.regular, plans, np.flatnonzero(others), rest, np.full(n, ABSENT, np.int64))
 
 
-_RECENT: Final[list[Plan]] = []
-"""The plans of the previous chunk, which the next one mostly follows as well. Results do not depend on them."""
+class _Recent:
+    """The plans of the previous chunk, which the next one mostly follows as well. Results do not depend on them.
+
+    A search for plans takes long where messages are of many shapes: where it leaves some, the next one is put off.
+    """
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Nothing was read yet."""
+        self.plans: list[Plan] = []
+        self._vain = self._wait = 0
+
+    def search_is_due(self) -> bool:
+        self._wait -= 1
+        return self._wait < 0
+
+    def searched(self, *, in_vain: bool) -> None:
+        self._vain = min(self._vain + 1, _LONGEST_WAIT) if in_vain else 0
+        self._wait = (1 << self._vain) - 1
+
+
+_RECENT: Final = _Recent()
 
 
 def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[PlanMatch], Ints]:
-    """The messages that follow the plans of the previous chunk, and the others; no plan where many do not."""
+    """The messages that follow the plans of the previous chunk, and the others."""
     plans: list[PlanMatch] = []
     left = rows
-    for plan in _RECENT:
+    for plan in _RECENT.plans:
         if not len(left):
             break
         found, good = followed(page, plan, parts.encoded_at[left], parts.encoded_at[left] + parts.encoded_size[left])
         if int(good.sum()) * _WORTH_IT >= len(left):
             plans.append(found.cut(left, good))
             left = left[~good]
-    return (plans, left) if len(left) * _WORTH_IT <= len(rows) else ([], rows)
+    return plans, left
 
 
 def _fresh(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[PlanMatch | None, Mask]:

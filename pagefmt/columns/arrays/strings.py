@@ -211,7 +211,10 @@ def readable_texts(page: PageBytes, start: Ints, length: Ints, wanted: Mask) -> 
         return rows, pa.array([], pa.string())
     raw = slices(page, start[rows], length[rows])
     at, content = _parts(raw)
-    plain = ~np.logical_or.reduceat(_CONTROL[content], at[:-1])
+    # few bytes are looked at one by one
+    control = np.flatnonzero((content < 32) | (content == 127))
+    plain = np.ones(len(rows), bool)
+    plain[np.searchsorted(at, control[_CONTROL[content[control]]], "right") - 1] = False
     texts, bad = text_of_utf8(raw if plain.all() else raw.filter(pa.array(plain)))
     rows = rows[plain]
     return (rows[~bad], texts.filter(pa.array(~bad))) if bad.any() else (rows, texts)
