@@ -3,27 +3,33 @@
 ``again``: an incremental export, and the same once more, when nothing is new.
 
     python bench/export.py [--size-mb 300] [--sets a,b,c] [--data DIR] [--runs 3] [--cores 2] [--ways plain,address,…]
-                           [-- OPTION…]
+                           [--workers N] [-- OPTION…]
 
 Spark's Python workers are reaped by nobody, so that no parent ever learns what they took: the processes of the session
-are looked at fifty times a second, and what each had taken when it was last seen is summed. Linux only.
+are looked at fifty times a second, and what each had taken when it was last seen is summed. Linux only. ``--workers``:
+of a cluster on this machine in the place of local[N], with the cores shared among them; its services are counted, their
+start is not.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "tests" / "support")]
 
 from make_pages import write  # noqa: E402
+from spark_cluster import SparkCluster, spark_cluster  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 WAYS = {
@@ -37,8 +43,8 @@ UTIME, STIME, SESSION = 11, 12, 3
 """Fields of /proc/PID/stat, counted behind the name."""
 
 
-def seen(session: int, taken: dict[int, tuple[str, float]]) -> None:
-    """What each process of a session has taken so far."""
+def seen(sessions: set[int], taken: dict[int, tuple[str, float]]) -> None:
+    """What each process of the sessions has taken so far."""
     for folder in os.listdir("/proc"):  # noqa: PTH208 (fifty times a second)
         if folder.isdigit():
             try:
@@ -47,7 +53,7 @@ def seen(session: int, taken: dict[int, tuple[str, float]]) -> None:
                 continue
             name, _, rest = stat.partition("(")[2].rpartition(")")
             fields = rest.split()
-            if int(fields[SESSION]) == session:
+            if int(fields[SESSION]) in sessions:
                 cpu = (int(fields[UTIME]) + int(fields[STIME])) / TICKS
                 taken[int(folder)] = (name, cpu)
 
@@ -61,37 +67,44 @@ def memory(pid: int) -> int:
     return next((int(line.split()[1]) >> 10 for line in lines if line.startswith("VmHWM")), 0)
 
 
-def once(words: list[str]) -> tuple[Counter[str], float, int]:
+def once(words: list[str], services: Sequence[int]) -> tuple[Counter[str], float, int]:
     """Processor seconds by the name of the process, wall, and the memory of the command itself, the driver."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))}
     taken: dict[int, tuple[str, float]] = {}
+    before: dict[int, tuple[str, float]] = {}
+    seen(set(services), before)
     begun, most = time.monotonic(), 0
     process = subprocess.Popen(words, env=env, start_new_session=True)
+    sessions = {process.pid, *services}
     while process.poll() is None:
-        seen(process.pid, taken)
+        seen(sessions, taken)
         most = max(most, memory(process.pid))
         time.sleep(0.02)
-    seen(process.pid, taken)
+    seen(sessions, taken)
     if process.returncode:
         sys.exit(f"{' '.join(words)}: status {process.returncode}")
     found: Counter[str] = Counter()
-    for name, cpu in taken.values():
-        found[name] += cpu
+    for pid, (name, cpu) in taken.items():
+        found[name] += cpu - (before[pid][1] if pid in before else 0)
     return found, time.monotonic() - begun, most
 
 
-def measure(name: str, data: Path, given: argparse.Namespace) -> None:
+def measure(name: str, data: Path, given: argparse.Namespace, on: SparkCluster | None) -> None:
+    place = ["--master", f"local[{given.cores}]"]
+    if on is not None:
+        place = ["--master", on.url, "--conf", "spark.driver.host=127.0.0.1"]
     for way in given.ways.split(","):
         for run in range(given.runs):
             with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:
                 words = [sys.executable, "-m", "pagectl", "export", str(data), "--to", f"{folder}/out"]
                 body = () if "--what" in WAYS[way] and way != "everything" else BODY
-                words += ["--master", f"local[{given.cores}]", *body, *WAYS[way], *given.further]
-                found, wall, most = once(words)
+                words += [*place, *body, *WAYS[way], *given.further]
+                services = on.processes if on else ()
+                found, wall, most = once(words, services)
                 if way == "again":
                     parts = ", ".join(f"{what} {cpu:.1f}" for what, cpu in found.most_common())
                     print(f"{name:4}{'first':11}{run:4}{found.total():8.2f}{wall:8.2f}{most:8}  {parts}", flush=True)
-                    found, wall, most = once(words)
+                    found, wall, most = once(words, services)
                 files = [path.stat().st_size for path in Path(folder, "out").rglob("*.parquet")]
             parts = ", ".join(f"{what} {cpu:.1f}" for what, cpu in found.most_common())
             size = f"{len(files)} of {sum(files) / len(files) / 1e6:.1f} MB"
@@ -106,16 +119,23 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=3)
     options.add_argument("--cores", type=int, default=2)
     options.add_argument("--ways", default="plain", help=", ".join(WAYS))
+    options.add_argument("--workers", type=int, default=0)
     options.add_argument("further", nargs="*", help="options handed on to export")
     given = options.parse_args()
     print(f"{'set':4}{'way':11}{'run':>4}{'cpu s':>8}{'wall s':>8}{'MiB':>8}  {'files':18}  by process")
-    if given.data is not None:
-        measure("-", given.data, given)
-        return
-    for name in given.sets.split(","):
-        with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:
-            write(Path(folder, "data"), name, given.size_mb)
-            measure(name, Path(folder, "data"), given)
+    with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder, ExitStack() as stack:
+        cores = -(-given.cores // max(given.workers, 1))
+        on = None
+        if given.workers:
+            on = stack.enter_context(spark_cluster(Path(folder), workers=given.workers, cores=cores))
+        if given.data is not None:
+            measure("-", given.data, given, on)
+            return
+        for name in given.sets.split(","):
+            data = Path(folder, name)
+            write(data, name, given.size_mb)
+            measure(name, data, given, on)
+            shutil.rmtree(data)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,11 @@ SCHEMAS: Final[Mapping[TableContent, pa.Schema]] = {
     ),
 }  # fmt: skip
 
+TELLS_HARM: Final[Mapping[TableContent, str]] = {
+    TableContent.PAGES: "damage", TableContent.OUTSTANDING: "remark", TableContent.DAMAGE: "kind",
+}  # fmt: skip
+"""The column that is null in rows of what is sound."""
+
 
 def table_rows(content: TableContent, rows: Iterable[Mapping[str, Any]], context: RowsContext) -> pa.RecordBatch:
     """Rows of a broker."""

@@ -26,7 +26,9 @@ from pagefmt.errors import PageFmtError
 from pagefmt.selector import parse
 
 NAME: Final = "artemis-pages"
-DAMAGE: Final = pa.field("damage", pa.string())
+DAMAGE: Final = "damage"
+MARK: Final = "_damage"
+"""The column of damage where an export writes through Spark, which no table has."""
 _AROUND: Final = (("broker", "exported_at"), ("sent", "expires"))
 """Columns in front of those of a table of messages, and behind them."""
 _NO_TABLE: Final = (
@@ -85,11 +87,11 @@ class TableSpec:
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """The options, parsed. ``damage``: with a column that tells what is damaged."""
+    """The options, parsed. ``damage``: the column that tells what is damaged; empty for none."""
 
     brokers: tuple[FleetBroker, ...]
     spec: TableSpec
-    damage: bool = False
+    damage: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
@@ -114,19 +116,23 @@ class SourceOptions:
                 there = ", ".join(every.names)
                 raise BadOption(f"option columns: {wrong!r} is none; with body {body} there are {there}")
             spec = replace(spec, columns=tuple(sorted(names, key=[*every.names, *names].index)))
-        return cls(_brokers(options), spec, options.get("damage", "false").lower() == "true")
+        damage = options.get("damage", "false")
+        damage = {"true": DAMAGE, "false": ""}.get(damage.lower(), damage)
+        if damage in every.names:
+            raise BadOption(f"option damage: a table of {content} has a column {damage} already; name another")
+        return cls(_brokers(options), spec, damage)
 
     def said(self) -> dict[str, str]:
         """The options as the mapping that ``of`` takes."""
         spec = self.spec
-        given = {"content": str(spec.content), "body": str(spec.body), "damage": str(self.damage)}
+        given = {"content": str(spec.content), "body": str(spec.body), "damage": self.damage or "false"}
         given |= {} if spec.where is None else {"where": spec.where}
         given |= {} if spec.columns is None else {"columns": ",".join(spec.columns)}
         return given | {"brokers": json.dumps(list(map(_plain, self.brokers)))}
 
     def schema(self) -> pa.Schema:
         """The columns of the table as Spark has them: nullable, and times in microseconds."""
-        every = [*self.spec.schema, *([DAMAGE] if self.damage else [])]
+        every = [*self.spec.schema, *([pa.field(self.damage, pa.string())] if self.damage else [])]
         types = {TIME: _SPARK_TIME}
         return pa.schema([pa.field(each.name, types.get(each.type, each.type)) for each in every])
 

@@ -35,7 +35,7 @@ from pagefmt.pages.paging import PageFile, page_name
 from pagefmt.spark.exported import PageEntry
 from pagefmt.spark.groups import Piece
 from pagefmt.spark.new_rows import new_rows
-from pagefmt.spark.options import DAMAGE, TableSpec
+from pagefmt.spark.options import TableSpec
 
 _LOG: Final = logging.getLogger(__name__)
 SHOWN: Final = "the table does not say what is outstanding"
@@ -256,20 +256,20 @@ def tell(broker: FleetBroker, spec: TableSpec) -> None:
             _LOG.warning("%s: %s", broker.name, remark.text)
 
 
-def shown(rows: Iterator[Rows], form: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Rows as a data source gives them. With a damage column: one for each damage, which says where and what."""
-    with_damage = DAMAGE.name in form.names
+def shown(rows: Iterator[Rows], form: pa.Schema, damage: str) -> Iterator[pa.RecordBatch]:
+    """Rows as a data source gives them. ``damage``: the column of rows that say, each, what is damaged where, or why a
+    broker could not be read; empty for none."""
     for each in rows:
-        if isinstance(each, LostRows) and with_damage:
-            row = each._asdict() | {DAMAGE.name: json.dumps(each._asdict())}
-            yield pa.RecordBatch.from_pylist([row], schema=form)
+        if isinstance(each, LostRows | BrokerFailure) and damage:
+            said = each._asdict()
+            yield pa.RecordBatch.from_pylist([said | {damage: json.dumps(said)}], schema=form)
         elif isinstance(each, LostRows):
             _LOG.warning("%s: %s: offset %d: %s", each.broker, each.file, each.offset, each.kind)
         elif isinstance(each, BrokerFailure):
             _LOG.warning("%s: %s", each.broker, each.why)
         elif isinstance(each, pa.RecordBatch):
             named = dict(zip(each.schema.names, each.columns, strict=True))
-            named |= {DAMAGE.name: pa.nulls(each.num_rows, DAMAGE.type)} if with_damage else {}
+            named |= {damage: pa.nulls(each.num_rows, pa.string())} if damage else {}
             yield pa.record_batch([_typed(named[field.name], field.type) for field in form], schema=form)
 
 

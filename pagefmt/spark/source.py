@@ -8,8 +8,9 @@ cluster must see them under the same path. ``readStream`` follows paging directo
 Options: ``brokers`` (a list, see ``pagefmt.directory.fleet``), ``content`` (of ``TableContent``), ``body`` (none, size,
 text, value, base64), ``where`` (a selector), ``columns`` (names by commas: no more is read than they need; Spark does
 not tell a source which columns a query uses), ``paging``, ``journal``, ``bindings`` (directories of the one broker that
-were moved apart), ``damage`` (true: a column ``damage``, and one row for each damaged page). Damage that is not asked
-for, brokers that cannot be read, and what is not known of journal and bindings, is logged as a warning.
+were moved apart), ``damage`` (true or a name: a column ``damage`` or of that name, and one row for each damaged page
+and for each broker that cannot be read). Damage that is not asked for, brokers that cannot be read, and what is not
+known of journal and bindings, is logged as a warning.
 
 With ``spark.sql.python.filterPushdown.enabled`` (Spark from 4.1 on) filters on ``broker``, ``store``, ``store_address``
 and ``page`` leave out files, and those on headers (``timestamp``, ``sent``, ``address``, ``priority``, ``id`` …) rows
@@ -107,6 +108,7 @@ class PageFilesReader(DataSourceReader):
 
     def __init__(self, options: SourceOptions) -> None:
         self.brokers, self.spec, self.form = options.brokers, options.spec, options.schema()
+        self.damage = options.damage
 
     @property
     def pushFilters(self) -> FilterPushing:  # noqa: N802 (Spark's name)
@@ -133,4 +135,4 @@ class PageFilesReader(DataSourceReader):
         assert isinstance(partition, PageGroup)
         for piece in partition.pieces:
             tell(piece.broker, self.spec)
-            yield from shown(rows_of(piece, self.spec), self.form)
+            yield from shown(rows_of(piece, self.spec), self.form, self.damage)

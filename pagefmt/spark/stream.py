@@ -57,6 +57,7 @@ class PageFilesStream(DataSourceStreamReader):
         if not options.spec.content.of_messages:
             raise BadOption(f"option content: {options.spec.content} is no stream; it is read as a table")
         self.brokers, self.spec, self.form = options.brokers, options.spec, options.schema()
+        self.damage = options.damage
         self._reached: Offset = {}
 
     def initialOffset(self) -> Offset:  # noqa: N802 (Spark's names, here and below)
@@ -107,7 +108,7 @@ class PageFilesStream(DataSourceStreamReader):
         assert isinstance(partition, StreamedPages)
         spec = replace(self.spec, exported_at=partition.exported_at)
         for page in partition.pages:
-            yield from shown(_rows(page, spec), self.form)
+            yield from shown(_rows(page, spec), self.form, self.damage)
 
 
 def _rows(page: StreamedPage, spec: TableSpec) -> Iterator[Rows]:

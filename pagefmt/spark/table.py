@@ -25,6 +25,7 @@ import pyarrow as pa
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
 from pagefmt.columns.partitions import PartitionedTable
+from pagefmt.columns.state_tables import TELLS_HARM
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.errors import PageFmtError
@@ -81,12 +82,13 @@ class TableTarget:
 class WrittenTable:
     """What is in the table. ``bytes``: of its files. ``damaged``: where the rows of a page end before it does.
 
-    ``failed``: why a broker could not be read to its end.
+    ``failed``: why a broker could not be read to its end. ``harmed``: rows that tell of something damaged or not known.
     """
 
     rows: int
     bytes: int
     damaged: list[dict[str, Any]]
+    harmed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     pages: dict[str, Any] | None = None
 
@@ -116,6 +118,7 @@ class PartFiles:
     log: str | None = None
     shortened: dict[str, str] = field(default_factory=dict)
     rows: int = 0
+    harmed: int = 0
     damaged: list[LostRows] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
@@ -209,7 +212,8 @@ def _put(target: TableTarget, run: Path, parts: Sequence[PartFiles], increment: 
     put(target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced)
     size = sum(size for part in parts for size in part.files.values())
     failed = {broker: why for part in parts for broker, why in part.failed.items()}
-    return WrittenTable(sum(part.rows for part in parts), size, damaged, failed, pages)
+    rows, harmed = (sum(getattr(part, name) for part in parts) for name in ("rows", "harmed"))
+    return WrittenTable(rows, size, damaged, harmed, failed, pages)
 
 
 def _called(folder: Path) -> str:
@@ -241,8 +245,14 @@ def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path
                     elif each.num_rows:
                         out.write_batch(each)
                         found.rows += each.num_rows
+                        found.harmed += _harmed(each, spec)
     found.files = {str(path.relative_to(run)): path.stat().st_size for path in sorted(folder.rglob("*.parquet"))}
     return found
+
+
+def _harmed(rows: pa.RecordBatch, spec: TableSpec) -> int:
+    column = TELLS_HARM.get(spec.content)
+    return 0 if column is None else rows.num_rows - rows.column(column).null_count
 
 
 @contextmanager
@@ -291,21 +301,26 @@ def write_by_spark(
 
     spark = SparkSession.builder.getOrCreate()
     spark.dataSource.register(PageFiles)
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")  # else times without their zone
     table = spark.read.format(NAME).options(**options.said()).load()
     seen = Observation("export")
+    harm, is_row = TELLS_HARM.get(options.spec.content), f.col(options.damage).isNull()
     observed = table.observe(
-        seen, f.count(f.when(f.col("damage").isNull(), 1)).alias("rows"), f.collect_list("damage").alias("damaged")
-    )
-    writer = observed.where(f.col("damage").isNull()).drop("damage").write.mode(mode)
+        seen, f.count(f.when(is_row, 1)).alias("rows"), f.collect_list(options.damage).alias("damaged"),
+        f.count(f.when(is_row, f.col(harm)) if harm else f.lit(None)).alias("harmed"),
+    )  # fmt: skip
+    writer = observed.where(is_row).drop(options.damage).write.mode(mode)
     with watched():
         try:
             writer.option("compression", compression).parquet(to, partitionBy=list(split) or None)
         except Exception as err:
             raise ExportFailed(f"{_called(Path(to))}: {cause(err)}; there is no whole table") from err
-    damaged = _sorted(json.loads(each) for each in seen.get["damaged"])
+    told = [json.loads(each) for each in seen.get["damaged"]]
+    failed = {each["broker"]: each["why"] for each in told if "why" in each}
+    damaged = _sorted(each for each in told if "why" not in each)
     if damaged:
         _keep_aside(spark, to, damaged)
-    return WrittenTable(seen.get["rows"], _size(spark, to), damaged)
+    return WrittenTable(seen.get["rows"], _size(spark, to), damaged, seen.get["harmed"], failed)
 
 
 def _hadoop(spark: SparkSession, to: str) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ import pytest
 from golden_cases import GoldenCase
 from made_pages import message, store
 from program import Answer, call, started
-from table_rows import assert_same, rows_of, texts
+from table_rows import assert_same, plain, rows_of, texts
 from watched_calls import validate
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.options import SourceOptions
+from pagefmt.spark.options import MARK, SourceOptions
 from pagefmt.spark.table import TableTarget, Watched, WrittenTable, surveys, write_by_spark, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, put, table_at, undo
 
@@ -46,7 +46,7 @@ def options_of(data: Path, **more: str) -> SourceOptions:
     place = within(data)
     given = {"path": data, "paging": place.paging, "journal": place.journal, "bindings": place.bindings}
     words = {name: str(value) for name, value in given.items() if value is not None}
-    return SourceOptions.of({**words, "body": "base64", "damage": "true", **more})
+    return SourceOptions.of({**words, "body": "base64", "damage": MARK, **more})
 
 
 def write(
@@ -88,6 +88,22 @@ def test_both_writers_make_the_same_table(spark_context: Any, writer: str, case:
     assert [each["kind"] for each in written.damaged] == (["frame"] if case is TORN else [])
     aside = out / "_damaged.json"
     assert (json.loads(aside.read_text()) if aside.exists() else []) == written.damaged
+
+
+@pytest.mark.parametrize("content", ["pages", "outstanding", "damage", "acknowledgements"])
+@pytest.mark.parametrize("case", [TORN, SOUND], ids=str)
+def test_both_writers_tell_harm_in_tables_of_other_things(
+    spark_context: Any, case: GoldenCase, content: str, tmp_path: Path
+) -> None:
+    """A table that tells of damage is no all-clear."""
+    made = []
+    for writer in WRITERS:
+        written = write(spark_context, writer, case.data(), tmp_path / writer, content=content)
+        rows = pq.read_table(tmp_path / writer).drop_columns(["exported_at"]).to_pylist()
+        assert written.rows == len(rows) and not written.damaged
+        assert (written.harmed > 0) == (case is TORN and content != "acknowledgements")
+        made.append((sorted(json.dumps(plain(row), sort_keys=True, default=str) for row in rows), written.harmed))
+    assert made[0] == made[1]
 
 
 def test_spark_reads_what_tasks_wrote_as_what_it_wrote_itself(spark_context: Any, tmp_path: Path) -> None:

@@ -5,76 +5,27 @@ The executors are given no path to the project: what they need of it travels wit
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from golden_cases import GoldenCase
-from program import environment, started
+from golden_cases import GoldenCase, cases
+from program import started
+from spark_cluster import spark_cluster
 from table_rows import assert_same, texts
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
-from pagefmt.spark.java_home import java_home
-
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 CASES = [GoldenCase("2.56.0", "multicast-acks"), GoldenCase("artemis-1.5.6", "torn")]
-WAIT = 240
-
-
-@contextmanager
-def daemon(name: str, log: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """One of Spark's own services on 127.0.0.1; it and what it started are gone at the end, whatever happens."""
-    import pyspark
-
-    home = Path(pyspark.__file__).parent
-    env = {
-        **environment(), "JAVA_HOME": str(java_home()), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }  # fmt: skip
-    del env["PYTHONPATH"]
-    command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1"]
-    with log.open("wb") as out:
-        running = subprocess.Popen(
-            [*command, "--port", "0", "--webui-port", "0", *words], env=env, stdout=out, stderr=out,
-            start_new_session=True,
-        )  # fmt: skip
-    try:
-        yield running
-    finally:
-        os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
-
-
-def said(log: Path, pattern: str, running: subprocess.Popen[bytes]) -> str:
-    """The first match in what a service has logged; waits for it."""
-    deadline = time.monotonic() + WAIT
-    while time.monotonic() < deadline and running.poll() is None:
-        found = re.search(pattern, log.read_text("utf-8", "replace"))
-        if found:
-            return found.group(1)
-        time.sleep(0.1)
-    pytest.fail(f"{pattern} never came:\n{log.read_text('utf-8', 'replace')[-3000:]}")
 
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("cluster")
-    logs = folder / "master.log", folder / "worker.log"
-    with daemon("master.Master", logs[0]) as first:
-        url = said(logs[0], r"Starting Spark master at (spark://\S+)", first)
-        work = ("--cores", "2", "--memory", "1g", "--work-dir", str(folder / "work"), url)
-        with daemon("worker.Worker", logs[1], *work) as second:
-            said(logs[1], r"(Successfully registered) with master", second)
-            yield url
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster.url
 
 
 def export(case: GoldenCase, out: str, master: str, *words: str) -> int:
@@ -101,6 +52,30 @@ def test_a_cluster_exports_what_this_machine_does(case: GoldenCase, master: str,
     assert_same(rows(there), case)
     aside = [(out / "_damaged.json").read_text() if status else "" for out in (there, here)]
     assert aside[0] == aside[1]
+
+
+@pytest.mark.parametrize("what", ["outstanding", "messages"])
+def test_five_hundred_brokers(what: str, master: str, tmp_path: Path) -> None:
+    """Every case again and again under further names gives the rows that it gives alone."""
+    every = cases()
+
+    def table(name: str, chosen: list[tuple[str, GoldenCase]], *words: str) -> dict[str, list[str]]:
+        listing, out = tmp_path / f"{name}.csv", tmp_path / name
+        listing.write_text("name,path\n" + "".join(f"{title},{case.data()}\n" for title, case in chosen))
+        running = started("export", "--brokers", listing, "--what", what, "--to", f"file://{out}", *words)
+        _, complained = running.communicate(timeout=800)
+        assert running.returncode == 1, complained  # some cases are damaged
+        found: dict[str, list[str]] = {title: [] for title, _ in chosen}
+        for row in rows(out):
+            del row["exported_at"]
+            found[row.pop("broker")].append(repr(row))
+        return {title: sorted(lines) for title, lines in found.items()}
+
+    once = table("once", [(str(case), case) for case in every], "--master", "local[2]")
+    fleet = [(f"{case} {n}", case) for n in range(500 // len(every) + 1) for case in every][:500]
+    many = table("many", fleet, "--master", master, *ON_CLUSTER)
+    assert len(many) == 500 and sum(map(len, once.values())) > len(every)
+    assert many == {title: once[str(case)] for title, case in fleet}
 
 
 def test_a_cluster_writes_through_spark_as_well(master: str, tmp_path: Path) -> None:

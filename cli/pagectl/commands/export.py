@@ -129,9 +129,9 @@ def command(
     message. Spark runs on this machine unless --master names a cluster, where every machine must see each DIR under the
     same path and have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Of a damaged page,
     the rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So
-    it is where it is not known what is outstanding, and where one of several brokers cannot be read: the others are
-    written. With --incremental, a page that grew adds its new messages alone, and rows stay when pages are deleted;
-    where nothing is new, Spark is not started.
+    it is where rows of --what tell of damage, where it is not known what is outstanding, and where one of several
+    brokers cannot be read: the others are written. With --incremental, a page that grew adds its new messages alone,
+    and rows stay when pages are deleted; where nothing is new, Spark is not started.
     """
     fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
@@ -178,12 +178,12 @@ def command(
         _warn(f"{name}: {why}; not all of it is in the table")
     summary = {
         "to": to, "wrote": str(folder.absolute()) if folder else to, "brokers": brokers_read, "rows": written.rows,
-        "bytes": written.bytes, "damaged": written.damaged,
+        "bytes": written.bytes, "damaged": written.damaged, "harmed": written.harmed,
         "failed": [{"broker": name, "why": why} for name, why in failed.items()], "pages": written.pages,
     }  # fmt: skip
     _say(summary, what, form)
-    wrong = written.damaged or failed or any(each.wrong for each in done.found)
-    return Exit.FOUND if wrong or (what is TableContent.DAMAGE and written.rows) else Exit.OK
+    wrong = written.damaged or written.harmed or failed or any(each.wrong for each in done.found)
+    return Exit.FOUND if wrong else Exit.OK
 
 
 class _Job(NamedTuple):
@@ -244,7 +244,7 @@ def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[Flee
     if job.increment is not None and not job.report:
         fleet = [each.broker for each in job.increment.news if each.looked or job.increment.log is None]
     with running(f"pagectl export {job.to}", master, settings) as context:
-        from pagefmt.spark.options import SourceOptions
+        from pagefmt.spark.options import MARK, SourceOptions
         from pagefmt.spark.table import backlogs_of, surveys
 
         found = surveys(context, fleet, job.spec)
@@ -252,7 +252,7 @@ def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[Flee
         _tell(found, alone=alone)
         if not readable and (job.increment is None or job.increment.log is None):
             raise CallError(next(each.failed for each in found if each.failed is not None))
-        written = _write(context, job, SourceOptions(tuple(readable), job.spec, damage=True), found)
+        written = _write(context, job, SourceOptions(tuple(readable), job.spec, damage=MARK), found)
         return _Done(written, tuple(found), tuple(backlogs_of(context, readable, job.spec) if job.report else ()))
 
 
@@ -413,6 +413,7 @@ def _write(context: SparkContext, job: _Job, options: SourceOptions, found: list
 
 def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
     from pagectl.terminal.streams import print_json
+    from pagefmt.columns.state_tables import TELLS_HARM
     from pagefmt.quantities import size_text
 
     for each in summary["damaged"]:
@@ -420,6 +421,11 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
         _warn(
             f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
             f"{each['bytes']} bytes are not in the table ({each['kind']}); see: pagectl pages verify"
+        )
+    if summary["harmed"] and what is not TableContent.DAMAGE:
+        _warn(
+            f"{count_text(summary['harmed'], 'row')} of what is damaged, or not wholly known: "
+            f"see the column {TELLS_HARM[what]}"
         )
     pages = summary["pages"]
     for (broker, store), mine in groupby(
