@@ -526,7 +526,7 @@ complete -c pagectl -n '__pagectl_at messages send' -l queue -x -a '(__pagectl_n
 complete -c pagectl -n '__pagectl_at messages send' -l where -x -d 'Only messages that this JMS selector matches.'
 complete -c pagectl -n '__pagectl_at messages send' -l to-address -x -d 'ADDRESS or ADDRESS::QUEUE, and which to send to instead; repeatable.'
 complete -c pagectl -n '__pagectl_at messages send' -l checkpoint -r -F -d 'Keep in FILE how far it went; the same call goes on from there, each message once.'
-complete -c pagectl -n '__pagectl_at messages send' -l id-cache-size -x -d 'Duplicate ids that the broker remembers of an address.'
+complete -c pagectl -n '__pagectl_at messages send' -l id-cache-size -x -d 'Duplicate ids that the broker remembers of an address'
 complete -c pagectl -n '__pagectl_at messages send' -l rate -x -d 'At most so many messages a second.'
 complete -c pagectl -n '__pagectl_at messages send' -l credentials -r -F -d 'USER:PASSWORD of the running broker'
 complete -c pagectl -n '__pagectl_at messages send' -l ca -r -F -d 'Authorities whose certificates are trusted'

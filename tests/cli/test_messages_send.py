@@ -159,6 +159,15 @@ def test_addresses_are_mapped() -> None:
     assert {address for address, _ in received.kept} == {"other::b.mixed", "third::queue", "fourth"}
 
 
+def test_what_an_address_with_wildcards_has_goes_to_the_addresses_that_it_came_by(tmp_path: Path) -> None:
+    with receiver() as received:
+        answer = call("messages", "send", GoldenCase("2.56.0", "mqtt").copy(tmp_path), "--to", received.url)
+    assert answer.status == 0, answer.err
+    queues = ("sub3.sensors.#", "sub5.sensors.*")
+    assert {address for address, _ in received.kept} == {f"sensors.{n}::{queue}" for n in range(3) for queue in queues}
+    assert len(received.kept) == 118
+
+
 def test_a_dry_run_connects_to_nobody() -> None:
     answer = call("messages", "send", data(), "--to", "amqp://localhost:1", "--dry-run", "--format", "json")
     assert answer.status == 0

@@ -2,6 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.DigestOutputStream;
@@ -11,6 +12,7 @@ import java.util.HexFormat;
 import java.util.TreeMap;
 
 import org.apache.activemq.artemis.api.core.ActiveMQBuffer;
+import org.apache.activemq.artemis.api.core.Message;
 import org.apache.activemq.artemis.api.core.SimpleString;
 import org.apache.activemq.artemis.api.core.client.ActiveMQClient;
 import org.apache.activemq.artemis.api.core.client.ClientConsumer;
@@ -18,6 +20,7 @@ import org.apache.activemq.artemis.api.core.client.ClientMessage;
 import org.apache.activemq.artemis.api.core.client.ClientSession;
 import org.apache.activemq.artemis.api.core.client.ClientSessionFactory;
 import org.apache.activemq.artemis.api.core.client.ServerLocator;
+import org.apache.activemq.artemis.core.filter.Filter;
 import org.apache.activemq.artemis.core.server.Queue;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 
@@ -25,9 +28,12 @@ import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
  * A broker that messages are sent to. Arguments: its broker.xml, the port of its acceptor. Says "started"; then each
  * line of standard input is a command:
  *
+ *   start FILE     this broker ends in order, and another one starts: "started"
  *   count QUEUE    one line: messages of the queue, -1 where there is none
  *   empty QUEUE    the same, and they are removed
- *   dump QUEUE     a line for each message that a client is given, then "end" and how many are scheduled
+ *   due QUEUE      what is scheduled is delivered now: how many of them the queue knew
+ *   dump QUEUE     a line for each message that a core client is given, then "end" and how many it cannot be given:
+ *                  what a broker cannot convert makes it end the consumer, so that these are removed before
  *   stop           ends in order: "stopped"
  */
 public final class TargetBroker {
@@ -35,13 +41,15 @@ public final class TargetBroker {
    public static void main(String[] args) throws Exception {
       java.util.logging.LogManager.getLogManager().reset();
       PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-      EmbeddedActiveMQ broker = new EmbeddedActiveMQ();
-      broker.setConfigResourcePath(Path.of(args[0]).toUri().toString());
-      broker.start();
-      out.println("started");
+      EmbeddedActiveMQ broker = started(args[0], out);
       BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       for (String line = in.readLine(); line != null && !line.equals("stop"); line = in.readLine()) {
          String[] words = line.split(" ", 2);
+         if (words[0].equals("start")) {
+            broker.stop();
+            broker = started(words[1], out);
+            continue;
+         }
          Queue queue = broker.getActiveMQServer().locateQueue(SimpleString.toSimpleString(words[1]));
          if (queue != null) {
             queue.flushExecutor();
@@ -49,12 +57,13 @@ public final class TargetBroker {
          switch (words[0]) {
             case "count" -> out.println(queue == null ? -1 : queue.getMessageCount());
             case "empty" -> out.println(queue == null ? -1 : queue.deleteAllReferences());
-            default -> {
+            case "due" -> {
+               out.println(queue == null ? -1 : queue.getScheduledCount());
                if (queue != null) {
-                  dump(args[1], queue, out);
+                  queue.deliverScheduledMessages();
                }
-               out.println("end " + (queue == null ? -1 : queue.getScheduledCount()));
             }
+            default -> out.println("end " + (queue == null ? -1 : dump(args[1], queue, out)));
          }
       }
       broker.stop();
@@ -62,33 +71,59 @@ public final class TargetBroker {
       System.exit(0);
    }
 
-   static void dump(String port, Queue queue, PrintStream out) throws Exception {
+   static EmbeddedActiveMQ started(String file, PrintStream out) throws Exception {
+      EmbeddedActiveMQ broker = new EmbeddedActiveMQ();
+      broker.setConfigResourcePath(Path.of(file).toUri().toString());
+      broker.start();
+      out.println("started");
+      return broker;
+   }
+
+   static int dump(String port, Queue queue, PrintStream out) throws Exception {
+      int left = queue.deleteMatchingReferences(unconvertible());
       try (ServerLocator locator = ActiveMQClient.createServerLocator("tcp://127.0.0.1:" + port);
            ClientSessionFactory factory = locator.createSessionFactory();
-           ClientSession session = factory.createSession(false, true, true, true);
+           ClientSession session = factory.createSession(true, true, 0);
            ClientConsumer consumer = session.createConsumer(queue.getName())) {
          session.start();
-         for (int waited = 0; waited < 10 && queue.getMessageCount() > queue.getScheduledCount(); waited++) {
-            for (ClientMessage message = consumer.receive(1000); message != null; message = consumer.receive(500)) {
+         for (int waited = 0; waited < 5 && queue.getMessageCount() > 0; waited++) {
+            queue.deliverScheduledMessages();
+            for (ClientMessage message = consumer.receive(500); message != null; message = consumer.receive(300)) {
                out.println(described(message));
                message.acknowledge();
                waited = 0;
             }
          }
       }
+      return left;
    }
 
-   /** Everything that a client sees, but for ids of the broker's and the duplicate id. */
+   static Filter unconvertible() {
+      return (Filter) Proxy.newProxyInstance(Filter.class.getClassLoader(), new Class<?>[] {Filter.class}, (proxy, method, given) -> {
+         if (!method.getName().equals("match") || !(given[0] instanceof Message message)) {
+            return method.getReturnType() == boolean.class ? (Object) false : null;
+         }
+         try {
+            message.toCore();
+            return false;
+         } catch (Throwable failed) {
+            return true;
+         }
+      });
+   }
+
+   /** Everything that a client sees, but for the duplicate id and, of AMQP messages, the user id: often made up. */
    static String described(ClientMessage message) throws Exception {
       TreeMap<String, String> properties = new TreeMap<>();
       for (SimpleString name : message.getPropertyNames()) {
          String known = name.toString();
-         if (!known.equals("_AMQ_DUPL_ID") && !known.equals("_AMQ_LARGE_SIZE") && !known.startsWith("JMS_AMQP_MA_x-opt-delivery")) {
+         if (!known.equals("_AMQ_DUPL_ID") && !known.equals("_AMQ_LARGE_SIZE")) {
             Object value = message.getObjectProperty(name);
             String text = value instanceof byte[] bytes ? Arrays.toString(bytes) : String.valueOf(value);
             properties.put(known, (value == null ? "null" : value.getClass().getSimpleName()) + " " + text);
          }
       }
+      String small = "";
       MessageDigest hash = MessageDigest.getInstance("SHA-256");
       if (message.isLargeMessage()) {
          message.saveToOutputStream(new DigestOutputStream(OutputStream.nullOutputStream(), hash));
@@ -97,10 +132,12 @@ public final class TargetBroker {
          byte[] content = new byte[body.readableBytes()];
          body.readBytes(content);
          hash.update(content);
+         small = content.length < 32 ? HexFormat.of().formatHex(content) : "";
       }
       String digest = HexFormat.of().formatHex(hash.digest());
-      String line = String.join("|", "" + message.getPriority(), "" + message.getType(), "" + message.isDurable(),
-         "" + message.getExpiration(), "" + message.getTimestamp(), "" + message.getUserID(), digest, properties.toString());
+      String line = String.join("|", "" + message.getPriority(), message.getAddress(), "" + message.getType(), "" + message.isDurable(),
+         "" + message.getExpiration(), "" + message.getTimestamp(), properties.containsKey("NATIVE_MESSAGE_ID") || properties.containsKey("JMS_AMQP_HEADER") || properties.containsKey("JMS_AMQP_ORIGINAL_ENCODING") ? "made up" : "" + message.getUserID(),
+         (message.isLargeMessage() ? "large " : "") + message.getBodySize() + " " + (small.isEmpty() ? digest : small), properties.toString());
       return line.replace("\n", "\\n").replace("\r", "\\r");
    }
 }

@@ -66,3 +66,5 @@ _.handle_error
 _.log_message
 _.redirect_request
 _.do_POST
+# Read by Proton.
+_.dynamic

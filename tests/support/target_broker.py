@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from broker_jars import class_path, compiled, oracle
 
@@ -17,9 +16,9 @@ CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
 <name>oracle</name><persistence-enabled>true</persistence-enabled><security-enabled>false</security-enabled>
 <journal-type>NIO</journal-type><journal-file-size>1M</journal-file-size><journal-min-files>2</journal-min-files>
 <critical-analyzer>false</critical-analyzer><disk-scan-period>60000</disk-scan-period><max-disk-usage>99</max-disk-usage>
-<paging-directory>data/paging</paging-directory><bindings-directory>data/bindings</bindings-directory>
-<journal-directory>data/journal</journal-directory>
-<large-messages-directory>data/large-messages</large-messages-directory>
+<paging-directory>{folder}/data/paging</paging-directory><bindings-directory>{folder}/data/bindings</bindings-directory>
+<journal-directory>{folder}/data/journal</journal-directory>
+<large-messages-directory>{folder}/data/large-messages</large-messages-directory>
 <acceptors><acceptor name="a">tcp://127.0.0.1:{port}?protocols=CORE,AMQP</acceptor></acceptors>
 <address-settings><address-setting match="#"><auto-delete-queues>false</auto-delete-queues>
 <auto-delete-addresses>false</auto-delete-addresses>{settings}</address-setting></address-settings>
@@ -27,18 +26,15 @@ CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
 """
 
 
-class Dump(NamedTuple):
-    """``messages`` as lines, in order within each priority; ``scheduled``: not given before their time."""
-
-    messages: tuple[str, ...]
-    scheduled: int
-
-
 @dataclass(slots=True)
 class TargetBroker:
     process: subprocess.Popen[str]
     folder: Path
     port: int
+
+    def start(self, folder: Path, settings: str = "") -> None:
+        """On another folder, after an orderly end."""
+        assert self.ask(f"start {_configured(folder, self.port, settings)}") == "started"
 
     @property
     def url(self) -> str:
@@ -56,33 +52,38 @@ class TargetBroker:
     def empty(self, queue: str) -> int:
         return int(self.ask(f"empty {queue}"))
 
-    def dump(self, queue: str) -> Dump:
-        """What a client is given, and how many messages are scheduled."""
+    def due(self, queue: str) -> int:
+        return int(self.ask(f"due {queue}"))
+
+    def dump(self, queue: str) -> list[str]:
+        """What a core client is given, scheduled messages too: a line each."""
         lines = [self.ask(f"dump {queue}")]
         assert self.process.stdout
         while not lines[-1].startswith("end "):
             lines.append(self.process.stdout.readline().rstrip("\n"))
             assert lines[-1], "the broker has ended"
-        return Dump(tuple(sorted(lines[:-1], key=lambda line: -int(line[0]))), int(lines[-1].split()[1]))
+        return lines[:-1]
 
-    def stop(self) -> None:
-        assert self.ask("stop") == "stopped"
-        self.process.wait(30)
+
+def _configured(folder: Path, port: int, settings: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "broker.xml"
+    file.write_text(CONFIG.format(folder=folder, port=port, settings=settings))
+    return file
 
 
 @contextmanager
 def target_broker(version: str, folder: Path, settings: str = "") -> Iterator[TargetBroker]:
-    """``folder`` gets ``data`` and the configuration. Relative directories: of the folder."""
+    """``folder`` gets ``data`` and the configuration."""
     oracle()
-    folder.mkdir(parents=True, exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    (folder / "broker.xml").write_text(CONFIG.format(port=port, settings=settings))
+    file = _configured(folder, port, settings)
     classes = folder.with_name(f"{folder.name}-classes")
     classes.mkdir(exist_ok=True)
     path = compiled(SOURCE, class_path(version), classes)
-    words = ["java", "-Xmx600m", "-XX:+UseSerialGC", "-cp", path, "TargetBroker", str(folder / "broker.xml"), str(port)]
+    words = ["java", "-Xmx600m", "-XX:+UseSerialGC", "-cp", path, "TargetBroker", str(file), str(port)]
     with subprocess.Popen(
         words,
         stdin=subprocess.PIPE,

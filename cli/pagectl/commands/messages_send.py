@@ -169,7 +169,7 @@ def _send(stored: StoredMessages, report: SendingReport, pace: PaceOptions, call
         if pace.checkpoint is None:
             note(
                 "no --checkpoint: after an interruption a second run sends from the beginning, and the broker "
-                f"drops what it has only as far as it remembers ids ({pace.duplicates} an address)"
+                "drops what it has only as far as it remembers ids (id-cache-size)"
             )
         with progress("sending", None, "messages") as bar:
             send_queues(stored, report, checkpoint, bar, pace.duplicates, pace.rate)

@@ -37,11 +37,14 @@ class PaceOptions(OptionGroup):
         _file("--checkpoint", "Keep in FILE how far it went; the same call goes on from there, each message once."),
     ] = None
     duplicates: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--id-cache-size", metavar="N", min=0, help="Duplicate ids that the broker remembers of an address."
+            "--id-cache-size",
+            metavar="N",
+            min=0,
+            help="Duplicate ids that the broker remembers of an address [default: as it says; 20000 if it may not].",
         ),
-    ] = 20000
+    ] = None
     rate: Annotated[
         float | None, typer.Option("--rate", metavar="N", min=0.001, help="At most so many messages a second.")
     ] = None

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState
     from pagefmt.selector import Selector
 
+_WILD: Final = frozenset("#*")
 _NEW_FORM: Final = NewForm(NewNames(), NEWEST, old=True)
+_ADDRESS: Final = "the address alone: clients read ADDRESS::QUEUE for the destination"
 CAPABILITIES: Final = {"ANYCAST": "queue", "MULTICAST": "topic"}
 
 
@@ -88,6 +90,14 @@ class QueueToSend:
         anycast = routing_of(self.queue.address) == ANYCAST
         return CAPABILITIES[self.queue.routing or ("ANYCAST" if anycast else "MULTICAST")]
 
+    def target_of(self, message: Message) -> str:
+        """Where this message goes. Nobody sends to an address with wildcards (docs/spec/messages.md 16): what a queue
+        of such a one has goes to the address that it was sent to, and the broker finds the queue."""
+        address, both, queue = self.target.partition(FQQN)
+        own = message.address
+        wild = both and own and _WILD & set(address.split(".")) and _matches(address.split("."), own.split("."))
+        return f"{own}{FQQN}{queue}" if wild else self.target
+
 
 @dataclass(slots=True)
 class StoredMessages:
@@ -130,6 +140,15 @@ class StoredMessages:
         return QueuedMessage(position, message.id, message, scheduled, first)
 
 
+def _matches(pattern: list[str], words: list[str]) -> bool:
+    """As brokers do: ``*`` is one word, ``#`` any number of them."""
+    if not pattern:
+        return not words
+    if pattern[0] == "#":
+        return any(_matches(pattern[1:], words[at:]) for at in range(len(words) + 1))
+    return bool(words) and pattern[0] in ("*", words[0]) and _matches(pattern[1:], words[1:])
+
+
 def _scheduled(at: PageToRead, index: int) -> int:
     """The time that the journal has; those that have one come in a part of their own."""
     if not isinstance(at.known, JournalPart) or len(at.known.origin.numbers) != 1:
@@ -156,15 +175,16 @@ class Preparing:
         self.lost: Counter[tuple[SendingWay, str]] = Counter()
         self.refused: list[RefusedMessage] = []
 
-    def ready(self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool) -> Outgoing:
-        """Counted. Raises ``Undecodable`` and ``NotReadable`` where it cannot be read."""
+    def ready(self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool) -> tuple[str, Outgoing]:
+        """Counted, with where it goes. Raises ``Undecodable`` and ``NotReadable`` where it cannot be read."""
         message, now = each.message, int(time.time() * 1000)
         if message is None:
             raise Undecodable(0, each.unread or "not understood")
         if sending.queue.routing is None:
             message = _NEW_FORM.message(message, sending.queue.address)
+        target = sending.target_of(message)
         made = outgoing(
-            message, self._large, tunnel=tunnel, duplicate_id=self._duplicate_id(sending, each, message),
+            message, self._large, tunnel=tunnel, duplicate_id=self._duplicate_id(sending, each, message, target),
             scheduled=each.scheduled, now=now,
         )  # fmt: skip
         totals = sending.totals
@@ -174,21 +194,23 @@ class Preparing:
         totals.scheduled += each.scheduled > 0 or scheduled_time(message) not in range(AT_SOME_TIME + 1, now)
         totals.expired += 0 < message.expiration <= now
         self.lost.update((made.way, what) for what in set(made.lost))
-        return made
+        if made.way is SendingWay.TUNNELLED and FQQN in target:
+            self.lost[made.way, _ADDRESS] += 1
+        return target, made
 
     def refuse(self, sending: QueueToSend, number: int, why: str) -> None:
         """Told and kept."""
         sending.totals.refused += 1
         self.refused.append(RefusedMessage(sending.name, number, why))
 
-    def _duplicate_id(self, sending: QueueToSend, each: QueuedMessage, message: Message) -> str | None:
+    def _duplicate_id(self, sending: QueueToSend, each: QueuedMessage, message: Message, target: str) -> str | None:
         """None: the message keeps its own. Brokers look for ids per address, whatever queue of it was named: of a
         message for several queues only the first one's copy keeps it, and of several messages with one id the first."""
         own = own_duplicate_id(message)
         if own is not None and each.first:
             raw = own if isinstance(own, bytes) else own.encode("utf-8", "surrogatepass")
             digest = hashlib.blake2b(raw, digest_size=16).digest()
-            seen = self._owned.setdefault(sending.target.partition(FQQN)[0], set())
+            seen = self._owned.setdefault(target.partition(FQQN)[0], set())
             if digest not in seen:
                 seen.add(digest)
                 return None

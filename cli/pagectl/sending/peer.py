@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 import cproton
-from proton import SASL, Collector, Connection, Delivery, Transport
+from proton import SASL, Collector, Connection, Delivery, Message, Transport
 
 from pagectl.running.credentials import PASSWORD, USER
 from pagectl.running.exits import CallError
@@ -32,6 +32,9 @@ _TAGS: Final = {MessageFormat.AMQP: "0", MessageFormat.CORE: "1", MessageFormat.
 _FORMATS: Final = {ord(tag): form.value for form, tag in _TAGS.items()}
 _BESIDE_PAYLOAD: Final = 512
 """Bytes of a frame that are left to what surrounds the payload: Proton is never to cut a frame itself."""
+_ASKED: Final = -1
+"""The number of a message to the broker's management."""
+_ANSWER: Final = 5.0
 _WAITING_OUTPUT: Final = 1 << 20
 _PIECE: Final = 1 << 18
 
@@ -80,6 +83,9 @@ class Peer:
         self.unsure: set[str] = set()
         self._links = self._given = 0
         self._link: Any = None
+        self._senders: dict[str, Any] = {}
+        self._asking: Any = None
+        self._answer: str | None = None
         self._collector, self._connection, self._transport = Collector(), Connection(), Transport(Transport.CLIENT)
         self._begin()
         self._session = self._connection.session()
@@ -121,11 +127,11 @@ class Peer:
         return TUNNELLING in self._incoming.offered.get(self._link.name, ())
 
     def attach(self, address: str, capability: str | None) -> None:
-        """A link to the address in the place of the one before. Raises ``LinkEnded``."""
-        if self._link is not None:
-            self._link.close()
-            self._link = None
-        self._links += 1
+        """A link to the address in the place of those before. Raises ``LinkEnded``."""
+        for link in self._senders.values():
+            link.close()
+        self._senders.clear()
+        self._link = None
         whole, _, queue = address.partition(FQQN)
         if queue and self._edition < _MAKES_QUEUES:
             if whole != queue or capability != "queue":
@@ -135,12 +141,25 @@ class Peer:
             address = whole
         elif queue:
             self._ask_for(address, capability)
-        self._open(self._session.sender(f"pagectl-{self._links}"), address, capability)
+        self.turn_to(address, capability)
+
+    def turn_to(self, address: str, capability: str | None) -> None:
+        """The link to the address, beside those that are there. Raises ``LinkEnded``."""
+        found = self._senders.get(address)
+        if found is None:
+            found = self._session.sender(self._name("to"))
+            self._open(found, address, capability)
+            self._senders[address] = found
+        self._link = found
+
+    def _name(self, what: str) -> str:
+        self._links += 1
+        return f"pagectl-{what}-{self._links}"
 
     def _ask_for(self, address: str, capability: str | None) -> None:
         """Brokers take messages for a queue that is not there, or belongs to another address, and drop them; a receiver
         without credit has them make it, or say why not (docs/spec/messages.md 16)."""
-        receiver = self._session.receiver(f"pagectl-queue-{self._links}")
+        receiver = self._session.receiver(self._name("queue"))
         try:
             self._open(receiver, address, capability)
         except LinkEnded as err:
@@ -149,9 +168,11 @@ class Peer:
             self.unsure.add(address)
         receiver.close()
 
-    def _open(self, link: Any, address: str, capability: str | None) -> None:
+    def _open(self, link: Any, address: str | None, capability: str | None) -> None:
         mine, other = (link.target, link.source) if link.is_sender else (link.source, link.target)
-        mine.address, other.address = address, link.name
+        if address is not None:
+            mine.address = address
+        other.address = link.name
         if capability is not None:
             mine.capabilities.put_symbol(capability)
         link.open()
@@ -160,6 +181,28 @@ class Peer:
         remote = link.remote_target if link.is_sender else link.remote_source
         if remote.address is None:
             self._until(lambda: False, f"link to {address}")
+
+    def ask(self, what: dict[str, str], body: str | None) -> str | None:
+        """What the broker's management says, None: nothing. Raises ``LinkEnded`` where this user may not ask."""
+        if self._asking is None:
+            answers = self._session.receiver(self._name("answers"))
+            answers.source.dynamic = True
+            self._open(answers, None, None)
+            answers.flow(100)
+            sender = self._session.sender(self._name("asking"))
+            self._open(sender, "activemq.management", None)
+            self._asking = sender, answers.remote_source.address
+        self._link, reply = self._asking
+        self._answer = None
+        end = time.monotonic() + _ANSWER
+        while self._answer is None and time.monotonic() < end:
+            if self.credit and what:
+                named = {"_AMQ_ResourceName": "broker", **what}
+                message = Message(body=body, properties=named, reply_to=reply)
+                self.send(_ASKED, MessageFormat.AMQP, [message.encode()])
+                what = {}
+            self._turn(0.5)
+        return self._answer
 
     def send(self, number: int, form: MessageFormat, parts: Iterable[bytes]) -> None:
         """One delivery, in so many transfers as it takes; there is credit for it."""
@@ -179,8 +222,9 @@ class Peer:
     def settled(self, seconds: float) -> list[Settlement]:
         """What was settled, after waiting for something to come for so long."""
         self._turn(0 if self._settled else seconds)
-        if self._link is not None and self._link.state & self._link.REMOTE_CLOSED:
-            raise LinkEnded(_said(self._link.remote_condition))
+        for link in self._senders.values():
+            if link.state & link.REMOTE_CLOSED:
+                raise LinkEnded(_said(link.remote_condition))
         found, self._settled = self._settled, []
         return found
 
@@ -298,6 +342,9 @@ class Peer:
         self._ended = _said(condition)
 
     def _delivery(self, found: Any) -> None:
+        if cproton.pn_link_is_receiver(cproton.pn_delivery_link(found)):
+            self._answered(found)
+            return
         state = cproton.pn_delivery_remote_state(found)
         if not state or not cproton.pn_delivery_updated(found):
             return
@@ -309,8 +356,21 @@ class Peer:
             outcome, why = SendingOutcome.LATER if full else SendingOutcome.REJECTED, _said(condition)
         elif state != Delivery.ACCEPTED:
             outcome, why = SendingOutcome.LATER, "the broker does not take it now"
-        self._settled.append(Settlement(number, outcome, why))
+        if number != _ASKED:
+            self._settled.append(Settlement(number, outcome, why))
+        elif outcome is not SendingOutcome.ACCEPTED:
+            self._answer = ""
         cproton.pn_delivery_settle(found)
+
+    def _answered(self, found: Any) -> None:
+        untyped: Any = Delivery  # also where Proton is not installed
+        delivery = untyped.wrap(found)
+        if delivery.readable and not delivery.partial:
+            message = Message()
+            message.decode(delivery.link.recv(delivery.pending))
+            self._answer = str(message.body or "")
+            delivery.update(Delivery.ACCEPTED)
+            delivery.settle()
 
 
 def _said(condition: Any) -> str:

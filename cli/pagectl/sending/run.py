@@ -11,11 +11,12 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from pagectl.running.exits import CallError, Exit
 from pagectl.sending.checkpoint import QueueProgress, SendingCheckpoint
+from pagectl.sending.management import REMEMBERED, AddressRules, rules_of
 from pagectl.sending.messages import Preparing, QueuedMessage, QueueToSend, StoredMessages, next_crc
 from pagectl.sending.peer import ConnectionLost, LinkEnded, Peer, SendingOutcome, Settlement
 from pagectl.sending.report import SendingReport
@@ -24,6 +25,7 @@ from pagectl.terminal.progress import Progress
 from pagectl.terminal.streams import note
 from pagefmt.bytes.files import NotReadable
 from pagefmt.bytes.wire import Undecodable
+from pagefmt.directory.queue_names import FQQN
 from pagefmt.exchange.outgoing import Outgoing
 from pagefmt.quantities import count_text
 
@@ -50,21 +52,23 @@ class _UnderWay(NamedTuple):
     """``crc``: of the messages in front of it."""
 
     queued: QueuedMessage
+    target: str
     outgoing: Outgoing
     crc: int
 
 
 @dataclass(slots=True)
 class Sending:
-    """One call. ``duplicates``: ids that the broker remembers of an address."""
+    """One call. ``duplicates``: ids that the broker remembers of an address, None: as it says."""
 
     target: Target
     stored: StoredMessages
     report: SendingReport
     checkpoint: SendingCheckpoint
     bar: Progress
-    duplicates: int
+    duplicates: int | None
     rate: float | None = None
+    _rules: dict[str, AddressRules] = field(default_factory=dict)
     _peer: Peer | None = None
     _tunnels: bool | None = None
     _ended: int | None = None
@@ -75,27 +79,41 @@ class Sending:
         """What makes messages ready."""
         return self.report.preparing
 
-    @property
-    def window(self) -> int:
-        """Messages under way at most."""
-        return max(1, min(WINDOW, self.duplicates))
+    def remembered(self, sending: QueueToSend) -> int:
+        """So many ids of the queue's messages."""
+        if self.duplicates is not None:
+            return self.duplicates
+        ids = self._rules[sending.target].ids
+        return REMEMBERED if ids is None else ids
 
-    def check(self, queues: list[QueueToSend]) -> None:
+    def window(self, sending: QueueToSend) -> int:
+        """Messages under way at most."""
+        return max(1, min(WINDOW, self.remembered(sending)))
+
+    def _check(self, peer: Peer, queues: list[QueueToSend]) -> None:
         """Refuses to go on where the broker has forgotten ids of what may have been sent. Raises ``CallError``."""
+        asked: dict[str, AddressRules] = {}
         for each in queues:
+            address = each.target.partition(FQQN)[0]
+            if address not in asked:
+                asked[address] = rules_of(peer, address)
+            self._rules[each.target] = asked[address]
             found = self.checkpoint.queues.get(each.name)
-            if found is not None and found.unsure > self.duplicates:
+            if found is not None and found.unsure > self.remembered(each):
                 raise CallError(
                     f"--checkpoint {self.checkpoint.path}: {count_text(found.unsure, 'message')} of {each.name} may "
-                    f"have been sent, and the broker remembers {self.duplicates} duplicate ids of {each.target}; where "
-                    f"its id-cache-size was at least {found.unsure} all the time, say so with --id-cache-size"
+                    f"have been sent, and the broker remembers {self.remembered(each)} duplicate ids of {each.target}; "
+                    f"where its id-cache-size was at least {found.unsure} all the time, say so with --id-cache-size"
                 )
+        if any(each.forgets for each in asked.values()):
+            note("persist-id-cache is off there: when the broker stops meanwhile, some messages may arrive twice")
 
     def run(self, queues: list[QueueToSend]) -> None:
         """Raises ``Interrupted``, ``CallError``, and ``ConnectionLost`` where there is no way back."""
         with self._signals():
             try:
-                self._connect()
+                peer = self._connect()
+                self._check(peer, [each for each in queues if self._left(each)])
                 for each in queues:
                     self._queue(each)
             finally:
@@ -150,10 +168,20 @@ class Sending:
 
     # -- one queue ----------------------------------------------------------------------------------------------------
 
+    def _left(self, sending: QueueToSend) -> bool:
+        """Something is left to send."""
+        progress = self.checkpoint.of(sending.name)
+        return not progress.done or bool(progress.again)
+
     def _queue(self, sending: QueueToSend) -> None:
         progress = self.checkpoint.of(sending.name)
-        if progress.done and not progress.again:
+        if not self._left(sending):
             sending.totals.before = progress.settled
+            return None
+        if self._rules[sending.target].drops:
+            sending.totals.failure = (
+                "its address-full-policy is DROP, by which what has no room is lost without a word; set another one"
+            )
             return None
         run = _QueueRun(self, sending, progress)
         while True:
@@ -270,17 +298,23 @@ class _QueueRun:
     # -- filling ------------------------------------------------------------------------------------------------------
 
     def _fill(self, peer: Peer, tunnel: bool) -> None:
-        window = 1 if self._alone else self.all.window
-        while len(self._flying) < window and self._held < LARGEST_WINDOW and peer.credit > 0 and not self.all.pause():
+        window = 1 if self._alone else self.all.window(self.queue)
+        while len(self._flying) < window and self._held < LARGEST_WINDOW and not self.all.pause():
             if not self._to_send:
                 if self._later or not self._read(tunnel):
                     return
                 continue
             position = self._to_send[0]
-            if position >= self.progress.begun and not self._begin(position):
+            one = self.under_way[position]
+            try:
+                peer.turn_to(one.target, self.queue.capability)
+            except LinkEnded as err:
+                self._to_send.popleft()
+                self._refuse(position, str(err))
+                continue
+            if peer.credit <= 0 or (position >= self.progress.begun and not self._begin(position)):
                 return
             self._to_send.popleft()
-            one = self.under_way[position]
             try:
                 peer.send(position, one.outgoing.format, one.outgoing.parts())
             except NotReadable as err:
@@ -290,10 +324,10 @@ class _QueueRun:
 
     def _begin(self, position: int) -> bool:
         """Says what may have been sent from now on, before it is."""
-        low = self._low()
-        if low + self.all.window <= position:
+        low, window = self._low(), self.all.window(self.queue)
+        if low + window <= position:
             return False
-        self.progress.begun = low + self.all.window
+        self.progress.begun = low + window
         self._save()
         return True
 
@@ -305,7 +339,7 @@ class _QueueRun:
             self._next = each.position + 1
             known = each.position < self.progress.settled and each.position not in self.progress.again
             try:
-                made = self.all.preparing.ready(self.queue, each, tunnel=tunnel)
+                target, made = self.all.preparing.ready(self.queue, each, tunnel=tunnel)
             except (Undecodable, NotReadable) as err:
                 self._again.add(each.position)
                 self.all.preparing.refuse(self.queue, each.id, f"cannot be read: {err}")
@@ -313,7 +347,7 @@ class _QueueRun:
             if known:
                 self.queue.totals.before += 1
                 continue
-            self.under_way[each.position] = _UnderWay(each, made, crc)
+            self.under_way[each.position] = _UnderWay(each, target, made, crc)
             self._held += len(made.head)
             self._to_send.append(each.position)
             return True
@@ -397,12 +431,11 @@ class _QueueRun:
 
 
 def send_queues(
-    stored: StoredMessages, report: SendingReport, checkpoint: SendingCheckpoint, bar: Progress, duplicates: int,
+    stored: StoredMessages, report: SendingReport, checkpoint: SendingCheckpoint, bar: Progress, duplicates: int | None,
     rate: float | None,
 ) -> None:  # fmt: skip
     """Sends what the report's queues wait for; that it came to an end before is said there. Raises ``CallError``."""
     sending = Sending(report.target, stored, report, checkpoint, bar, duplicates, rate)
-    sending.check(report.queues)
     try:
         sending.run(report.queues)
     except Interrupted as err:
