@@ -10,15 +10,17 @@ import mmap
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.far_paths import FarPath
+from pagefmt.bytes.trees import FarEntry, LocalFile, OpenFile
 from pagefmt.errors import PageFmtError
 
 WHOLE: Final = 32 << 20
 """Pages up to this size are read whole, larger ones a part at a time."""
 _AHEAD: Final = 1 << 20
-_SECTOR: Final = 512
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -35,13 +37,11 @@ class FileGone(NotReadable):
 
 
 def open_regular(path: Path) -> int:
-    """A descriptor, for the caller to close. Raises ``NotReadable``."""
+    """A descriptor of a local file, for the caller to close. Raises ``NotReadable``."""
     try:
         fd = os.open(path, _FLAGS)
     except OSError as err:
-        why = "it is a symbolic link" if err.errno == errno.ELOOP else (err.strerror or str(err))
-        kind = FileGone if err.errno == errno.ENOENT else NotReadable
-        raise kind(f"{path}: cannot be read: {why}", f"cannot be read: {why}") from err
+        raise _refused(path, err) from err
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         why = "not a regular file, it is not read; links, pipes and devices are left alone"
@@ -49,14 +49,38 @@ def open_regular(path: Path) -> int:
     return fd
 
 
+def _refused(path: Path, err: OSError) -> NotReadable:
+    why = "it is a symbolic link" if err.errno == errno.ELOOP else (err.strerror or str(err))
+    kind = FileGone if err.errno == errno.ENOENT else NotReadable
+    return kind(f"{path}: cannot be read: {why}", f"cannot be read: {why}")
+
+
+def open_file(path: Path) -> OpenFile:
+    """A regular file wherever it lies, for the caller to close. Raises ``NotReadable``."""
+    if not isinstance(path, FarPath):
+        return LocalFile(open_regular(path))
+    try:
+        return path.opened()
+    except OSError as err:
+        raise _refused(path, err) from err
+
+
+def listed(folder: Path) -> AbstractContextManager[Iterator[os.DirEntry[str] | FarEntry]]:
+    """What is in a folder wherever it lies, in the system's order. Raises ``OSError``, also on the way."""
+    return nullcontext(folder.entries()) if isinstance(folder, FarPath) else os.scandir(folder)
+
+
 def read_start(path: Path, limit: int) -> bytes:
     """At most ``limit`` bytes from the start of the file."""
-    fd = open_regular(path)
+    file = open_file(path)
     try:
-        with os.fdopen(fd, "rb") as file:
-            return file.read(limit)
-    except OSError as err:
-        raise NotReadable(f"{path}: cannot be read: {err.strerror or err}") from err
+        found = bytearray(min(limit, file.size()))
+        count, problem = fill(file, memoryview(found), 0)
+    finally:
+        file.close()
+    if problem is not None and not count:
+        raise NotReadable(f"{path}: {problem}", problem)
+    return bytes(found[:count])
 
 
 class MappedFile:
@@ -70,12 +94,12 @@ class MappedFile:
         self.buf: bytes = b""
 
     def __enter__(self) -> MappedFile:
-        fd = open_regular(self.path)
+        file = open_file(self.path)
         try:
-            self.size = os.fstat(fd).st_size
-            self.buf, problem = _read_all(fd, self.size)
+            self.size = file.size()
+            self.buf, problem = _read_all(file, self.size)
         finally:
-            os.close(fd)
+            file.close()
         if problem is not None:
             raise NotReadable(f"{self.path}: {problem}", problem)
         return self
@@ -93,7 +117,7 @@ class FileWindow:
     ``upto``: what was appended behind so many bytes is not looked at.
     """
 
-    __slots__ = ("_fd", "_high", "_largest", "_low", "_memory", "_upto", "buf", "path", "problem", "readable", "size")
+    __slots__ = ("_file", "_high", "_largest", "_low", "_memory", "_upto", "buf", "path", "problem", "readable", "size")
 
     def __init__(self, path: Path, largest: int, upto: int | None = None) -> None:
         self.path = path
@@ -101,21 +125,22 @@ class FileWindow:
         self.buf: bytes | memoryview = b""
         self.problem: NotReadable | None = None
         self._upto = upto
-        self._fd, self._largest = -1, largest
+        self._file: OpenFile | None = None
+        self._largest = largest
         self._memory: mmap.mmap | None = None
         self._low = self._high = 0
 
     def __enter__(self) -> FileWindow:
         try:
-            self._fd = open_regular(self.path)
+            self._file = open_file(self.path)
         except NotReadable as err:
             self.problem = err
             return self
-        self.size = size_upto(self._fd, self._upto)
+        self.size = size_upto(self._file, self._upto)
         if self.size > self._largest:
             self._stop(f"{self.size} bytes; no broker reads a page of 2 GiB or more")
         elif self.size <= WHOLE:
-            self.buf, problem = _read_all(self._fd, self.size)
+            self.buf, problem = _read_all(self._file, self.size)
             self.readable = len(self.buf)
             self._stop(problem)
         else:
@@ -125,8 +150,8 @@ class FileWindow:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
+        if self._file is not None:
+            self._file.close()
         self.buf, self._memory = b"", None
 
     @property
@@ -136,7 +161,7 @@ class FileWindow:
 
     def reach(self, start: int, end: int) -> bool:
         """Read ``start`` to ``end``, if that can be done; what lies elsewhere in ``buf`` is undefined afterwards."""
-        if self._memory is None:
+        if self._memory is None or self._file is None:
             return end <= len(self.buf)
         if not self._low <= start <= self._high:
             self._drop(self._low, self._high)
@@ -146,7 +171,7 @@ class FileWindow:
             self._low = start - start % mmap.PAGESIZE
         if end > self._high and end <= self.readable:
             upto = min(self.readable, max(end, self._high + _AHEAD))
-            count, problem = fill(self._fd, memoryview(self.buf)[self._high : upto], self._high)
+            count, problem = fill(self._file, memoryview(self.buf)[self._high : upto], self._high)
             self._high += count
             if problem is not None:
                 self.readable = self._high
@@ -166,26 +191,26 @@ class FileWindow:
 
 def file_pieces(path: Path) -> Iterator[bytes]:
     """The whole file, a part at a time. Raises ``NotReadable``, also where it is cut meanwhile."""
-    fd = open_regular(path)
+    file = open_file(path)
     try:
-        size = os.fstat(fd).st_size
+        size = file.size()
         for at in range(0, size, _AHEAD):
             piece = bytearray(min(_AHEAD, size - at))
-            _, problem = fill(fd, memoryview(piece), at)
+            _, problem = fill(file, memoryview(piece), at)
             if problem is not None:
                 raise NotReadable(f"{path}: {problem}", problem)
             yield bytes(piece)
     finally:
-        os.close(fd)
+        file.close()
 
 
-def size_upto(fd: int, upto: int | None) -> int:
+def size_upto(file: OpenFile, upto: int | None) -> int:
     """Bytes of an open file, ``upto`` at most."""
-    size = os.fstat(fd).st_size
+    size = file.size()
     return size if upto is None else min(size, upto)
 
 
-def fill(fd: int, view: memoryview, at: int) -> tuple[int, str | None]:
+def fill(file: OpenFile, view: memoryview, at: int) -> tuple[int, str | None]:
     """Read into ``view`` what stands in the file from ``at`` on, down to the last sector that can be read.
 
     How many bytes these are, and why they are too few, or None.
@@ -193,9 +218,9 @@ def fill(fd: int, view: memoryview, at: int) -> tuple[int, str | None]:
     got, step = 0, len(view)
     while got < len(view):
         try:
-            count = os.preadv(fd, [view[got : got + step]], at + got)
+            count = file.read_into(view[got : got + step], at + got)
         except OSError as err:
-            sector = _SECTOR - (at + got) % _SECTOR
+            sector = file.sector - (at + got) % file.sector
             if min(step, len(view) - got) <= sector:
                 return got, f"cannot be read from offset {at + got} on: {err.strerror or err}"
             step = max(min(step, len(view) - got) // 2, sector)
@@ -206,13 +231,13 @@ def fill(fd: int, view: memoryview, at: int) -> tuple[int, str | None]:
     return got, None
 
 
-def _read_all(fd: int, size: int) -> tuple[bytes, str | None]:
+def _read_all(file: OpenFile, size: int) -> tuple[bytes, str | None]:
     try:
-        content = os.pread(fd, size, 0)
+        content = file.read_at(size, 0)
     except OSError:
         content = b""
     if len(content) == size:
         return content, None
     buffer = bytearray(size)
-    count, problem = fill(fd, memoryview(buffer), 0)
+    count, problem = fill(file, memoryview(buffer), 0)
     return bytes(buffer[:count]), problem

@@ -19,6 +19,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from pagefmt.bytes.far_paths import FarPath, any_path
 from pagefmt.bytes.files import read_start
 from pagefmt.directory.locate import DataLocation
 from pagefmt.editions import Edition
@@ -53,11 +54,6 @@ class FleetBroker:
     edition: Edition | None = None
 
 
-def local_path(text: str) -> Path:
-    """A path, also where it is given as a URL."""
-    return Path("/" + text.removeprefix("file:").lstrip("/") if text.startswith("file:") else text)
-
-
 def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequence[str] = FIELDS) -> list[FleetEntry]:
     """Brokers by paths or patterns of paths, and those of a list, in their order. A path is its name, in full.
 
@@ -65,7 +61,7 @@ def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequenc
 
     Raises ``FleetError``, also where two have one name, and ``NotReadable``.
     """
-    named = [path for text in paths for path in _matching(local_path(text))]
+    named = [path for text in paths for path in _matching(any_path(text))]
     found = [FleetEntry(str(path.absolute()), path) for path in named]
     found += [] if listing is None else _listed(listing, columns)
     twice = [name for name, times in Counter(each.name for each in found).items() if times > 1]
@@ -83,7 +79,10 @@ def absolute(place: DataLocation) -> DataLocation:
 def _matching(path: Path) -> list[Path]:
     if not _PATTERN.intersection(str(path)) or path.exists():
         return [path]
-    found = sorted(map(Path, glob.glob(str(path))))  # noqa: PTH207 (Path has no glob for absolute patterns)
+    if isinstance(path, FarPath):
+        found: list[Path] = [*path.matching()]
+    else:
+        found = sorted(map(any_path, glob.glob(str(path))))  # noqa: PTH207 (Path has no glob for absolute patterns)
     if not found:
         raise FleetError(f"{path}: no path fits this pattern")
     return found
@@ -118,11 +117,17 @@ def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEn
     if len(values) > len(heading) or "path" not in given or "\0" in line:
         raise FleetError(f"{listing}: line {number}: not a line of {','.join(heading)}, with a path")
     folder = listing.absolute().parent
-    path = folder / local_path(given["path"])
+    path = _from(folder, given["path"])
     try:
         edition = Edition(given["edition"]) if "edition" in given else None
     except ValueError:
         known = ", ".join(str(each.value) for each in Edition)
         raise FleetError(f"{listing}: line {number}: edition {given['edition']!r} is none of {known}") from None
-    config = folder / local_path(given["config"]) if "config" in given else None
+    config = _from(folder, given["config"]) if "config" in given else None
     return FleetEntry(given.get("name", str(path)), path, edition, config)
+
+
+def _from(folder: Path, text: str) -> Path:
+    """What a list names in a folder."""
+    path = any_path(text)
+    return path if isinstance(path, FarPath) else any_path(folder / path)

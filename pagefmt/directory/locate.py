@@ -14,6 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pagefmt.bytes.far_paths import FarPath
+from pagefmt.bytes.files import listed
 from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
@@ -130,6 +132,12 @@ def _folder(path: Path) -> DataLocation:
             return within(data)._replace(given=path, obvious=data is path)
     if path.name in PAGING_NAMES or _holds_stores(path):
         return _beside(path)._replace(given=path, kind=LocationKind.PAGING, obvious=path.name in PAGING_NAMES)
+    if isinstance(path, FarPath) and path.in_archive:
+        names = [name for name in _names(path) if (path / name).is_dir()]
+        if len(names) == 1:
+            return _folder(path / names[0])._replace(given=path, obvious=False)
+        if names:
+            raise LocateError(f"{path}: no broker's data directory; name what in it is meant, as {path / names[0]}")
     raise LocateError(
         f"{path}: no paging, journal or bindings folder, no store with an address.txt, no page file in it; "
         "name a broker instance, a data directory, a paging directory, a store folder or a page file"
@@ -139,7 +147,7 @@ def _folder(path: Path) -> DataLocation:
 def _refuse_two_layouts(path: Path) -> None:
     """A folder with the pages of two brokers names neither of them."""
     usual = [data / name for data in (path, path / "data") for name in PAGING_NAMES]
-    found = [paging for paging in usual if os.path.isdir(paging)]  # noqa: PTH112 (no error on loops)
+    found = list(filter(_is_folder, usual))
     if len(found) > 1 and all(map(_holds_stores, found)):
         raise LocateError(f"{path}: pages in {found[0]} and in {found[1]}; name the one that is meant")
 
@@ -158,7 +166,11 @@ def _beside(paging: Path) -> DataLocation:
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
-    return next((folder / name for name in names if os.path.isdir(folder / name)), None)  # noqa: PTH112 (no error on loops)
+    return next((folder / name for name in names if _is_folder(folder / name)), None)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() if isinstance(path, FarPath) else os.path.isdir(path)  # noqa: PTH112 (no error on loops)
 
 
 def _is_store(folder: Path) -> bool:
@@ -177,7 +189,7 @@ def _holds_stores(folder: Path) -> bool:
 
 def _names(folder: Path) -> list[str]:
     try:
-        with os.scandir(folder) as entries:
+        with listed(folder) as entries:
             return sorted(entry.name for entry in entries)
     except OSError as err:
         raise LocateError(f"{folder}: {err.strerror}; run as a user who may read it") from err

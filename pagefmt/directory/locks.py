@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+from pagefmt.bytes.far_paths import FarPath
 from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.errors import PageFmtError
 
@@ -44,7 +45,12 @@ def hold_off_brokers(journal: Path | None, instance: Path | None = None) -> Iter
 
 
 def running_broker(journal: Path | None, instance: Path | None = None) -> int | None:
-    """The process that holds one of the locks. Nothing is locked, or opened for writing."""
+    """The process that holds one of the locks. Nothing is locked, or opened for writing.
+
+    None also where no lock can be seen: in an archive, and in an object store, which has none.
+    """
+    if isinstance(journal, FarPath):
+        return None
     for path, start, length in _locks(journal, instance):
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

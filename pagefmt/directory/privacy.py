@@ -6,14 +6,21 @@ import os
 import stat
 from pathlib import Path
 
+from pagefmt.bytes.far_paths import FarPath
 from pagefmt.bytes.writing import without_list
 from pagefmt.directory.locate import DataLocation, stores
 
 
 def private_mode(place: DataLocation | None) -> int:
-    """Rights of a file that is made of the pages: nobody may read it who may not read every one of them."""
+    """Rights of a file that is made of the pages: nobody may read it who may not read every one of them.
+
+    What is in an archive goes by the archive, what is in an object store is for its owner alone.
+    """
     mode = 0o666
-    if place is not None:
+    if place is not None and isinstance(place.given, FarPath):
+        archive = place.given.local_archive
+        mode = 0 if archive is None else _readers(archive)
+    elif place is not None:
         for store in stores(place):
             for page in store.pages:
                 mode &= _readers(page.path)

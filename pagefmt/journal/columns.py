@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pagefmt.bytes.files import open_regular
+from pagefmt.bytes.files import open_file
 from pagefmt.journal.files import HEADER, JournalFile, NotAJournal, encode_header
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.position_bodies import PositionBodies
@@ -203,17 +202,17 @@ class JournalColumns:
                 large.setdefault(bisect_right(self.begins, row) - 1, []).append(each)
         for number, wanted in large.items():
             file = self.files[number]
-            handle = open_regular(file.path)
+            opened = open_file(file.path)
             try:
                 for each in wanted:
                     size, at = self.sizes[rows[each]], self.places[rows[each]]
-                    found[each] = os.pread(handle, size, at)
+                    found[each] = opened.read_at(size, at)
                     if len(found[each]) != size:
                         raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
-                if os.pread(handle, HEADER.size, 0) != encode_header(file.stated or file.header):
+                if opened.read_at(HEADER.size, 0) != encode_header(file.stated or file.header):
                     raise NotAJournal(f"{file.path}: {_CHANGED}")
             finally:
-                os.close(handle)
+                opened.close()
         return found
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import NotReadable, open_regular
+from pagefmt.bytes.files import NotReadable, listed, open_file
+from pagefmt.bytes.trees import FarEntry
 from pagefmt.bytes.wire import Undecodable
 
 BODY_LIMIT: Final = 16 << 20
@@ -67,10 +68,10 @@ class LargeMessages:
     def unsorted(self) -> Iterator[LargeFile]:
         """As the system lists them, one at a time. Raises ``NotReadable``."""
         try:
-            with os.scandir(self.path) as entries:
+            with listed(self.path) as entries:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False) and (status := _status_of(entry)) is not None:
-                        path, number = Path(entry.path), _id_of(entry.name)
+                        path, number = self.path / entry.name, _id_of(entry.name)
                         yield LargeFile(entry.name, path, number, status.st_size, _moment(status))
         except FileNotFoundError:
             return
@@ -82,7 +83,7 @@ def _moment(status: os.stat_result) -> int:
     return status.st_mtime_ns // 1_000_000
 
 
-def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
+def _status_of(entry: os.DirEntry[str] | FarEntry) -> os.stat_result | None:
     """None: a running broker deleted the file meanwhile."""
     try:
         return entry.stat(follow_symlinks=False)
@@ -97,11 +98,14 @@ def _id_of(name: str) -> int | None:
 
 def chunks(file: LargeFile, limit: int | None = None) -> Iterator[bytes]:
     """The body chunk by chunk, at most ``limit`` bytes. Raises ``NotReadable``."""
-    with os.fdopen(open_regular(file.path), "rb") as stream:
-        left = file.size if limit is None else min(limit, file.size)
-        while left > 0 and (chunk := stream.read(min(_CHUNK, left))):
-            left -= len(chunk)
+    opened = open_file(file.path)
+    try:
+        at, end = 0, file.size if limit is None else min(limit, file.size)
+        while at < end and (chunk := opened.read_at(min(_CHUNK, end - at), at)):
+            at += len(chunk)
             yield chunk
+    finally:
+        opened.close()
 
 
 def content_of(file: LargeFile | None, limit: int) -> bytes | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from pagefmt.bytes.files import NotReadable, fill, open_regular, size_upto
+from pagefmt.bytes.files import NotReadable, fill, open_file, size_upto
+from pagefmt.bytes.trees import OpenFile
 from pagefmt.pages.gather import PADDING, PageBytes
 from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.paging import PageFile
@@ -50,23 +50,23 @@ def read_chunks(
         return
     path, upto = (file, part.end) if isinstance(file, Path) else (file.path, part.end or file.size)
     try:
-        fd = open_regular(path)
+        opened = open_file(path)
     except NotReadable as err:
         nothing = PageBytes(b"")
         yield nothing, replace(scan(nothing, part.start, part.number), whole=False, unreadable=err)
         return
     try:
-        for content, frames, problem in _chunks(fd, size_upto(fd, upto), chunk, part, reuse):
+        for content, frames, problem in _chunks(opened, size_upto(opened, upto), chunk, part, reuse):
             if problem is not None:
                 why = NotReadable(f"{path}: {problem}", problem)
                 frames = replace(frames, whole=False, unreadable=why)
             yield content, frames
     finally:
-        os.close(fd)
+        opened.close()
 
 
 def _chunks(
-    fd: int, size: int, chunk: int, part: FilePart, reuse: bool
+    file: OpenFile, size: int, chunk: int, part: FilePart, reuse: bool
 ) -> Iterator[tuple[PageBytes, PageFrames, str | None]]:
     base, number = min(part.start, size), part.number
     wanted = _share(size - base, chunk)
@@ -76,13 +76,13 @@ def _chunks(
         if not reuse or len(buffer) < most + PADDING:
             # allocated for a full chunk: the next share may be a little larger
             buffer = _room(max(most, min(chunk, size - base)) + PADDING)
-        content, problem = _read(fd, base, most, buffer)
+        content, problem = _read(file, base, most, buffer)
         frames = scan(content, base, number)
         if problem is not None:
             yield content, frames, problem
             return
         last = base + content.size >= size
-        if not last and not frames.end and (larger := _cut(fd, base, size - base)) > wanted:
+        if not last and not frames.end and (larger := _cut(file, base, size - base)) > wanted:
             # one record is larger than a chunk
             wanted = larger
             continue
@@ -98,16 +98,16 @@ def _share(left: int, chunk: int) -> int:
     return -(-left // max(1, -(-left // chunk)))
 
 
-def _cut(fd: int, at: int, left: int) -> int:
+def _cut(file: OpenFile, at: int, left: int) -> int:
     """The size of the record at ``at``, if that is the start of one and its end is in the file; else 0."""
     head = bytearray(_HEAD.size)
-    if fill(fd, memoryview(head), at)[1] is not None:
+    if fill(file, memoryview(head), at)[1] is not None:
         return 0
     mark, length = _HEAD.unpack(head)
     end = bytearray(1)
     if mark != START_MARK or not 0 <= length <= left - FRAME:
         return 0
-    return int(length) + FRAME if not fill(fd, memoryview(end), at + length + 5)[1] and end[0] == END_MARK else 0
+    return int(length) + FRAME if not fill(file, memoryview(end), at + length + 5)[1] and end[0] == END_MARK else 0
 
 
 def _room(size: int) -> memoryview:
@@ -115,7 +115,7 @@ def _room(size: int) -> memoryview:
     return np.empty(size, np.uint8).data
 
 
-def _read(fd: int, at: int, size: int, view: memoryview) -> tuple[PageBytes, str | None]:
-    got, problem = fill(fd, view[:size], at)
+def _read(file: OpenFile, at: int, size: int, view: memoryview) -> tuple[PageBytes, str | None]:
+    got, problem = fill(file, view[:size], at)
     view[got : got + PADDING] = bytes(PADDING)
     return PageBytes(view, got), problem

@@ -21,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import FileGone, NotReadable, read_start
+from pagefmt.bytes.files import FileGone, NotReadable, listed, read_start
 
 ADDRESS_FILE: Final = "address.txt"
 PUT_ASIDE: Final = ".invalidPage"
@@ -136,7 +136,7 @@ def read_paging(path: Path) -> PagingDirectory:
     folders: list[str] = []
     strays: list[str] = []
     try:
-        with os.scandir(path) as entries:
+        with listed(path) as entries:
             for entry in entries:
                 (folders if entry.is_dir(follow_symlinks=False) else strays).append(entry.name)
     except OSError as err:
@@ -165,7 +165,7 @@ def read_store(folder: Path) -> Store:
 def store_entries(folder: Path) -> Iterator[tuple[StoreEntry, os.stat_result]]:
     """Everything in a store folder, in the system's order. Raises ``FileGone``, and ``NotReadable`` on the way."""
     try:
-        with os.scandir(folder) as entries:
+        with listed(folder) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):  # a running broker deleted it meanwhile
                     status = entry.stat(follow_symlinks=False)
@@ -178,7 +178,7 @@ def store_entries(folder: Path) -> Iterator[tuple[StoreEntry, os.stat_result]]:
 
 def newest_page(folder: Path) -> int | None:
     """The highest page number by the names in a folder; None where there is no page, or no folder that can be read."""
-    with suppress(OSError), os.scandir(folder) as entries:
+    with suppress(OSError), listed(folder) as entries:
         numbers = (java_number(entry.name) for entry in entries if entry.name.endswith(".page"))
         return max((number for number in numbers if number is not None), default=None)
     return None
@@ -219,10 +219,10 @@ def classify(name: str, status: os.stat_result) -> StoreEntry:
 
 def read_address(path: Path) -> AddressText:
     """The first line, without its line end; nothing is trimmed (2.2)."""
-    if not os.path.lexists(path):
-        return AddressText(None, problem=f"there is no {ADDRESS_FILE}")
     try:
         raw = read_start(path, ADDRESS_LIMIT)
+    except FileGone:
+        return AddressText(None, problem=f"there is no {ADDRESS_FILE}")
     except NotReadable as err:
         return AddressText(None, problem=str(err))
     if not raw:

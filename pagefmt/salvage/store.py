@@ -5,7 +5,6 @@ One page is in memory at a time.
 
 from __future__ import annotations
 
-import os
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from pagefmt.ahead import one_ahead
-from pagefmt.bytes.files import NotReadable, file_pieces, fill, open_regular
+from pagefmt.bytes.files import NotReadable, file_pieces, fill, open_file
 from pagefmt.bytes.writing import Disk
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
@@ -170,14 +169,14 @@ def copy(path: Path, folder: Path, disk: Disk, name: str | None = None) -> None:
 def read_around(path: Path) -> tuple[bytes, list[Hole]]:
     """All that the system gives of a file, and what it does not give. Steps over it grow: a failing disk is slow."""
     try:
-        handle = open_regular(path)
+        opened = open_file(path)
     except NotReadable as err:
         size = path.lstat().st_size
         return bytes(size), [Hole(0, size, err.reason)]
     try:
-        data, holes, at, step = bytearray(os.fstat(handle).st_size), list[Hole](), 0, _SECTOR
+        data, holes, at, step = bytearray(opened.size()), list[Hole](), 0, _SECTOR
         while at < len(data):
-            count, problem = fill(handle, memoryview(data)[at:], at)
+            count, problem = fill(opened, memoryview(data)[at:], at)
             at += count
             if problem is not None:
                 step = _SECTOR if count else min(2 * step, _LARGEST_STEP)
@@ -186,7 +185,7 @@ def read_around(path: Path) -> tuple[bytes, list[Hole]]:
                 at = end
         return bytes(data), holes
     finally:
-        os.close(handle)
+        opened.close()
 
 
 def _used(store: Store) -> Iterator[int]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
+from pagefmt.bytes.far_paths import FarPath
+from pagefmt.bytes.files import listed
 from pagefmt.columns.column_tests import ColumnTest, may_pass
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker
@@ -108,21 +111,29 @@ def pruned(pieces: Iterable[Piece], tests: Sequence[ColumnTest]) -> Iterator[Pie
 
 def _size(journal: Path | None) -> int:
     try:
-        return 0 if journal is None else sum(path.stat().st_size for path in journal.iterdir())
+        if journal is None:
+            return 0
+        with listed(journal) as entries:
+            return sum(entry.stat().st_size for entry in entries)
     except OSError:
         return 0  # who reads it says so
 
 
+def _is_stream(broker: FleetBroker) -> bool:
+    given = broker.place.given
+    return isinstance(given, FarPath) and given.compressed
+
+
 def grouped(pieces: Sequence[Piece], least: int = GROUP) -> list[PageGroup]:
-    """Pieces in order, in groups of ``least`` bytes or more."""
+    """Pieces in order, in groups of ``least`` bytes or more. One task reads a compressed archive: it is a stream."""
     least = max(least, sum(piece.size for piece in pieces) // MOST)
     groups: list[PageGroup] = []
     members: list[Piece] = []
     size = 0
-    for piece in pieces:
+    for piece, behind in zip_longest(pieces, pieces[1:]):
         members.append(piece)
         size += piece.size
-        if size >= least:
+        if size >= least and not (behind is not None and behind.broker == piece.broker and _is_stream(piece.broker)):
             groups.append(PageGroup(members))
             members, size = [], 0
     return [*groups, PageGroup(members)] if members or not groups else groups

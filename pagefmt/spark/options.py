@@ -13,13 +13,14 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from pagefmt.bytes.far_paths import any_path, uri_of
 from pagefmt.columns.column_tests import ColumnTest, header_tests
 from pagefmt.columns.named_columns import OF_A_FLEET, TIME, NamedTable, NoSuchColumn
 from pagefmt.columns.state_tables import SCHEMAS
 from pagefmt.columns.table import TableQuery
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
-from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, local_path
+from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -152,7 +153,7 @@ def _one_of(words: Any, options: Mapping[str, str], name: str, usual: Any) -> An
 
 
 def _plain(broker: FleetBroker) -> dict[str, Any]:
-    place = {name: None if value is None else str(value) for name, value in broker.place._asdict().items()}
+    place = {name: None if value is None else uri_of(value) for name, value in broker.place._asdict().items()}
     return {"name": broker.name, "edition": broker.edition and broker.edition.value, "place": place}
 
 
@@ -160,7 +161,7 @@ def _unpacked(plain: Mapping[str, Any]) -> FleetBroker:
     found = dict(plain["place"])
     kind = LocationKind(found.pop("kind"))
     obvious = found.pop("obvious") == "True"
-    paths: dict[str, Any] = {name: None if value is None else Path(value) for name, value in found.items()}
+    paths: dict[str, Any] = {name: None if value is None else any_path(value) for name, value in found.items()}
     edition = None if plain["edition"] is None else Edition(plain["edition"])
     return FleetBroker(plain["name"], DataLocation(kind=kind, obvious=obvious, **paths), edition)
 
@@ -170,7 +171,7 @@ def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
     if listing is not None and listing.startswith("["):
         return tuple(map(_unpacked, json.loads(listing)))
     paths = [*json.loads(options.get("paths", "[]")), *([options["path"]] if options.get("path") else [])]
-    entries = fleet_of(paths, None if listing is None else local_path(listing))
+    entries = fleet_of(paths, None if listing is None else any_path(listing))
     if not entries:
         raise BadOption(f"no directory given; name one with load(DIR), or several with the option brokers; {_NO_TABLE}")
     found: list[FleetBroker] = []
@@ -204,4 +205,4 @@ def _location(path: Path, options: Mapping[str, str]) -> DataLocation:
 
 def _apart(given: str | None, usual: Path | None) -> Path | None:
     """As given, empty for none; else where it usually lies."""
-    return usual if given is None else Path(given) if given else None
+    return usual if given is None else any_path(given) if given else None

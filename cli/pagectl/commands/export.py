@@ -68,6 +68,7 @@ EXAMPLES = (
         "On a cluster that sees the directories under the same paths",
         "export '/nfs/brokers/*' --to /nfs/messages --partition-by broker --master spark://head:7077",
     ),
+    ("Out of an object store and a backup", "export s3://backups/broker-1 /backups/broker-2.tar.zst --to messages"),
 )
 
 
@@ -79,8 +80,9 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="DIR…",
-            help="Broker instances, data or paging directories, store folders, page files, or patterns of such paths "
-            "[default: $ARTEMIS_INSTANCE].",
+            help="Broker instances, data or paging directories, store folders, page files, such directories below a "
+            "URL (s3://…, gs://…, abfs://…, hdfs://…) or in an archive (.tar, .tar.gz, .tar.zst, .zip), or patterns of "
+            "all these [default: $ARTEMIS_INSTANCE].",
         ),
     ] = None,
     brokers: BrokersOption = None,
@@ -260,6 +262,7 @@ def _fleet(
     given: list[str], listing: Path | None, options: BrokerOptions
 ) -> tuple[list[FleetBroker], dict[str, str]]:  # fmt: skip
     """The brokers, and why others cannot be opened. Raises ``CallError`` where there is none."""
+    from pagefmt.bytes.far_paths import forget_archives
     from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
 
     instance = from_environment()
@@ -276,7 +279,7 @@ def _fleet(
     failed: dict[str, str] = {}
     for entry in entries:
         try:
-            found.append(FleetBroker(entry.name, absolute(located(entry.path, options)), entry.edition))
+            found.append(FleetBroker(entry.name, absolute(located(entry.path, options, far=True)), entry.edition))
         except (CallError, PageFmtError, OSError) as err:
             if len(entries) == 1:
                 raise
@@ -284,6 +287,7 @@ def _fleet(
             _warn(f"{entry.name}: {failed[entry.name]}; left out")
     if not found:
         raise CallError(f"none of {len(entries)} brokers can be read")
+    forget_archives()  # tasks have their own
     return found, failed
 
 

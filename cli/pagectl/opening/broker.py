@@ -15,6 +15,7 @@ from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
+from pagefmt.bytes.far_paths import FarPath, any_path
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, configuration_in, locate, stores
 from pagefmt.errors import PageFmtError
 
@@ -45,12 +46,17 @@ class OpenedBroker(NamedTuple):
         return dict.fromkeys(("paging", "journal", "bindings", "large_messages"), "found on disk")
 
 
-def located(given: Path | None, options: BrokerOptions = BrokerOptions()) -> DataLocation:
-    """The directories that a command was pointed at, with a note where it is not obvious what DIR was taken for."""
-    return open_broker(given, options.broker_xml, options.reading()).place
+def located(given: Path | None, options: BrokerOptions = BrokerOptions(), *, far: bool = False) -> DataLocation:
+    """The directories that a command was pointed at, with a note where it is not obvious what DIR was taken for.
+
+    ``far``: also those below a URL or inside of an archive.
+    """
+    return open_broker(given, options.broker_xml, options.reading(), far=far).place
 
 
-def open_broker(given: Path | None, broker_xml: Path | None, options: ConfigurationOptions) -> OpenedBroker:
+def open_broker(
+    given: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool = False
+) -> OpenedBroker:
     """Open what DIR names, with the configuration of ``--broker-xml`` or its own.
 
     Raises ``CallError`` where the two disagree, ``LocateError``, and what reading a configuration raises.
@@ -61,12 +67,27 @@ def open_broker(given: Path | None, broker_xml: Path | None, options: Configurat
     path = given or from_environment()
     if path is None:
         raise CallError(NO_DIR)
+    path = any_path(path)
+    if isinstance(path, FarPath):
+        return _far(path, far=far, broker_xml=broker_xml)
     if broker_xml is not None:
         return _served(path, broker_xml, options)
     if configuration_in(path) is not None or is_configuration(path):
         found = opened(path, None, options)
         return _instance(path if path.is_dir() else found.root, found)
     return _data(path, options)
+
+
+def _far(path: FarPath, *, far: bool, broker_xml: Path | None) -> OpenedBroker:
+    """What is no local directory: found by its usual names, because no configuration is read there."""
+    if not far:
+        raise CallError(f"{path}: this command works on local directories; export reads URLs and archives")
+    if broker_xml is not None:
+        raise CallError(f"{path}: --broker-xml goes with a local DIR; name the data directory itself")
+    place = locate(path)
+    if not place.obvious:
+        note(f"{path} is read as {place.kind}")
+    return OpenedBroker(place)
 
 
 def is_configuration(path: Path) -> bool:

@@ -1,0 +1,335 @@
+"""What is in a backup archive, read in place: nothing that an archive names is ever made on the disk.
+
+A tar is read at offsets, of which a pass over its headers tells, a zip member by member. A compressed tar is one
+stream: what brokers leave in a data directory goes into a temporary file without a name, which is gone with the
+process, however that ends. Names are keys and nothing else: as tar does when it unpacks, what is in front of the last
+``..`` and slashes at the start are left out, and of several members with one name the last counts.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shutil
+import stat
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pagefmt.bytes.trees import COMPRESSED, FarEntry, FileTree, LocalFile, OpenFile, status_of
+
+if TYPE_CHECKING:
+    from pyarrow import NativeFile
+
+LEFT_FREE: Final = 0.1
+"""The share of a file system that a temporary file leaves free."""
+_AHEAD: Final = 1 << 16
+_PIECE: Final = 1 << 20
+_MOST_OF_A_HEADER: Final = 1 << 20
+_HERE: Final = frozenset((
+    "paging", "messagingpaging", "journal", "messagingjournal", "bindings", "messagingbindings", "large-messages",
+    "largemessages", "messaginglargemessages", "address.txt",
+))  # fmt: skip
+_PAGES: Final = (".page", ".page.invalidPage")
+
+
+class Member(NamedTuple):
+    """``parts``: (offset in the member, bytes, offset in the file that holds it); what is between them is zeros."""
+
+    mode: int
+    size: int
+    modified: float
+    parts: tuple[tuple[int, int, int], ...] | None = ()
+    info: zipfile.ZipInfo | None = None
+
+
+class Archive(FileTree):
+    """An archive by the names of its members. ``kept``: the file in which their bytes are, zips aside."""
+
+    def __init__(
+        self, members: Iterable[tuple[str, Member]], kept: OpenFile, zipped: zipfile.ZipFile | None, written: float
+    ) -> None:
+        self._kept, self._zipped, self._written = kept, zipped, written
+        self._members: dict[str, Member] = {}
+        self._folders: dict[str, dict[str, None]] = {"": {}}
+        for name, member in members:
+            key = _key(name)
+            if key:
+                self._members[key] = member
+                self._beneath(key)
+                if stat.S_ISDIR(member.mode):
+                    self._folders.setdefault(key, {})
+
+    def _beneath(self, key: str) -> None:
+        folder, _, name = key.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = {}
+            self._beneath(folder)
+        self._folders[folder][name] = None
+
+    def status(self, inner: str) -> os.stat_result:
+        """Rights are those of the archive, which are for others to ask."""
+        if inner in self._folders:
+            return status_of(stat.S_IFDIR | 0o700)
+        member = self._members.get(inner)
+        if member is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return status_of(stat.S_IFMT(member.mode) | 0o600, member.size, member.modified, self._written)
+
+    def entries(self, inner: str) -> Iterator[FarEntry]:
+        """In the order of the archive."""
+        if inner not in self._folders:
+            raise (NotADirectoryError if inner in self._members else FileNotFoundError)(errno.ENOENT, "no such folder")
+        prefix = f"{inner}/" if inner else ""
+        for name in self._folders[inner]:
+            yield FarEntry(name, self.status(prefix + name))
+
+    def opened(self, inner: str) -> OpenFile:
+        """Also while others are open."""
+        self.status(inner)
+        member = self._members.get(inner)
+        if member is None or not stat.S_ISREG(member.mode):
+            raise OSError(errno.EINVAL, "not a regular file, it is not read; links, pipes and devices are left alone")
+        if member.info is not None and self._zipped is not None:
+            return _ZippedFile(self._zipped, member.info)
+        if member.parts is None:
+            raise OSError(errno.EINVAL, "not unpacked, because it is no part of a data directory")
+        return _MemberFile(self._kept, member.size, member.parts)
+
+
+class _MemberFile(OpenFile):
+    __slots__ = ("_kept", "_parts", "_size")
+
+    def __init__(self, kept: OpenFile, size: int, parts: tuple[tuple[int, int, int], ...]) -> None:
+        self._kept, self._size, self._parts = kept, size, parts
+
+    def size(self) -> int:
+        return self._size
+
+    def read_at(self, count: int, at: int) -> bytes:
+        """A hole is zeros; where the archive is cut less comes."""
+        end = min(at + count, self._size)
+        found = b""
+        for begin, size, where in self._parts:
+            first, last = max(at, begin), min(end, begin + size)
+            if first < last:
+                found += bytes(first - at - len(found))
+                piece = _all_of(self._kept, last - first, where + first - begin)
+                found += piece
+                if len(piece) < last - first:
+                    return found
+        return found + bytes(max(0, end - at - len(found)))
+
+
+class _ZippedFile(OpenFile):
+    __slots__ = ("_info", "_stream")
+
+    def __init__(self, zipped: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+        self._info = info
+        try:
+            self._stream = zipped.open(info)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as err:
+            raise OSError(errno.EIO, f"the archive does not give it: {err}") from err
+
+    def size(self) -> int:
+        return self._info.file_size
+
+    def read_at(self, count: int, at: int) -> bytes:
+        """Forward without loss; going back starts anew."""
+        try:
+            self._stream.seek(at)
+            return self._stream.read(count)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as err:
+            raise OSError(errno.EIO, f"the archive does not give it: {err}") from err
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def archive_of(name: str, file: OpenFile, written: float) -> Archive:
+    """The archive in a file, by the ending of its name; ``written``: when. Raises ``OSError``."""
+    codec = next((codec for suffix, codec in COMPRESSED.items() if name.endswith(suffix)), None)
+    try:
+        if name.endswith(".zip"):
+            zipped = zipfile.ZipFile(io.BufferedReader(_Stream(file), _AHEAD))
+            return Archive(list(_zipped(zipped)), file, zipped, written)
+        if codec is None:
+            return Archive(list(_tarred(io.BufferedReader(_Stream(file), _AHEAD), None)), file, None, written)
+        kept = _UnnamedFile()
+        return Archive(list(_tarred(_Decompressed(file, codec), kept)), kept, None, written)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, UnicodeError, ValueError) as err:
+        raise OSError(errno.EIO, f"cannot be read as an archive: {err}; is it whole?") from err
+
+
+def _key(name: str) -> str:
+    parts = [part for part in name.replace("\0", "").split("/") if part not in ("", ".")]
+    upto = len(parts) - parts[::-1].index("..") if ".." in parts else 0
+    return "/".join(parts[upto:])
+
+
+def _of_a_broker(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not _HERE.isdisjoint(path.parts) or path.name.endswith(_PAGES)
+
+
+def _zipped(zipped: zipfile.ZipFile) -> Iterator[tuple[str, Member]]:
+    for info in zipped.infolist():
+        if info.flag_bits & 1:
+            raise OSError(errno.EACCES, "is encrypted; decrypt it first")
+        mode = info.external_attr >> 16
+        kind = stat.S_IFMT(mode) or (stat.S_IFDIR if info.is_dir() else stat.S_IFREG)
+        yield info.filename, Member(kind, info.file_size, 0.0, info=info)
+
+
+def _tarred(stream: Any, kept: _UnnamedFile | None) -> Iterator[tuple[str, Member]]:
+    """The members; with ``kept`` the bytes of those that matter go there."""
+    guarded = _HeaderReader(stream)
+    regular: dict[str, Member] = {}
+    with tarfile.open(fileobj=guarded, mode="r:") as tar:  # type: ignore[call-overload]
+        while (info := tar.next()) is not None:
+            tar.members = []
+            member = _member(info, guarded, kept) if info.isreg() else Member(_file_type(info), 0, info.mtime)
+            if info.islnk():  # another name of a member in front of it
+                member = regular.get(_key(info.linkname), member)
+            if stat.S_ISREG(member.mode):
+                regular[_key(info.name)] = member
+            yield info.name, member
+        if guarded.last.strip(b"\0"):
+            raise tarfile.ReadError(f"there is no header of a member at offset {tar.offset}")
+
+
+def _file_type(info: tarfile.TarInfo) -> int:
+    return stat.S_IFDIR if info.isdir() else stat.S_IFLNK if info.issym() else stat.S_IFIFO
+
+
+def _member(info: tarfile.TarInfo, stream: _HeaderReader, kept: _UnnamedFile | None) -> Member:
+    sparse: list[tuple[int, int]] | None = getattr(info, "sparse", None)
+    pieces = [(0, info.size)] if sparse is None else sparse
+    where = info.offset_data
+    if kept is not None:
+        if not _of_a_broker(info.name):
+            return Member(stat.S_IFREG, info.size, info.mtime, None)
+        stream.seek(where)
+        where = kept.take(stream, sum(size for _, size in pieces))
+    parts = []
+    for begin, size in pieces:
+        parts.append((begin, size, where))
+        where += size
+    return Member(stat.S_IFREG, info.size, info.mtime, tuple(parts))
+
+
+class _HeaderReader:
+    """What tarfile reads from: no header is so large that it fills the memory. ``last``: what was read last."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.tell, self.seek = stream.tell, stream.seek
+        self.last = b""
+
+    def read(self, count: int = -1) -> bytes:
+        if not 0 <= count <= _MOST_OF_A_HEADER:
+            raise tarfile.ReadError(f"a header of {count} bytes")
+        self.last = self._stream.read(count)
+        return self.last
+
+
+class _Stream(io.RawIOBase):
+    """An open file as Python's own libraries take it."""
+
+    def __init__(self, file: OpenFile) -> None:
+        super().__init__()
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, at: int, whence: int = os.SEEK_SET) -> int:
+        self._at = at + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._file.size()}[whence]
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.read_into(memoryview(buffer), self._at)
+        self._at += count
+        return count
+
+
+class _Decompressed:
+    """A compressed file from start to end."""
+
+    def __init__(self, file: OpenFile, codec: str) -> None:
+        import pyarrow as pa
+
+        self._stream: NativeFile = pa.CompressedInputStream(pa.PythonFile(_Stream(file), "r"), codec)
+        self._at = 0
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, count: int) -> bytes:
+        found = b""
+        while len(found) < count:
+            try:
+                piece = self._stream.read(count - len(found))
+            except OSError as err:
+                raise tarfile.ReadError(f"{str(err)[:100]} (behind {self._at} unpacked bytes)") from err
+            if not piece:
+                break
+            found += piece
+            self._at += len(piece)
+        return found
+
+    def seek(self, at: int) -> int:
+        """Forward alone."""
+        assert at >= self._at
+        while at > self._at and self.read(min(_PIECE, at - self._at)):
+            pass
+        return self._at
+
+
+class _UnnamedFile(OpenFile):
+    """A temporary file without a name. It leaves room for others."""
+
+    def __init__(self) -> None:
+        self._disk = tempfile.TemporaryFile(prefix="pagectl-")  # noqa: SIM115 (closed with this)
+        self._file, self._size = LocalFile(self._disk.fileno()), 0
+
+    def size(self) -> int:
+        return self._size
+
+    def read_at(self, count: int, at: int) -> bytes:
+        return self._file.read_at(count, at)
+
+    def take(self, stream: _HeaderReader, size: int) -> int:
+        """So many bytes of a stream; where they lie."""
+        folder = tempfile.gettempdir()
+        usage = shutil.disk_usage(folder)
+        if size > usage.free - LEFT_FREE * usage.total:
+            raise OSError(
+                errno.ENOSPC,
+                f"is compressed, and {folder} has no room for what is in it ({self._size + size} bytes and maybe more, "
+                f"{usage.free} are free, a tenth of the file system stays free); set TMPDIR, or unpack it yourself",
+            )
+        begun = self._size
+        while self._size < begun + size:
+            piece = stream.read(min(_PIECE, begun + size - self._size))
+            if not piece:
+                raise tarfile.ReadError(f"a member ends {begun + size - self._size} bytes early")
+            self._disk.write(piece)
+            self._size += len(piece)
+        self._disk.flush()
+        return begun
+
+
+def _all_of(file: OpenFile, count: int, at: int) -> bytes:
+    found = file.read_at(count, at)
+    while len(found) < count and (more := file.read_at(count - len(found), at + len(found))):
+        found += more
+    return found

@@ -1,0 +1,241 @@
+"""Paths of files that are no local ones: below a URL, or inside of a backup archive, wherever that lies.
+
+They join and compare as other paths, and ask a ``FileTree``. Whatever would hand one to the system is refused, so that
+no local folder is ever taken for a URL, or made of one. No URL is shown with what stands in it beside the path.
+"""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import re
+import stat
+import weakref
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path, PosixPath
+from typing import Final
+
+from pagefmt.bytes.object_stores import SETTINGS, ObjectStore, check_settings
+from pagefmt.bytes.trees import ARCHIVES, COMPRESSED, FarEntry, FileTree, LocalFile, OpenFile
+from pagefmt.errors import PageFmtError
+
+_URL: Final = re.compile(r"([a-z][a-z0-9+.-]+):/+([^/]+?)(?:(/.*?)?)(?:\?([a-z_]+=.*))?")
+_SCHEMES: Final = frozenset((*SETTINGS, "s3a", "s3n", "gcs"))
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+:")
+_PATTERN: Final = re.compile(r"[*?[]")
+
+
+class NotLocal(PageFmtError):
+    """A path that is no local one, where only a local one will do."""
+
+
+class FarPath(PosixPath):
+    """``str`` shows it, ``uri`` names it. The parts of a URL are its scheme, its authority with settings, names."""
+
+    def _tree_and_name(self) -> tuple[FileTree, str]:
+        return tree_of(self.parts)
+
+    def __str__(self) -> str:
+        parts = self.parts
+        if not _SCHEME.fullmatch(parts[0]):
+            return "/".join(parts).replace("//", "/", 1) if parts[0] == "/" else "/".join(parts)
+        return f"{parts[0]}//" + "/".join((parts[1].partition("?")[0], *parts[2:]))
+
+    @property
+    def uri(self) -> str:
+        """What ``any_path`` makes the same of."""
+        query = self.parts[1].partition("?")[2] if _SCHEME.fullmatch(self.parts[0]) else ""
+        return f"{self}?{query}" if query else str(self)
+
+    def __fspath__(self) -> str:
+        raise NotLocal(f"{self}: this works on local directories; export reads URLs and archives")
+
+    def __repr__(self) -> str:
+        return f"FarPath({str(self)!r})"
+
+    @property
+    def parent(self) -> FarPath:
+        """Never outside of the archive, or of what a URL's authority names."""
+        parts = self.parts
+        at = _archive_at(parts)
+        return self if len(parts) <= (2 if at is None else at + 1) else FarPath(*parts[:-1])
+
+    @property
+    def local_archive(self) -> Path | None:
+        """The local archive that it is inside of."""
+        at = _archive_at(self.parts)
+        return None if at is None or _SCHEME.fullmatch(self.parts[0]) else Path(*self.parts[: at + 1])
+
+    @property
+    def in_archive(self) -> bool:
+        """Whether it is an archive, or in one."""
+        return _archive_at(self.parts) is not None
+
+    @property
+    def compressed(self) -> bool:
+        """Whether it is in an archive that can be read from start to end only."""
+        at = _archive_at(self.parts)
+        return at is not None and self.parts[at].endswith(tuple(COMPRESSED))
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Raises ``OSError``."""
+        tree, inner = self._tree_and_name()
+        return tree.status(inner)
+
+    def lstat(self) -> os.stat_result:
+        """Raises ``OSError``."""
+        return self.stat()
+
+    def _mode(self) -> int:
+        try:
+            return self.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return 0
+
+    def exists(self, *, follow_symlinks: bool = True) -> bool:
+        """Raises ``OSError`` where nobody knows."""
+        return self._mode() != 0
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Raises ``OSError`` where nobody knows."""
+        return stat.S_ISDIR(self._mode())
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Raises ``OSError`` where nobody knows."""
+        return stat.S_ISREG(self._mode())
+
+    def is_symlink(self) -> bool:
+        """Raises ``OSError`` where nobody knows."""
+        return stat.S_ISLNK(self._mode())
+
+    def entries(self) -> Iterator[FarEntry]:
+        """Of a folder. Raises ``OSError``."""
+        tree, inner = self._tree_and_name()
+        return tree.entries(inner)
+
+    def iterdir(self) -> Iterator[FarPath]:  # type: ignore[override]
+        """Of a folder. Raises ``OSError``."""
+        return (self / each.name for each in self.entries())
+
+    def opened(self) -> OpenFile:
+        """A regular file. Raises ``OSError``."""
+        tree, inner = self._tree_and_name()
+        return tree.opened(inner)
+
+    def absolute(self) -> FarPath:
+        """A URL is."""
+        parts = self.parts
+        return self if parts[0] == "/" or _SCHEME.fullmatch(parts[0]) else FarPath(Path.cwd(), *parts)
+
+    def resolve(self, strict: bool = False) -> FarPath:
+        """There are no links."""
+        return self.absolute()
+
+    def matching(self) -> list[FarPath]:
+        """What fits it as a pattern, name by name, in order. Raises ``OSError``."""
+        parts = self.parts
+        first = next((at for at, part in enumerate(parts) if _PATTERN.search(part) and at > 1), None)
+        if first is None or self.exists():
+            return [self]
+        folder = FarPath(*parts[:first])
+        names = sorted(each.name for each in folder.entries() if fnmatch.fnmatchcase(each.name, parts[first]))
+        rest = parts[first + 1 :]
+        found = [each for name in names for each in FarPath(folder, name, *rest).matching()]
+        return [each for each in found if each.exists()] if not rest or not _PATTERN.search("".join(rest)) else found
+
+
+def uri_of(path: object) -> str:
+    """What ``any_path`` makes the same of."""
+    return path.uri if isinstance(path, FarPath) else str(path)
+
+
+def any_path(given: str | Path) -> Path:
+    """A path as an operator names it: a URL and what is inside of an archive as ``FarPath``.
+
+    A path has lost a slash of its URL. Raises ``UnusableUrl``.
+    """
+    if isinstance(given, FarPath):
+        return given
+    text = str(given)
+    if text.startswith("file:"):
+        return any_path("/" + text.removeprefix("file:").lstrip("/"))
+    url = _URL.fullmatch(text)
+    if url is not None and ("://" in text or url[1] in _SCHEMES):
+        scheme, authority, path, query = (part or "" for part in url.groups())
+        check_settings(scheme, authority, query)
+        names = [name for name in path.split("/") if name]
+        return FarPath(f"{scheme}:", f"{authority}?{query}" if query else authority, *names)
+    path = Path(text)
+    return FarPath(path) if _archive_at(path.parts) is not None else path
+
+
+def tree_of(parts: tuple[str, ...]) -> tuple[FileTree, str]:
+    """What tells of a path, and its name there. Raises ``OSError``, ``UnusableUrl``."""
+    at = _archive_at(parts)
+    if at is not None:
+        base = parts[: at + 1]
+        status = _beneath(base).stat()
+        return _archive(base, status.st_size, status.st_mtime), "/".join(parts[at + 1 :])
+    if not _SCHEME.fullmatch(parts[0]):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return _store(parts[:2]), "/".join(parts[2:])
+
+
+def _archive_at(parts: tuple[str, ...]) -> int | None:
+    """Which part of a path is an archive."""
+    return next((at for at, part in enumerate(parts) if part.endswith(ARCHIVES) and _is_file(parts[: at + 1])), None)
+
+
+def _is_file(parts: tuple[str, ...]) -> bool:
+    return _is_object(parts) if _SCHEME.fullmatch(parts[0]) else os.path.isfile(Path(*parts))  # noqa: PTH113 (no error)
+
+
+@lru_cache(4096)
+def _is_object(parts: tuple[str, ...]) -> bool:
+    return len(parts) > 2 and _Bare(*parts).is_file()
+
+
+def _beneath(parts: tuple[str, ...]) -> Path:
+    return _Bare(*parts) if _SCHEME.fullmatch(parts[0]) else Path(*parts)
+
+
+class _Bare(FarPath):
+    """A file of an object store, whatever it holds."""
+
+    def _tree_and_name(self) -> tuple[FileTree, str]:
+        return _store(self.parts[:2]), "/".join(self.parts[2:])
+
+
+@lru_cache(64)
+def _store(base: tuple[str, ...]) -> FileTree:
+    authority, _, query = base[1].partition("?")
+    return ObjectStore.at(base[0][:-1], authority, query)
+
+
+@lru_cache(2)
+def _archive(base: tuple[str, ...], size: int, written: float) -> FileTree:
+    """One that was written anew is another."""
+    from pagefmt.bytes.archives import archive_of
+
+    path = _beneath(base)
+    if isinstance(path, FarPath):
+        return archive_of(path.name, path.opened(), written)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file")
+    file = LocalFile(fd)
+    try:
+        found = archive_of(path.name, file, written)
+    except BaseException:
+        os.close(fd)
+        raise
+    weakref.finalize(found, os.close, fd)
+    return found
+
+
+def forget_archives() -> None:
+    """Give back what is kept of compressed archives."""
+    _archive.cache_clear()

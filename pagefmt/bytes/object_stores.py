@@ -1,0 +1,200 @@
+"""Files of object stores and HDFS, through pyarrow, and through fsspec where pyarrow has no such file system.
+
+Credentials come from the environment and the files that the store's own tools use, never from a URL. A request that
+fails for a reason that may pass is made again for a while; what is not there, or not allowed, is said at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pagefmt.bytes.trees import FarEntry, FileTree, OpenFile, status_of
+from pagefmt.errors import PageFmtError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo, FileSystem, NativeFile
+
+T = TypeVar("T")
+
+AGAIN_FOR: Final = 20.0
+"""Seconds after which a request that failed is not made again."""
+_FIRST_WAIT: Final = 0.2
+_SAME: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+_AZURE: Final = ("enable_tls", "blob_storage_authority", "dfs_storage_authority")
+_HADOOP: Final = ("user", "kerb_ticket", "replication", "buffer_size")
+SETTINGS: Final = {
+    "s3": ("endpoint_override", "region", "scheme"), "gs": ("endpoint_override", "retry_limit_seconds", "scheme"),
+    "abfs": _AZURE, "abfss": _AZURE, "hdfs": _HADOOP, "viewfs": _HADOOP,
+}  # fmt: skip
+"""What may stand behind the ? of a URL, by its scheme: nothing that is secret."""
+_FINAL: Final = {
+    "ACCESS_DENIED": (errno.EACCES, "the store denies access with these credentials"),
+    "INVALID_ACCESS_KEY_ID": (errno.EACCES, "the store does not know the access key"),
+    "INVALID_CLIENT_TOKEN_ID": (errno.EACCES, "the store does not know the access key"),
+    "SIGNATURE_DOES_NOT_MATCH": (errno.EACCES, "the store does not accept the secret key"),
+    "EXPIRED_TOKEN": (errno.EACCES, "the credentials have expired"),
+    "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket"),
+    "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store wants credentials"),
+}  # fmt: skip
+"""Words of the AWS SDK for what does not pass."""
+_WORD: Final = re.compile(r"AWS Error (\w+)(?: \(HTTP status (\d+)\))?")
+_DENIED: Final = re.compile(r"HTTP status 40[13]|PERMISSION_DENIED|UNAUTHENTICATED|AuthorizationFailure|403 Forbidden")
+
+
+class UnusableUrl(PageFmtError):
+    """A URL that cannot be read, or must not be written so."""
+
+
+class ObjectStore(FileTree):
+    """The files below an authority: a bucket, a container, a name node."""
+
+    def __init__(self, system: FileSystem, base: str) -> None:
+        self._system, self._base = system, base.rstrip("/")
+
+    @classmethod
+    def at(cls, scheme: str, authority: str, query: str) -> ObjectStore:
+        """Raises ``UnusableUrl``."""
+        check_settings(scheme, authority, query)
+        return cls(*_file_system(_SAME.get(scheme, scheme), authority, query))
+
+    def _path(self, inner: str) -> str:
+        return f"{self._base}/{inner}" if inner else self._base or "/"
+
+    def status(self, inner: str) -> os.stat_result:
+        """Folders have no time."""
+        return _status(patiently(lambda: self._system.get_file_info(self._path(inner))))
+
+    def entries(self, inner: str) -> Iterator[FarEntry]:
+        """Some stores list a folder among what it holds."""
+        from pyarrow.fs import FileSelector
+
+        folder = self._path(inner)
+        for each in patiently(lambda: self._system.get_file_info(FileSelector(folder))):
+            name = each.path.rstrip("/").removeprefix(folder).strip("/")
+            if name and "/" not in name:
+                yield FarEntry(name, _status(each))
+
+    def opened(self, inner: str) -> OpenFile:
+        """Its size is asked for at once."""
+        path = self._path(inner)
+        return _StoredFile(patiently(lambda: self._system.open_input_file(path)), lambda: self.status(inner))
+
+
+class _StoredFile(OpenFile):
+    __slots__ = ("_file", "_size", "_status")
+
+    def __init__(self, file: NativeFile, status: Callable[[], os.stat_result]) -> None:
+        self._file, self._status = file, status
+        self._size: int = file.size()
+
+    def size(self) -> int:
+        return self._size
+
+    def read_at(self, count: int, at: int) -> bytes:
+        """Where it fails the file may have been deleted: that is looked for, because stores do not say so here."""
+        count = min(count, self._size - at)
+
+        def once() -> bytes:
+            try:
+                found: bytes = self._file.read_at(count, at)
+            except OSError:
+                self._status()
+                raise
+            return found
+
+        return patiently(once) if count > 0 else b""
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def check_settings(scheme: str, authority: str, query: str) -> None:
+    """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
+    scheme = _SAME.get(scheme, scheme)
+    user, at, _ = authority.rpartition("@")
+    if at and (":" in user or scheme == "s3"):
+        raise UnusableUrl(
+            f"{scheme}://…: credentials must not stand in a URL; put them into the environment "
+            "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
+        )
+    known = SETTINGS.get(scheme, ())
+    for each in filter(None, query.split("&")):
+        name = each.partition("=")[0]
+        if name not in known:
+            there = f"there are {', '.join(known)}" if known else "there is none"
+            raise UnusableUrl(f"{scheme}://…: a URL has no setting {name[:40]!r} behind its ?; {there}")
+
+
+def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, str]:
+    from pyarrow.fs import FileSystem
+
+    if scheme == "gs" and "retry_limit_seconds" not in query:
+        query = "&".join(filter(None, (query, f"retry_limit_seconds={AGAIN_FOR:.0f}")))
+    url = f"{scheme}://{authority}/" + (f"?{query}" if query else "")
+    more = "; hdfs needs Java and Hadoop's native library (HADOOP_HOME, CLASSPATH)" if scheme == "hdfs" else ""
+    try:
+        found: tuple[FileSystem, str] = FileSystem.from_uri(url if scheme in SETTINGS else f"fsspec+{url}")
+    except ImportError as err:
+        raise UnusableUrl(f"{scheme}://…: pyarrow has no such file system, and fsspec is not whole: {err}") from err
+    except (ValueError, NotImplementedError, OSError) as err:
+        raise UnusableUrl(f"{scheme}://…: {_short(err)}{more}") from err
+    return found
+
+
+def _status(found: FileInfo) -> os.stat_result:
+    from pyarrow.fs import FileType
+
+    if found.type == FileType.NotFound:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if found.type == FileType.Directory:
+        return status_of(stat.S_IFDIR | 0o700)
+    modified = (found.mtime_ns or 0) / 1e9
+    return status_of(stat.S_IFREG | 0o600, found.size or 0, modified, modified)
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """What ``ask`` gives; asked again with pauses where it fails for a reason that may pass. Raises ``OSError``."""
+    begun, wait = time.monotonic(), _FIRST_WAIT
+    while True:
+        try:
+            return ask()
+        except OSError as err:
+            said = _translated(err)
+            last = said.errno != errno.EIO or time.monotonic() + wait - begun > AGAIN_FOR
+            if last:
+                raise said from err
+        time.sleep(wait)
+        wait *= 2
+
+
+def _translated(err: OSError) -> OSError:
+    """The same in the words of a local file; ``EIO``: what may pass."""
+    if isinstance(err, FileNotFoundError):
+        return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if err.errno is not None and not isinstance(err, ConnectionError) and err.errno != errno.EIO:
+        return err
+    word = _WORD.search(str(err))
+    number, text = _FINAL.get(word[1] if word else "", (0, ""))
+    if number:
+        return OSError(number, text)
+    if _DENIED.search(str(err)):
+        return PermissionError(errno.EACCES, f"the store denies access: {_short(err)}")
+    return OSError(errno.EIO, f"the store fails: {_short(err)}")
+
+
+def _short(err: Any) -> str:
+    """What a library says, on one line, without what may be secret: queries of URLs, and what follows its first line.
+
+    Of S3 its word alone.
+    """
+    text = str(err).strip().partition("\n")[0]
+    word = _WORD.search(text)
+    if word:
+        return word[1] if word[2] is None else f"{word[1]}, HTTP status {word[2]}"
+    return re.sub(r"//[^\s/@]*:[^\s/@]*@", "//", re.sub(r"\?\S+", "", text))[:200]

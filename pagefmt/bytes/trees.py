@@ -1,0 +1,112 @@
+"""What files are read through, wherever they lie: a file that is open, and a tree of files that is no local one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+SECTOR: Final = 512
+_ALL: Final = 1 << 62
+COMPRESSED: Final = {".tar.gz": "gzip", ".tgz": "gzip", ".tar.zst": "zstd", ".tzst": "zstd"}
+"""Endings of archives that are read from start to end, with their codecs."""
+ARCHIVES: Final = (".tar", ".zip", *COMPRESSED)
+"""Endings of all archives."""
+
+
+class OpenFile(ABC):
+    """A file read at offsets. What the system refuses is an ``OSError``.
+
+    ``sector``: what cannot be read as a whole is tried in parts down to this size.
+    """
+
+    __slots__ = ()
+    sector = _ALL
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes."""
+
+    @abstractmethod
+    def read_at(self, count: int, at: int) -> bytes:
+        """So many bytes from ``at`` on; fewer where the file ends."""
+
+    def read_into(self, view: memoryview, at: int) -> int:
+        """Fill ``view`` with what stands at ``at``: how many bytes it was, 0 at the end."""
+        found = self.read_at(len(view), at)
+        view[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:  # noqa: B027 (most have nothing to give back)
+        """Give it back."""
+
+
+class LocalFile(OpenFile):
+    """A file descriptor, closed with the file."""
+
+    __slots__ = ("fd",)
+    sector = SECTOR
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def size(self) -> int:
+        """Now."""
+        return os.fstat(self.fd).st_size
+
+    def read_at(self, count: int, at: int) -> bytes:
+        """As one call gives them."""
+        return os.pread(self.fd, count, at)
+
+    def read_into(self, view: memoryview, at: int) -> int:
+        """Without a copy."""
+        return os.preadv(self.fd, [view], at)
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self.fd)
+
+
+class FarEntry(NamedTuple):
+    """What a folder of a tree holds, as ``os.DirEntry``. Links are never followed."""
+
+    name: str
+    status: os.stat_result
+
+    def is_dir(self, *, follow_symlinks: bool = False) -> bool:
+        """Whether it is a folder."""
+        return stat.S_ISDIR(self.status.st_mode) and not follow_symlinks
+
+    def is_file(self, *, follow_symlinks: bool = False) -> bool:
+        """Whether it is a regular file."""
+        return stat.S_ISREG(self.status.st_mode) and not follow_symlinks
+
+    def stat(self, *, follow_symlinks: bool = False) -> os.stat_result:
+        """As it was when the folder was listed."""
+        assert not follow_symlinks
+        return self.status
+
+
+class FileTree(ABC):
+    """Files below names with slashes, empty for the top. All raise ``OSError``, as for local files."""
+
+    @abstractmethod
+    def status(self, inner: str) -> os.stat_result:
+        """Mode, size and time."""
+
+    @abstractmethod
+    def entries(self, inner: str) -> Iterator[FarEntry]:
+        """What is in a folder."""
+
+    @abstractmethod
+    def opened(self, inner: str) -> OpenFile:
+        """A regular file, open."""
+
+
+def status_of(mode: int, size: int = 0, modified: float = 0.0, changed: float = 0.0) -> os.stat_result:
+    """A status of a file that no inode stands for. ``changed``: when what holds it was written."""
+    times = {"st_mtime": modified, "st_mtime_ns": int(modified * 1e9), "st_ctime": changed}
+    times["st_ctime_ns"] = int(changed * 1e9)
+    return os.stat_result((mode, 0, 0, 1, os.geteuid(), os.getegid(), size, 0, int(modified), int(changed)), times)

@@ -1,0 +1,208 @@
+"""Brokers read where no local path leads: equal to the local ones, and told where something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from far_inputs import PACKED, ObjectServer, object_server, packed
+from golden_cases import GoldenCase, cases
+from program import call
+
+pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+
+from pagefmt.bytes import object_stores
+from pagefmt.bytes.far_paths import uri_of
+from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.table_content import TableContent
+from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
+from pagefmt.directory.locate import locate
+from pagefmt.errors import PageFmtError
+from pagefmt.spark.groups import grouped
+from pagefmt.spark.options import SourceOptions, TableSpec
+from pagefmt.spark.rows import LostRows, rows_of
+from pagefmt.spark.survey import surveyed
+from pagefmt.spark.table import TableTarget, surveys, write_by_tasks
+from pagefmt.spark.table_folder import table_at
+
+MIXED = GoldenCase("2.56.0", "journal-mix")
+SOME = (MIXED, GoldenCase("2.56.0", "multicast-acks"), GoldenCase("artemis-1.5.6", "torn"))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ObjectServer]:
+    with pytest.MonkeyPatch.context() as patch, object_server(patch) as found:
+        yield found
+
+
+def read(given: str, content: TableContent = TableContent.MESSAGES) -> tuple[list[Any], list[Any]]:
+    """(rows, what is told) of a broker, wherever it lies."""
+    (entry,) = fleet_of([given])
+    broker = FleetBroker("broker", absolute(locate(entry.path)))
+    (broker,) = SourceOptions.of(SourceOptions((broker,), TableSpec()).said()).brokers  # as a task gets it
+    body = TableBody.BASE64 if content.of_messages else TableBody.SIZE
+    spec = replace(TableSpec.now(content=content, body=body), exported_at=1)
+    found = surveyed(broker, spec)
+    made = [each for group in grouped(found.pieces) for piece in group.pieces for each in rows_of(piece, spec)]
+    rows = [row for each in made if isinstance(each, pa.RecordBatch) for row in each.to_pylist()]
+    told = [each for each in made if not isinstance(each, pa.RecordBatch)]
+    return rows, [found.failed, *told, *(len(found.remarks),)]
+
+
+def assert_equal_everywhere(
+    server: ObjectServer, case: GoldenCase, tmp_path: Path, tables: Iterable[TableContent] = TableContent
+) -> None:
+    urls = [server.put(case.data(), f"{case.version}/{case.name}")]
+    urls += [str(packed(case.data(), tmp_path, form)) for form in PACKED]
+    urls.append(server.put(Path(urls[1]), f"{case.version}/{case.name}.tar"))
+    for content in tables:
+        expected = read(str(case.data()), content)
+        for url in urls:
+            assert read(url, content) == expected, (url, content)
+
+
+def test_all_tables_are_the_local_ones(server: ObjectServer, tmp_path: Path) -> None:
+    assert_equal_everywhere(server, MIXED, tmp_path)
+
+
+@pytest.mark.parametrize("case", SOME[1:], ids=str)
+def test_messages_are_the_local_ones(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> None:
+    assert_equal_everywhere(server, case, tmp_path, [TableContent.MESSAGES])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_every_case_is_the_local_one(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> None:
+    """All cases of all versions: ``pytest -m slow tests/cli/test_far_inputs.py``."""
+    assert_equal_everywhere(server, case, tmp_path)
+
+
+def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServer) -> None:
+    url = server.put(SOME[1].data(), "deleted")
+    rows, told = read(url)
+    gone: list[str] = []
+
+    def delete(handler: Any) -> bool:
+        """As soon as a page is opened."""
+        if handler.command == "HEAD" and handler.path.endswith(".page") and not gone:
+            gone.append(handler.path)
+            server.delete(handler.path)
+        return False
+
+    with server.failing(delete):
+        fewer, lost = read(url)
+    assert gone and 0 < len(fewer) < len(rows) and told[0] is None
+    (missing,) = [each for each in lost if isinstance(each, LostRows)]
+    assert gone[0].endswith(missing.file) and missing.offset == 0
+
+
+def test_what_may_pass_is_asked_again(server: ObjectServer) -> None:
+    """Every third request meets a store that is busy, and every fifth a connection that breaks."""
+    url = server.put(SOME[0].data(), "busy")
+    expected = read(url)
+    count = 0
+
+    def fail(handler: Any) -> bool:
+        nonlocal count
+        count += 1
+        return (count % 3 == 0 and handler.refuse(503, "SlowDown")) or (count % 5 == 0 and handler.hang_up())
+
+    with server.failing(fail):
+        assert read(url) == expected
+    assert count > 30
+
+
+def test_a_page_that_the_store_does_not_give_is_damage(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.3)
+    url = server.put(SOME[1].data(), "denied")
+    rows, _ = read(url)
+    with server.failing(lambda handler: handler.path.endswith("2.page") and handler.refuse(403, "AccessDenied")):
+        fewer, told = read(url)
+    assert 0 < len(fewer) < len(rows) and told[0] is None
+    assert {each.page for each in told if isinstance(each, LostRows)} == {2, 12}
+
+
+@pytest.mark.parametrize(
+    ("status", "word", "said"),
+    [
+        (403, "InvalidAccessKeyId", "access"), (403, "SignatureDoesNotMatch", "access"),
+        (403, "AccessDenied", "access"),
+        (404, "NoSuchBucket", "o such"), (500, "InternalError", "the store fails"),
+    ],
+)  # fmt: skip
+def test_no_store_is_empty_because_it_does_not_answer(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch, status: int, word: str, said: str
+) -> None:
+    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.3)
+    url = server.put(SOME[1].data(), "silent")
+    with server.failing(lambda handler: handler.refuse(status, word)), pytest.raises((PageFmtError, OSError)) as caught:
+        read(url)
+    text = str(caught.value)
+    assert said in text and "hush" not in text and "endpoint" not in text and "\n" not in text
+    place = absolute(locate(fleet_of([url])[0].path))
+    for part in ("journal", "paging"):
+        with server.failing(lambda each, part=part: f"silent/{part}" in each.path and each.refuse(status, word)):
+            found = surveyed(FleetBroker("broker", place), TableSpec.now(content=TableContent.MESSAGES))
+        assert found.failed or (found.wrong and found.remarks), part
+
+
+def test_credentials_stand_in_no_url() -> None:
+    for url in (
+        "s3://key:hush-hush@bucket/x",
+        "s3://key@bucket/x",
+        "s3://bucket/x?secret_key=hush-hush",
+        "gs://a:hush@b/x",
+    ):
+        with pytest.raises(PageFmtError) as caught:
+            fleet_of([url])
+        assert "hush" not in str(caught.value)
+    (entry,) = fleet_of(["s3a://bucket/a b/c?endpoint_override=127.0.0.1:1&scheme=http"])
+    assert str(entry.path) == entry.name == "s3a://bucket/a b/c" and "127.0.0.1" in uri_of(entry.path)
+
+
+def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        server.put(SOME[2].data(), f"fleet/{name}/data")
+    found = fleet_of([f"s3://brokers/fleet/*/data?{server.query}"])
+    assert [each.name for each in found] == ["s3://brokers/fleet/one/data", "s3://brokers/fleet/two/data"]
+    packed(SOME[2].data(), tmp_path, "tar")
+    listing = tmp_path / "fleet.csv"
+    listing.write_text(f"name,path\na,{uri_of(found[0].path)}\nb,backup.tar/broker\n")
+    assert [locate(each.path).kind for each in fleet_of([], listing)] == ["a data directory"] * 2
+    with pytest.raises(PageFmtError, match="no path fits"):
+        fleet_of([f"s3://brokers/fleet/*/nothing?{server.query}"])
+
+
+def test_other_commands_say_that_they_want_a_local_directory(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server.put(SOME[2].data(), "plain")
+    monkeypatch.chdir(tmp_path)
+    for words in (("pages", "compact"), ("pages", "ls"), ("disk", "usage"), ("journal", "verify")):
+        answer = call(*words, url)
+        assert answer.status == 2 and "export reads URLs" in answer.err and answer.err.count("\n") == 1, answer.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_export_and_data_source_on_spark(
+    server: ObjectServer, spark_context: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In workers of their own, where a task has nothing but the path."""
+    url = server.put(MIXED.data(), "spark")
+    expected = read(str(MIXED.data()), TableContent.PAGED_MESSAGES)[0]
+    archive = packed(MIXED.data(), tmp_path, "tar.zst")
+    spec = TableSpec.now(body=TableBody.BASE64)
+    for given in (url, str(archive)):
+        broker = FleetBroker("broker", absolute(locate(fleet_of([given])[0].path)))
+        (found,) = surveys(spark_context, [broker], spec)
+        with table_at(tmp_path / "out" / str(len(given))) as folder:
+            written = write_by_tasks(spark_context, found.pieces, spec, TableTarget(folder), nullcontext)
+        assert (written.rows, written.damaged, written.failed) == (len(expected), [], {})

@@ -1,0 +1,155 @@
+"""Directories of brokers where no local path leads: packed, and behind an S3 server with faults."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BUCKET = "brokers"
+ACCESS = {
+    "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "hush-hush", "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_REGION": "us-east-1",
+}  # fmt: skip
+PACKED = ("tar", "tar.gz", "tar.zst", "zip")
+_TAR = {"tar": (), "tar.gz": ("-z",), "tar.zst": ("--zstd",)}
+Fault = Callable[["FaultyHandler"], bool]
+
+
+def packed(data: Path, to: Path, form: str) -> Path:
+    """A backup of a data directory, with the folder above it in its names."""
+    out = to / f"backup.{form}"
+    if form == "zip":
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(data.rglob("*")):
+                archive.write(path, Path("broker", path.relative_to(data.parent)))
+        return out
+    words = ["tar", "-C", str(data.parent), *_TAR[form], "-cf", str(out), "--transform", "s,^,broker/,", data.name]
+    subprocess.run(words, check=True)
+    return out
+
+
+class FaultyHandler(BaseHTTPRequestHandler):
+    """Hands every request on, unless ``fault`` answers it."""
+
+    protocol_version = "HTTP/1.1"
+    target: tuple[str, int]
+    fault: Fault
+    seen: list[str]
+
+    def _hand_on(self) -> None:
+        self.seen.append(f"{self.command} {self.path}")
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if type(self).fault(self):
+            return
+        there = HTTPConnection(*self.target)
+        there.request(self.command, self.path, body, dict(self.headers))
+        answer = there.getresponse()
+        content = answer.read()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("transfer-encoding", "connection", "content-length", "date", "server"):
+                self.send_header(name, value)
+        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
+        self.send_header("Content-Length", length or "0")
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _hand_on  # noqa: N815
+
+    def refuse(self, status: int, word: str) -> bool:
+        """Answer as a store does that is not well."""
+        content = f"<?xml version='1.0'?><Error><Code>{word}</Code><Message>{word}</Message></Error>".encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(b"" if self.command == "HEAD" else content)
+        return True
+
+    def hang_up(self) -> bool:
+        """Close the connection in the middle of an answer."""
+        if self.command == "GET":
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.flush()
+        self.close_connection = True
+        return True
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+class ObjectServer:
+    """An S3 server with one bucket behind a proxy. ``fault``: what the proxy does with a request."""
+
+    def __init__(self, server: tuple[str, int]) -> None:
+        self.server, self.seen = server, list[str]()
+        members = {"target": server, "fault": staticmethod(lambda handler: False), "seen": self.seen}
+        self.handler: Any = type("Handler", (FaultyHandler,), members)
+        self.proxy = ThreadingHTTPServer(("127.0.0.1", 0), self.handler)
+        self.proxy.daemon_threads = True
+        threading.Thread(target=self.proxy.serve_forever, daemon=True).start()
+        self.query = f"endpoint_override=127.0.0.1:{self.proxy.server_address[1]}&scheme=http"
+
+    @contextmanager
+    def failing(self, fault: Fault) -> Iterator[None]:
+        """Inside, requests are answered by ``fault`` where it says so."""
+        self.handler.fault = staticmethod(fault)
+        try:
+            yield
+        finally:
+            self.handler.fault = staticmethod(lambda handler: False)
+
+    def files(self) -> tuple[Any, str]:
+        """(file system, bucket), not through the proxy."""
+        from pyarrow.fs import FileSystem
+
+        where = f"endpoint_override={self.server[0]}:{self.server[1]}&scheme=http&allow_bucket_creation=true"
+        found: tuple[Any, str] = FileSystem.from_uri(f"s3://{BUCKET}?{where}")
+        return found
+
+    def delete(self, path: str) -> None:
+        """What a request names, at once."""
+        there = HTTPConnection(*self.server)
+        there.request("DELETE", path)
+        assert there.getresponse().status == 204
+
+    def put(self, path: Path, name: str) -> str:
+        """A file or folder below the bucket; its URL."""
+        system, bucket = self.files()
+        for each in [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file()):
+            key = name if each == path else f"{name}/{each.relative_to(path)}"
+            with system.open_output_stream(f"{bucket}/{key}") as out:
+                out.write(each.read_bytes())
+        return f"s3://{BUCKET}/{name}?{self.query}"
+
+
+@contextmanager
+def object_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
+    """An S3 server with an empty bucket, and credentials for it in the environment."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    for name, value in ACCESS.items():
+        monkeypatch.setenv(name, value)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    found = ObjectServer(server.get_host_and_port())
+    try:
+        system, bucket = found.files()
+        system.create_dir(bucket)
+        yield found
+    finally:
+        found.proxy.shutdown()
+        found.proxy.server_close()
+        server.stop()
