@@ -167,6 +167,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'export --where' |\
         'export --mode' |\
         'export --compression' |\
+        'export --table-format' |\
         'export --conf' |\
         'export --report' |\
         'export --broker-xml' |\
@@ -571,7 +572,7 @@ _pagectl_options() {
         'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --format --help -h ;;
-        'export') _pagectl_offer '' --to --brokers --what --master --body --partition-by --where --mode --compression --incremental --conf --report --broker-xml --properties --profile --server --format --help -h ;;
+        'export') _pagectl_offer '' --to --brokers --what --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --broker-xml --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --sort --limit --format --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
         'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
@@ -854,6 +855,9 @@ _pagectl_value() {
             ;;
         'export --compression')
             _pagectl_offer '' zstd snappy gzip lz4 none
+            ;;
+        'export --table-format')
+            _pagectl_offer '' parquet delta iceberg
             ;;
         'pages ls --sort')
             _pagectl_offer '' address pages messages bytes outstanding oldest

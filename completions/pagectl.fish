@@ -238,6 +238,7 @@ complete -c pagectl -n '__pagectl_at export' -l where -x -d 'Only messages that 
 complete -c pagectl -n '__pagectl_at export' -l mode -x -a 'error append overwrite overwrite-partitions' -d 'What to do if OUT exists; overwrite-partitions replaces those that get new files alone.'
 complete -c pagectl -n '__pagectl_at export' -l compression -x -a 'zstd snappy gzip lz4 none' -d 'Compression of the files.'
 complete -c pagectl -n '__pagectl_at export' -l incremental -d 'Add only what the table does not have yet; it keeps a log of its pages.'
+complete -c pagectl -n '__pagectl_at export' -l table-format -x -a 'parquet delta iceberg' -d 'What says which files the table has: the folder, or a log in it.'
 complete -c pagectl -n '__pagectl_at export' -l conf -x -d 'A setting for Spark; repeatable.'
 complete -c pagectl -n '__pagectl_at export' -l report -r -F -d 'Write the account as an HTML file.'
 complete -c pagectl -n '__pagectl_at export' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'

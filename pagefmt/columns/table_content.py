@@ -20,3 +20,11 @@ class TableContent(StrEnum):
     def of_messages(self) -> bool:
         """A row is a message."""
         return self in (TableContent.PAGED_MESSAGES, TableContent.MESSAGES)
+
+
+class LakeFormat(StrEnum):
+    """What says which files a table has: the folder, or a log in it."""
+
+    PARQUET = "parquet"
+    DELTA = "delta"
+    ICEBERG = "iceberg"

@@ -26,7 +26,7 @@ from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
 from pagefmt.columns.partitions import PartitionedTable
 from pagefmt.columns.state_tables import TELLS_HARM
-from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.table_content import LakeFormat, TableContent
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.exported import (
@@ -45,6 +45,7 @@ from pagefmt.spark.session import cause
 from pagefmt.spark.source import PageFiles
 from pagefmt.spark.survey import BrokerSurvey, surveyed
 from pagefmt.spark.table_folder import DAMAGED, EXPORTED, SUCCESS, TEMPORARY, Replaced, note_shortened, put
+from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, last_export, table_schema, values_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -76,6 +77,7 @@ class TableTarget:
     splits: tuple[str, ...] = ()
     replaced: Replaced = Replaced.NOTHING
     mode: int = 0o666
+    form: LakeFormat = LakeFormat.PARQUET
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +111,12 @@ class Increment:
 
 @dataclass(slots=True)
 class PartFiles:
-    """What one task wrote: files with their bytes, below the run's folder; ``shortened`` as ``PartitionedTable``.
+    """What one task wrote: files, below the run's folder; ``shortened`` as ``PartitionedTable``.
 
     ``log``: of the pages that it looked at.
     """
 
-    files: dict[str, int] = field(default_factory=dict)
+    files: dict[str, FileFacts] = field(default_factory=dict)
     log: str | None = None
     shortened: dict[str, str] = field(default_factory=dict)
     rows: int = 0
@@ -154,7 +156,7 @@ def write_by_tasks(
     """Raises ``ExportFailed``."""
     if increment is not None:
         if increment.nothing:
-            return write_log(target, increment)
+            return write_log(target, spec, increment)
         pieces = [*_remaining(pieces, increment)]
     cores = max(1, context.defaultParallelism)
     least = GROUP if set(target.splits) <= PAGE_SPLITS else min(SPLIT, sum(each.size for each in pieces) // (2 * cores))
@@ -166,14 +168,14 @@ def write_by_tasks(
             parts: list[PartFiles] = made.collect()
         except Exception as err:
             raise ExportFailed(f"{_called(target.folder)}: {cause(err)}; no table was written") from err
-    return _put(target, run, parts, increment)
+    return _put(target, spec, run, parts, increment)
 
 
-def write_log(target: TableTarget, increment: Increment) -> WrittenTable:
+def write_log(target: TableTarget, spec: TableSpec, increment: Increment) -> WrittenTable:
     """Where no page has to be looked at: those that were deleted are noted, and nothing else is done."""
     if not any(each.deleted for each in increment.news):
         return WrittenTable(0, 0, [], pages=told_pages(NO_PAGES, increment.news))
-    return _put(target, _new_run(target.folder), [], increment)
+    return _put(target, spec, _new_run(target.folder), [], increment)
 
 
 def _remaining(pieces: Iterable[Piece], increment: Increment) -> Iterator[Piece]:
@@ -189,29 +191,40 @@ def _new_run(folder: Path) -> Path:
     return run
 
 
-def _put(target: TableTarget, run: Path, parts: Sequence[PartFiles], increment: Increment | None) -> WrittenTable:
+def _put(
+    target: TableTarget, spec: TableSpec, run: Path, parts: Sequence[PartFiles], increment: Increment | None
+) -> WrittenTable:
     damaged = _sorted(each._asdict() for part in parts for each in part.damaged)
     aside = target.folder / DAMAGED
-    known = [] if target.replaced is Replaced.ALL or not aside.exists() else json.loads(aside.read_text("utf-8"))
-    note_shortened(target.folder, {short: value for part in parts for short, value in part.shortened.items()})
-    empty = (target.folder / SUCCESS).exists() or any(part.rows for part in parts)
-    names = {
-        file: _in_table(file, number, run.name)
-        for number, part in enumerate(parts) if part.rows or not empty for file in part.files
+    anew = target.replaced in (Replaced.ALL, Replaced.LOG)
+    known = [] if anew or not aside.exists() else json.loads(aside.read_text("utf-8"))
+    shortened = {short: value for part in parts for short, value in part.shortened.items()}
+    note_shortened(target.folder, shortened)
+    empty = target.form is LakeFormat.PARQUET and not (target.folder / SUCCESS).exists()
+    empty = empty and not any(part.rows for part in parts)
+    files = {
+        file: (_in_table(file, number, run.name), facts)
+        for number, part in enumerate(parts) for file, facts in part.files.items() if facts.rows or empty
     }  # fmt: skip
-    pages = None
+    names = {file: name for file, (name, _) in files.items()}
+    number = last_export(target.folder)
+    pages = commit = None
     if increment is not None:
-        number = 1 if increment.log is None or target.replaced is Replaced.ALL else increment.log.run + 1
+        number = number if increment.log is None or anew else max(number, increment.log.run)
         looked = write_entries(
             run / LOG, [run / part.log for part in parts if part.log], increment.news, increment.settings
         )
-        names[LOG] = f"{EXPORTED}/part-{number:06d}-{run.name}.arrow"
+        names[LOG] = f"{EXPORTED}/part-{number + 1:06d}-{run.name}.arrow"
         pages = told_pages(looked, increment.news)
         again = {*zip(*(looked.column(name).to_pylist() for name in OF_PAGE), strict=True)} if known else set()
         known = [each for each in known if tuple(each[name] for name in OF_PAGE) not in again]
-    put(target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced)
-    size = sum(size for part in parts for size in part.files.values())
+    if target.form is not LakeFormat.PARQUET:
+        made = [TablePart(name, facts, values_of(Path(name).parts[:-1], shortened)) for name, facts in files.values()]
+        table, schema = Path(_called(target.folder.absolute())), table_schema(spec.schema, target.splits)
+        commit = FormatCommit(target.form, target.folder, table, schema, target.splits, made, number + 1, anew)
+    put(target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced, commit)
     failed = {broker: why for part in parts for broker, why in part.failed.items()}
+    size = sum(facts.size for _, facts in files.values())
     rows, harmed = (sum(getattr(part, name) for part in parts) for name in ("rows", "harmed"))
     return WrittenTable(rows, size, damaged, harmed, failed, pages)
 
@@ -246,7 +259,7 @@ def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path
                         out.write_batch(each)
                         found.rows += each.num_rows
                         found.harmed += _harmed(each, spec)
-    found.files = {str(path.relative_to(run)): path.stat().st_size for path in sorted(folder.rglob("*.parquet"))}
+    found.files = {str(path.relative_to(run)): FileFacts.of(path) for path in sorted(folder.rglob("*.parquet"))}
     return found
 
 

@@ -18,6 +18,8 @@ from typing import Final
 
 from pagefmt.bytes.writing import locked_folder, refuse_links, sync_files, whole_folder, write_text
 from pagefmt.columns.partitions import SHORTENED
+from pagefmt.columns.table_content import LakeFormat
+from pagefmt.spark.table_formats import DELTA_LOG, FormatCommit, finish, format_of, last_export
 
 SUCCESS: Final = "_SUCCESS"
 """There when the table is whole."""
@@ -27,6 +29,10 @@ EXPORTED: Final = "_exported"
 """The log of ``pagefmt.spark.exported``."""
 REPLACED: Final = "replaced"
 """Below the folder of a run: what was there, from the first change of the table on."""
+NUMBER: Final = "number"
+"""There as well: that of the export, where a commit decides."""
+MADE: Final = "made"
+"""And the files that are of no use without it."""
 
 
 @contextmanager
@@ -56,17 +62,26 @@ def table_at(folder: Path) -> Iterator[Path]:
 
 
 class Replaced(Enum):
-    """What of a table goes away when new files are ready: those of the partitions that get new ones, or all."""
+    """What of a table goes away when new files are ready: those of the partitions that get new ones, or all.
+
+    ``LOG``: a commit says which files are in the table, and none of them goes away.
+    """
 
     NOTHING = "nothing"
     PARTITIONS = "partitions"
     ALL = "all"
+    LOG = "log"
 
 
-def put(folder: Path, run: Path, parts: dict[str, str], damaged: str | None, replaced: Replaced) -> None:
+def put(
+    folder: Path, run: Path, parts: dict[str, str], damaged: str | None, replaced: Replaced,
+    commit: FormatCommit | None = None,
+) -> None:  # fmt: skip
     """Moves the files of a run (path there: path in the table) and the list of damaged pages into the table."""
     aside = folder / DAMAGED
     sync_files(run)
+    if commit is not None:
+        write_text(run / NUMBER, str(commit.number))
     if aside.exists():
         write_text(run / DAMAGED, aside.read_text("utf-8"))
     (run / REPLACED).mkdir()
@@ -79,6 +94,8 @@ def put(folder: Path, run: Path, parts: dict[str, str], damaged: str | None, rep
         aside.unlink(missing_ok=True)
     else:
         write_text(aside, damaged)
+    if commit is not None:
+        commit.carry_out(run / MADE)
     (folder / SUCCESS).touch()
     _remove(run)
 
@@ -95,6 +112,8 @@ def _old(folder: Path, parts: dict[str, str], replaced: Replaced) -> list[Path]:
     """What new files stand in for."""
     if replaced is Replaced.NOTHING:
         return []
+    if replaced is Replaced.LOG:
+        return [folder / EXPORTED]
     if replaced is Replaced.ALL:
         keep = (SUCCESS, TEMPORARY, DAMAGED, SHORTENED)
         return [path for path in sorted(folder.iterdir()) if path.name not in keep and _of_a_table(path)]
@@ -111,7 +130,12 @@ def _move(path: Path, to: Path) -> None:
 def undo(folder: Path) -> None:
     """What a run left that did not come to its end goes away; a table that it had begun to change is as it was."""
     for run in (folder / TEMPORARY).glob("[0-9a-f]" * 12):
-        if (run / REPLACED).exists() and not (folder / SUCCESS).exists():
+        if (run / REPLACED).exists() and not (folder / SUCCESS).exists() and _committed(folder, run):
+            finish(folder)
+            (folder / SUCCESS).touch()
+        elif (run / REPLACED).exists() and not (folder / SUCCESS).exists():
+            for made in (run / MADE).read_text("utf-8").splitlines() if (run / MADE).exists() else ():
+                (folder / made).unlink(missing_ok=True)
             for part in [*folder.rglob(f"part-*-{run.name}.*")]:
                 part.unlink()
             for partition in sorted(folder.rglob("*=*"), reverse=True):
@@ -123,6 +147,12 @@ def undo(folder: Path) -> None:
                 (folder / DAMAGED).unlink(missing_ok=True)
             _put_back(run / REPLACED, folder)
         _remove(run)
+
+
+def _committed(folder: Path, run: Path) -> bool:
+    """Whether the commit of a run is in the table, which therefore has its files."""
+    number = run / NUMBER
+    return number.exists() and last_export(folder) >= int(number.read_text("utf-8"))
 
 
 def _put_back(replaced: Path, folder: Path) -> None:
@@ -147,5 +177,6 @@ def foreign(folder: Path) -> list[str]:
 def _of_a_table(path: Path) -> bool:
     plain = path.name.removeprefix(".").removesuffix(".crc")
     if path.is_dir():
-        return plain in (TEMPORARY, EXPORTED) or "=" in plain
+        iceberg = plain == "metadata" and format_of(path.parent) is LakeFormat.ICEBERG
+        return plain in (TEMPORARY, EXPORTED, DELTA_LOG) or "=" in plain or iceberg
     return plain in (SUCCESS, DAMAGED, SHORTENED) or (plain.startswith("part-") and ".parquet" in plain)

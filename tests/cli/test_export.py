@@ -18,6 +18,7 @@ import pytest
 from golden_cases import GoldenCase
 from made_pages import message, store
 from program import Answer, call, started
+from stopping import Stopping
 from table_rows import assert_same, plain, rows_of, texts
 from watched_calls import validate
 
@@ -283,35 +284,6 @@ def test_a_killed_export_leaves_no_table_and_the_next_run_is_clean(tmp_path: Pat
 
 def partial_of(out: Path) -> Path:
     return out.with_name(out.name + PARTIAL_SUFFIX)
-
-
-class Stopping(AbstractContextManager["Stopping"]):
-    """Inside, the machine stops in front of a change to the file system: that and every later one is not made."""
-
-    CHANGES = ("rename", "replace", "unlink", "rmdir", "mkdir", "open")
-
-    class Stopped(BaseException):
-        """Instead of the change."""
-
-    def __init__(self, changes: int) -> None:
-        self.left, self.usual = changes, {name: getattr(os, name) for name in self.CHANGES}
-
-    def __enter__(self) -> Stopping:
-        for name in self.CHANGES:
-            setattr(os, name, partial(self.change, name))
-        return self
-
-    def change(self, name: str, *given: Any, **more: Any) -> Any:
-        if name != "open" or given[1] & os.O_CREAT:
-            self.left -= 1
-            if self.left < 0:
-                raise self.Stopped
-        return self.usual[name](*given, **more)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        for name in self.CHANGES:
-            setattr(os, name, self.usual[name])
-        return kind is self.Stopped
 
 
 @pytest.mark.parametrize("replaced", Replaced, ids=str)

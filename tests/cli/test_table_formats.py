@@ -1,0 +1,196 @@
+"""Delta Lake and Iceberg: read back by their own libraries, a table has what plain Parquet has."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden_cases import VERSIONS, GoldenCase, cases
+from made_pages import message, store
+from program import call
+from stopping import Stopping
+from table_rows import rows_of, texts
+
+pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+pytest.importorskip("pyiceberg", reason="the extra pagectl[tables] is not installed")
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from incremental_exports import KILLS, PagingBroker, killed_nights, night, told
+from pyiceberg.table import StaticTable
+
+from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.table_content import LakeFormat
+from pagefmt.spark import table_formats
+from pagefmt.spark.options import TableSpec
+from pagefmt.spark.table_folder import Replaced, put, undo
+from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, last_export, table_schema
+
+FORMS = (LakeFormat.DELTA, LakeFormat.ICEBERG)
+SOME = [case for version in VERSIONS for case in cases(version)[:1]]
+ACKED = GoldenCase("2.56.0", "scattered-acks")
+
+
+def read(out: Path) -> pa.Table:
+    if (out / "_delta_log").exists():
+        return DeltaTable(str(out)).to_pyarrow_table()
+    if (out / "metadata").exists():
+        return StaticTable.from_metadata(str(out)).scan().to_arrow()
+    return ds.dataset(out, partitioning="hive").to_table()
+
+
+def exported(out: Path) -> Counter[tuple[int, int]]:
+    found = read(out)
+    return Counter(zip(*(found.column(name).to_pylist() for name in ("page", "id")), strict=True))
+
+
+@pytest.mark.parametrize("splits", [(), ("broker", "store_address", "durable", "priority", "day")], ids=["", "split"])
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("case", SOME, ids=str)
+def test_a_table_reads_back_as_the_reference(
+    spark_context: Any, case: GoldenCase, form: LakeFormat, splits: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    night(spark_context, case.data(), out, splits, form, body=TableBody.BASE64)
+    found = [{name: value for name, value in row.items() if name != "day"} for row in read(out).to_pylist()]
+    every = [found, rows_of(case)]
+    mine, theirs = (texts([absent(row) for row in rows]) for rows in every)
+    assert mine == theirs
+
+
+def absent(value: Any) -> Any:
+    """Empty maps in structs as null: pyiceberg reads null as one."""
+    if isinstance(value, dict):
+        return {name: absent(each) for name, each in value.items()}
+    return None if value == [] else value
+
+
+ADDRESSES = ("plain", "a/b=c%2F ~ü\n", "..", "long " + "ü~" * 200)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_partitions_have_the_values_of_plain_tables(spark_context: Any, form: LakeFormat, tmp_path: Path) -> None:
+    """Also those that no folder can be called after."""
+    for n, address in enumerate(ADDRESSES):
+        store(tmp_path / "data" / "paging", f"s{n}", {1: message(n, address, "text")}, f"folder{n}")
+    night(spark_context, tmp_path / "data", tmp_path / "out", ("address",), form)
+    found = dict(zip(*(read(tmp_path / "out").column(name).to_pylist() for name in ("id", "address")), strict=True))
+    assert found == dict(enumerate(ADDRESSES))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_nights_beside_a_broker_at_work(spark_context: Any, form: LakeFormat, tmp_path: Path) -> None:
+    """Each message is there once, and a filter on pages reads what it has to."""
+    import duckdb
+
+    broker, data, out = PagingBroker(tmp_path / "data"), tmp_path / "data", tmp_path / "out"
+    for n in range(4):
+        broker.delete(n)
+        if n == 2:
+            broker.start_anew()
+        broker.write(40)
+        night(spark_context, data, out, ("priority",), form)
+    assert exported(out) == broker.every
+    table = read(out)
+    ((count,),) = duckdb.from_arrow(table).filter("page > 2").aggregate("count(*)").fetchall()
+    assert count == sum(times for (page, _), times in broker.every.items() if page > 2)
+    before = last_export(out)
+    broker.delete(1)
+    assert told(night(spark_context, data, out, ("priority",), form))["deleted"] == 1 and last_export(out) == before + 1
+
+
+def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
+    """By the command: what went before stays in the table's own past; other tables are left alone."""
+    data, out = ACKED.copy(tmp_path), tmp_path / "out"
+    words = ("export", data, "--to", out, "--master", "local[1]", "--table-format", "delta")
+    assert call(*words).status == 0
+    rows = read(out).num_rows
+    for more, factor in (
+        (("--mode", "append"), 2),
+        (("--mode", "overwrite", "--incremental"), 1),
+        (("--incremental",), 1),
+    ):
+        answer = call(*words, *more)
+        assert answer.status == 0 and read(out).num_rows == rows * factor, answer
+    assert DeltaTable(str(out), version=1).to_pyarrow_table().num_rows == 2 * rows
+    for more, reason in (
+        (("--mode", "append", "--table-format", "iceberg"), "holds no iceberg table; give --table-format delta"),
+        (("--mode", "append", "--table-format", "parquet"), "holds no parquet table; give --table-format delta"),
+        (("--mode", "append", "--partition-by", "page"), "has other columns or partitions"),
+        (("--mode", "overwrite", "--body", "text"), "has other columns or partitions"),
+        (("--mode", "append"), "give --incremental instead"),
+        (("--mode", "overwrite-partitions", "--partition-by", "page"), "goes with a folder"),
+    ):
+        answer = call(*words, *more)
+        assert answer.status == 2 and reason in answer.err and answer.err.count("\n") == 1, answer
+    (out / "_delta_log" / "00000000000000000000.json").write_text("no JSON")
+    answer = call(*words, "--incremental")
+    assert answer.status == 2 and answer.err.count("\n") == 1 and str(out) in answer.err, answer
+
+
+def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(table_formats, "find_spec", lambda _: None)
+    for form in FORMS:
+        answer = call("export", ACKED.data(), "--to", tmp_path / "out", "--table-format", form)
+        assert answer.status == 2 and "pip install 'pagectl[tables]'" in answer.err and answer.err.count("\n") == 1
+
+
+def names_in(folder: Path) -> set[Path]:
+    return {path.relative_to(folder) for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("overwrite", [False, True], ids=["append", "overwrite"])
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_a_table_has_all_of_an_export_or_nothing(
+    spark_context: Any, form: LakeFormat, overwrite: bool, tmp_path: Path
+) -> None:
+    """Stopped in front of each change: what a reader sees is old or new at once, and the next run goes by it."""
+    broker, data, out = PagingBroker(tmp_path / "data"), tmp_path / "data", tmp_path / "out"
+    broker.write(30)
+    night(spark_context, data, out, (), form)
+    old = exported(out)
+    shutil.copytree(out, tmp_path / "before")
+    part = next(out.glob("part-*"))
+    seen = Counter[bool]()
+    for changes in range(200):
+        run = out / "_temporary" / "0123456789ab"
+        run.mkdir(parents=True)
+        shutil.copy(part, run / "x")
+        (run / "log").write_text("new")
+        name, log = f"part-00000-0-{run.name}.parquet", f"_exported/part-000002-{run.name}.arrow"
+        made = TablePart(name, FileFacts.of(run / "x"), ())
+        commit = FormatCommit(form, out, out, table_schema(TableSpec().schema, ()), (), [made], 2, overwrite)
+        with Stopping(changes) as stopped:
+            put(out, run, {"x": name, "log": log}, None, Replaced.LOG if overwrite else Replaced.NOTHING, commit)
+        new = Counter({key: times * (1 if overwrite else 2) for key, times in old.items()})
+        found = exported(out)
+        assert found in (old, new)
+        came = last_export(out) == 2
+        undo(out)
+        assert exported(out) == (new if came else old) and (out / "_SUCCESS").exists()
+        assert (out / log).exists() is came and (out / name).exists() is came and not run.exists()
+        assert came or names_in(out) == names_in(tmp_path / "before")
+        seen[came] += 1
+        if stopped.left >= 0:
+            break
+        shutil.rmtree(out)
+        shutil.copytree(tmp_path / "before", out)
+    assert min(seen.values()) > 2 and stopped.left >= 0
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_killed_nights_add_nothing_twice(form: LakeFormat, tmp_path: Path) -> None:
+    assert killed_nights(tmp_path, 3, ("--table-format", form), exported) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(14_400)
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_two_hundred_killed_nights(form: LakeFormat, tmp_path: Path) -> None:
+    """``.venv/bin/python -m pytest -m slow tests/cli/test_table_formats.py -k hundred``."""
+    assert killed_nights(tmp_path, KILLS, ("--table-format", form), exported) > KILLS // 2

@@ -1,0 +1,118 @@
+"""Nights of an incremental export beside a broker that writes pages and deletes them."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from made_pages import FOLDER, message
+from program import started
+
+from pagefmt.columns.table_content import LakeFormat
+from pagefmt.directory.fleet import FleetBroker, absolute
+from pagefmt.directory.locate import within
+
+KILLS = int(os.environ.get("PAGECTL_HARM_KILLS", "200"))
+
+
+def night(
+    context: Any, data: Path, out: Path, split: tuple[str, ...] = (), form: LakeFormat = LakeFormat.PARQUET,
+    **more: Any,
+) -> Any:  # fmt: skip
+    """One incremental export, as the command makes it."""
+    from pagefmt.spark.exported import ExportLog, all_news
+    from pagefmt.spark.options import TableSpec
+    from pagefmt.spark.table import Increment, TableTarget, surveys, write_by_tasks
+    from pagefmt.spark.table_folder import table_at
+
+    brokers = (FleetBroker("b", absolute(within(data))),)
+    spec = TableSpec.now(**more)
+    with table_at(out) as into:
+        log = ExportLog.of(into)
+        increment = Increment({}, all_news(brokers, log), log)
+        (found,) = surveys(context, brokers, spec)
+        target = TableTarget(into, splits=split, form=form)
+        return write_by_tasks(context, found.pieces, spec, target, nullcontext, increment)
+
+
+def told(written: Any) -> dict[str, int]:
+    """How many pages of each state, without those of none."""
+    assert written.pages is not None
+    found = {name: each if isinstance(each, int) else len(each) for name, each in written.pages.items()}
+    return {name: each for name, each in found.items() if each}
+
+
+class PagingBroker:
+    """Writes pages as a broker does: to the last one, and away with the first. ``every``: each message ever written."""
+
+    def __init__(self, data: Path, seed: int = 7) -> None:
+        self.folder, self.every = data / "paging" / FOLDER, Counter[tuple[int, int]]()
+        self.folder.mkdir(parents=True)
+        (self.folder / "address.txt").write_text("orders\n")
+        self.chance, self.last, self.id = random.Random(seed), 1, 0
+
+    def path(self, page: int) -> Path:
+        return self.folder / f"{page:09d}.page"
+
+    def write(self, messages: int) -> None:
+        for _ in range(messages):
+            self.id += 1
+            with self.path(self.last).open("ab") as file:
+                file.write(message(self.id, "orders", "text" * self.chance.randrange(9)))
+            self.every[self.last, self.id] += 1
+            self.last += self.chance.random() < 0.1
+
+    def delete(self, pages: int) -> None:
+        for path in sorted(self.folder.glob("*.page"))[:-1][:pages]:
+            path.unlink()
+
+    def start_anew(self) -> None:
+        """All pages are gone, and numbers begin again."""
+        for path in self.folder.glob("*.page"):
+            path.unlink()
+        self.last = 1
+
+
+def killed_nights(folder: Path, kills: int, words: tuple[str, ...], read: Callable[[Path], Any]) -> int:
+    """Nights beside a broker at work, each killed, and every tenth left alone; how many were killed."""
+    broker, out = PagingBroker(folder / "data"), folder / "out"
+    chance, seconds, killed = random.Random(16), 20.0, 0
+    call_ = ("export", folder / "data", "--to", out, "--incremental", "--master", "local[1]", *words)
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    env = {"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
+    for number in range(kills):
+        broker.write(chance.randrange(25))
+        running = started(*call_, env=env)
+        begun = time.monotonic()
+        wait = chance.uniform(0, 1.5) if number % 3 else seconds * chance.uniform(0.1, 1)
+        while number % 3 and running.poll() is None and not any(folder.glob("out*/_temporary/*/*")):
+            time.sleep(0.001)
+        try:
+            running.wait(wait)
+        except subprocess.TimeoutExpired:
+            running.kill()
+        running.communicate()
+        killed += running.returncode == -signal.SIGKILL
+        if (out / "_SUCCESS").exists():
+            assert not read(out) - broker.every, "nothing twice, nothing that never was"
+        if number % 10 == 9 or number == kills - 1:
+            begun = time.monotonic()
+            whole = started(*call_, env=env)
+            _, complained = whole.communicate(timeout=280)
+            seconds = time.monotonic() - begun
+            assert whole.returncode < 2, complained
+            assert read(out) == broker.every
+            assert not (out / "_temporary").exists() and not [*folder.glob("*.pagectl-partial")]
+            broker.delete(chance.randrange(4))
+            if chance.random() < 0.2:
+                broker.start_anew()
+    return killed
