@@ -18,6 +18,7 @@ from pagefmt.bytes.wire import Undecodable
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import EntryKind, Store, StoreEntry
 from pagefmt.pages.record import FRAME, decode_record
+from pagefmt.salvage.segments import broker_decodes
 
 STRAYS: Final = (EntryKind.PUT_ASIDE, EntryKind.OVERLOOKED, EntryKind.BAD_NAME)
 """Page files that a broker does not open as such: put aside, or under a name that it does not look for."""
@@ -76,11 +77,13 @@ def page_ids(path: Path) -> PageIds:
     """Up to where a page can be read."""
     ids, queues = array("q"), set[int]()
     with open_page(path) as opened:
+        decoded, layout = True, opened.layout()
         for route in opened.routes():
+            decoded = decoded and broker_decodes(opened.buf, route[1], route[2], layout)
             if route[6]:
                 ids.append(route[5])
                 queues.update(route[6])
-        return PageIds(ids, queues, opened.damage is None and opened.odd is None)
+        return PageIds(ids, queues, decoded and opened.damage is None and opened.odd is None)
 
 
 def owner(found: StoreLook, bound: Mapping[int, str] | None) -> str | None:

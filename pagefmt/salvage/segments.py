@@ -14,8 +14,10 @@ from enum import StrEnum
 from struct import Struct
 from typing import Final
 
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.pages.frames import Buffer, all_zero, find_behind
+from pagefmt.bytes.wire import ByteReader, Undecodable
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.pages.broker_payload import walk_old_record, walk_payload
+from pagefmt.pages.frames import Buffer, all_zero, at_hand, find_behind
 from pagefmt.pages.record import (
     END_MARK,
     FRAME,
@@ -29,6 +31,7 @@ from pagefmt.pages.record import (
 )
 from pagefmt.pages.routes import Route, route_at
 from pagefmt.pages.stubs import stub
+from pagefmt.verify.quick_check import proves_sound
 
 SMALLEST_MESSAGE: Final = 53
 """Bytes of the smallest record that a queue waits for: AMQP, without a stored address, with a null value."""
@@ -140,11 +143,25 @@ def _note_holes(segment: PageSegment, holes: Sequence[Hole], layout: Layout) -> 
 
 def _next(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     route = _route(data, at)
-    if route is not None:
+    if route is not None and broker_decodes(data, at, route[2], layout):
         end = at + FRAME + route[2]
         whole = memoryview(data)[at:end]
         return [PageSegment(SegmentOutcome.WHOLE, at, end, whole, queues=route[6], message=route[5])]
     return _swallowed(data, at, layout) or _one_record(data, at, layout) or [_gap(data, at, layout)]
+
+
+def broker_decodes(buf: Buffer, at: int, length: int, layout: Layout | None) -> bool:
+    """Whether a broker does not throw at what a routed record holds: the sizes within its message."""
+    if proves_sound(buf, at, length):
+        return True
+    try:
+        if layout is Layout.OLD:
+            walk_old_record(buf, at, at + FRAME + length, Edition.ARTEMIS_1_5, at_hand)
+        else:
+            walk_payload(ByteReader(buf, at + 5, at + 5 + length), NEWEST)
+    except Undecodable:
+        return False
+    return True
 
 
 def _length(data: bytes, at: int) -> int | None:

@@ -45,9 +45,14 @@ OTHERS = {
     "drift": ("config", "drift", "{}", "--broker-xml", str(CONFIGURATION), "--format", "json"),
     "verify": ("pages", "verify", "{}", "--format", "jsonl"),
     "salvage": ("pages", "salvage", "{}", "--format", "json", "--out", "{}.salvaged"),
+    "messages find": ("messages", "find", "{}", "--contains", "o", "--format", "jsonl"),
     "messages ls": ("messages", "ls", "{}", "--format", "json"),
     "messages verify": ("messages", "verify", "{}", "--format", "jsonl"),
     "messages xml": ("messages", "xml", "{}", "--to", "{}.xml"),
+    "messages send": ("messages", "send", "{}", "--to", "amqp://127.0.0.1:1", "--dry-run", "--format", "json"),
+    "large ls": ("large", "ls", "{}", "--format", "json"),
+    "large verify": ("large", "verify", "{}", "--format", "json"),
+    "journal verify": ("journal", "verify", "{}", "--format", "json"),
     "journal ls": ("journal", "ls", "{}", "--format", "json"),
     "journal inspect": ("journal", "inspect", "{}", "--format", "jsonl"),
     "journal compact": ("journal", "compact", "{}", "--format", "json", "--out", "{}.compacted"),
@@ -73,7 +78,7 @@ def complaints(data: Path) -> list[str]:
     ]
     answers |= {name: asked(words, data) for name, words in OTHERS.items()}
     found += [*one_verdict(answers), *one_count(answers), *dropped(data, answers["outstanding"])]
-    found += converted(data, answers["outstanding"])
+    found += [*converted(data, answers["outstanding"]), *recovered(data)]
     if names_and_times(data) != before:
         found.append("something in the directory was changed")
     return found
@@ -142,6 +147,19 @@ def converted(data: Path, outstanding: Answer) -> list[str]:
         if f"paging/{folder}:" not in lost and f"paging/{folder}/{page:09d}.page" not in lost
     )
     return [f"convert: {wrong[:5]} differ; lost: {lost}"] if wrong else []
+
+
+def recovered(data: Path) -> list[str]:
+    """Each queue waits for as many messages as the plan said; or nothing is written."""
+    out = data.with_name(f"{data.name}.recovered")
+    answer = asked(("recover", "{}", "--out", str(out), "--format", "json"), data)
+    if answer.status == 2 or not out.exists():
+        return [f"recover ended with 2 and wrote {out}"] if out.exists() else []
+    said = {queue["id"]: queue["messages"] for queue in json.loads(answer.out)["queues"]}
+    counts = json.loads(asked(("messages", "ls", "{}", "--format", "json"), out).out)["queues"]
+    found = {queue["id"]: (queue["journal"], queue["pages"], queue["scheduled"], queue["unknown"]) for queue in counts}
+    wrong = {each: (count, found.get(each)) for each, count in said.items() if count != found.get(each)}
+    return [f"recover: by queue, said and there: {wrong}"] if wrong else []
 
 
 def waiting(outstanding: Answer) -> dict[tuple[str, str, int], list[tuple[int, int]]]:
