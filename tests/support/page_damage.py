@@ -20,6 +20,14 @@ def queues_of(record: bytes) -> int:
     return len(route[6])
 
 
+def body_at(content: bytes, start: int) -> int:
+    """Where a core record says how long its body is."""
+    if content[start + 14] != 1 or content[start + 13]:  # no persister: the old layout
+        return start + 18
+    address = start + 23
+    return address + 5 + (4 + int.from_bytes(content[address + 1 : address + 5], "big") if content[address] else 0)
+
+
 def damaged(content: bytes, records: list[tuple[int, int, int]], kind: str, at: int) -> bytes:
     start, end, _ = records[at]
     changed = bytearray(content)
@@ -33,6 +41,8 @@ def damaged(content: bytes, records: list[tuple[int, int, int]], kind: str, at: 
         case "payload":
             count = end - 5 - 8 * queues_of(content[start:end])
             changed[count : count + 4] = b"\xff" * 4
+        case "size of the body":
+            changed[body_at(content, start) : body_at(content, start) + 4] = b"\x80\0\0\0"
         case "cut":
             del changed[end - 7 :]
         case "hole":
@@ -53,6 +63,7 @@ KINDS = {
     "end mark": (1, True),
     "length over the next": (2, True),
     "payload": (0, True),
+    "size of the body": (0, True),
     "hole": (0, False),
     "bytes lost": (0, False),
     "bytes between": (1, False),
