@@ -102,7 +102,9 @@ def test_each_queue_delivers_what_it_did(edition: Edition, tmp_path: Path, capfd
             skipped.append(f"{case}: {failure(told)}")
             continue
         before = expected(told, plan)
-        wrong = failure(new) or difference(before, queues(new), counts=case.version != COUNTS_SENDS)
+        wrong = failure(new) or difference(
+            before, queues(new), counts=COUNTS_SENDS not in (case.version, edition.release)
+        )
         if wrong:
             different.append(f"{case}: {wrong}; {plan.lost}")
         messages += sum(len(queue.messages) for queue in before.values())
