@@ -26,18 +26,18 @@ from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
 from pagefmt.columns.origin_columns import note_schedules, origin_json, set_apart
-from pagefmt.columns.wanted_records import wanted_records
+from pagefmt.columns.wanted_records import opened_chunks, wanted_records
 from pagefmt.describe.message_json import MessageOptions, odd_json, record_json
 from pagefmt.describe.values_json import Json
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_filter import Judged, MessageFilter, SelectedMessage, message_at, wanted_messages
 from pagefmt.outstanding.origins import MessageOrigin, PageOrigin
 from pagefmt.outstanding.route_columns import IrregularPage
-from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
+from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
 from pagefmt.pages.in_memory import PageInMemory
-from pagefmt.pages.page import OddRecord, Page, open_page
+from pagefmt.pages.page import OddRecord, open_page
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
@@ -90,9 +90,8 @@ def picked_lines(
     if form is not None:
         source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote, origin)
     layout = None
-    for content, frames in read_chunks(page, part=part, reuse=True):
-        opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
-        layout = opened.of_layout(layout).layout() if frames.number else opened.layout()
+    for content, frames, opened in opened_chunks(page, part):
+        layout = opened.layout()
         try:
             mask = wanted_records(content, frames, rule, choice, opened.strict_layout())
         except IrregularPage:

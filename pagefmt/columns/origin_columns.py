@@ -54,7 +54,9 @@ def note_schedules(origin: PageOrigin, opened: Page, frames: PageFrames) -> None
 
 
 def set_apart(origin: PageOrigin, frames: PageFrames, mask: Mask) -> None:
-    """Take the scheduled ones of a chunk out of those that are shown."""
+    """Take the scheduled ones of a chunk out of those that are shown, and all whose turn it is not."""
+    if origin.only is not None:
+        mask &= np.isin(frames.number + np.arange(len(mask)), origin.only)
     for number, time in origin.scheduled.items():
         row = number - frames.number
         if origin.apart and not 0 <= time <= origin.now and 0 <= row < len(mask) and mask[row]:

@@ -5,6 +5,8 @@ The columnar form of ``pagefmt.outstanding.message_filter``; what columns cannot
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 
@@ -14,10 +16,25 @@ from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import CODE, ack_state_columns
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.route_columns import RouteColumns, route_columns
+from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
 from pagefmt.pages.gather import Mask, PageBytes
+from pagefmt.pages.in_memory import PageInMemory
+from pagefmt.pages.page import Page
+from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector
+
+
+def opened_chunks(
+    page: PageFile | PageInMemory, part: FilePart = WHOLE_FILE
+) -> Iterator[tuple[PageBytes, PageFrames, Page]]:
+    """A page chunk by chunk, each of the layout that the page's start told. Valid until the next one is taken."""
+    layout = None
+    for content, frames in read_chunks(page, part=part, reuse=True):
+        opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
+        layout = opened.of_layout(layout).layout() if frames.number else opened.layout()
+        yield content, frames, opened
 
 
 def wanted_records(

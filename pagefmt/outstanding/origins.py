@@ -177,11 +177,13 @@ class MessageOrigin(ABC):
 class PageOrigin(MessageOrigin):
     """``file``: folder and name of the page. ``scheduled``: times by number of record, of those that have one.
 
-    ``apart``: those are not shown, but noted in ``set_apart`` to be read when it is their turn.
+    ``apart``: those are not shown, but noted in ``set_apart`` to be read when it is their turn. ``only``: no other
+    records than these are shown.
     """
 
     file: str
     apart: bool = False
+    only: Ints | None = None
     scheduled: dict[int, int] = field(default_factory=dict)
     set_apart: list[ScheduledRecord] = field(default_factory=list)
 

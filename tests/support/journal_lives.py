@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from broker_jars import class_path, compiled
 
 PROGRAM = Path(__file__).resolve().parents[1] / "oracle_java" / "JournalLife.java"
 JAVA = ("java", "-Xmx500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp")
+SHORT_TIMES = 1
+"""Seconds. By then every time of a message is over that is not a day away: what is due is no matter of the clock."""
 _PAGED = (
     "<max-size-bytes>60000</max-size-bytes><page-size-bytes>20480</page-size-bytes>"
     "<max-read-page-messages>-1</max-read-page-messages><max-read-page-bytes>-1</max-read-page-bytes>"
@@ -115,6 +118,7 @@ def lived(version: str, folder: Path, seed: int, stretches: int = 3, operations:
         words = [*JAVA, jars, "JournalLife", str(configuration), str(port), str(seed * 10 + stretch), str(operations)]
         said.append(_stretch(words, stop=(seed + stretch + stretches) % 2 == 1, errors=folder.with_suffix(".err")))
     (folder / "data" / "journal" / "server.lock").unlink(missing_ok=True)
+    time.sleep(SHORT_TIMES)
     return Life(folder, said)
 
 

@@ -22,7 +22,7 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
 
     Options and lines are those of 'pages decode', with where, file and queues_state: due, scheduled, in-doubt (of a
     prepared transaction) or acknowledged, how often delivered, not before when. With --outstanding and one --queue
-    the order is that of delivery: the journal by priority, then pages, scheduled ones at their time. Ends with
-    status 1 where a page or the journal is damaged.
+    the order is that of delivery: by priority what a broker reads into memory together (the journal and 20 MiB of
+    pages), scheduled ones at their time. Ends with status 1 where a page or the journal is damaged.
     """
     return carry_out(given, asked, asked, asked.edition, asked, everywhere=True)

@@ -59,7 +59,7 @@ def command(
     wanted = queue_ids(queues, state.bindings) if queues else None
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)
-    sources = AllSources(place, state, choice, large=large)
+    sources = AllSources(place, state, choice, large=large, in_order=False)
     done = _Account()
     with output_to(to, place, done.count), progress("reading", None, beside_output=to is None):
         xml = JournalXml(sys.stdout)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagectl.running.reading import each_store, told_unknown
 from pagectl.terminal.streams import note, warning
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pagefmt.pages.gather import Ints
     from pagefmt.pages.in_memory import PageInMemory
     from pagefmt.pages.paging import PageFile
+
+
+READ_AHEAD: Final = 20 << 20
+"""Bytes of pages that brokers hold of a queue unless told otherwise (max-read-page-bytes: two pages)."""
 
 
 class PageToRead(NamedTuple):
@@ -79,10 +83,13 @@ class PageSources:
 
 @dataclass(slots=True)
 class AllSources(PageSources):
-    """The journal as well. What one queue waits for comes in the order in which it is delivered."""
+    """The journal as well. What one queue waits for comes ``in_order``: that in which it is delivered, where so many
+    bytes of pages (``window``) are in memory together."""
 
     large: LargeMessages | None = None
     edition: Edition | None = None
+    in_order: bool = True
+    window: int = READ_AHEAD
     now: int = field(default_factory=lambda: int(time.time() * 1000))
     _later: list[tuple[int, PageToRead]] = field(default_factory=list)
 
@@ -96,25 +103,58 @@ class AllSources(PageSources):
         edition = self.edition or likely_writer(self.state.bindings, self.state.journal) or NEWEST
         journal = JournalParts(self.state, self.large, BrokerStart(self.now, edition))
         (queue,) = self.choice.queues if self.choice.queues is not None and len(self.choice.queues) == 1 else (None,)
-        ordered = self.choice.outstanding and queue is not None
         with_journal = self.choice.pages == PageRange()
-        due = later = times = None
-        if ordered and queue is not None:
-            from pagefmt.columns.delivery_order import delivery_order
-
-            due, later, times = delivery_order(journal, queue)
+        if self.in_order and self.choice.outstanding and queue is not None:
+            yield from self._delivered(journal, queue, with_journal)
+            return
         if with_journal:
-            yield from self._journal(journal, due)
+            yield from self._journal(journal, None)
         for found in PageSources.__iter__(self):
-            origin = self._origin(found, apart=ordered)
-            yield found._replace(origin=origin)
-            self._later += [(each.time, self._record(found, each)) for each in origin.set_apart]
-        if with_journal and later is not None and times is not None:
-            self._later += [
-                (at, part) for n, at in enumerate(times.tolist()) for part in self._journal(journal, later[n : n + 1])
-            ]
-        for _, each in sorted(self._later, key=lambda each: (each[0] < 0, each[0])):
-            yield each
+            yield found._replace(origin=self._origin(found))
+
+    def _delivered(self, journal: JournalParts, queue: int, with_journal: bool) -> Iterator[PageToRead]:
+        """All that is read together comes by priority, what has a time at its time."""
+        from pagefmt.columns.delivery_order import delivery_order
+
+        due, priority, later, times = delivery_order(journal, queue)
+        together: list[_Turn] = []
+        if with_journal:
+            for each in sorted(set(priority.tolist()), reverse=True):
+                together.append(_Turn(-each, True, self._journal(journal, due[priority == each])))
+            for n, at in enumerate(times.tolist()):
+                self._later += [(at, part) for part in self._journal(journal, later[n : n + 1])]
+        size = 0
+        for found in PageSources.__iter__(self):
+            if size > self.window:
+                yield from _by_turn(together)
+                together, size = [], 0
+            together += self._turns(found, journal.start.edition)
+            size += found.page.size
+        yield from _by_turn(together)
+        for _, part in sorted(self._later, key=lambda each: (each[0] < 0, each[0])):
+            yield part
+
+    def _turns(self, found: PageToRead, edition: Edition) -> Iterator[_Turn]:
+        from pagefmt.columns.delivery_order import page_turns
+        from pagefmt.messages.amqp_message import DEFAULT_PRIORITY
+        from pagefmt.pages.paging import PageFile
+
+        assert isinstance(found.page, PageFile)
+        origin = self._origin(found, apart=True)
+        turns = page_turns(found.page, found.known.rule(found.page.number), found.choice, origin, edition)
+        if turns is None:
+            yield _Turn(-DEFAULT_PRIORITY, True, self._whole(found))
+            return
+        self._later += [(each.time, self._record(found, each)) for each in origin.set_apart]
+        for turn in turns:
+            mine = replace(self._origin(found), only=turn.numbers)
+            yield _Turn(-turn.priority, not turn.late, iter((found._replace(origin=mine, part=turn.part),)))
+
+    def _whole(self, found: PageToRead) -> Iterator[PageToRead]:
+        """A page that is not regular, in its own order."""
+        origin = self._origin(found, apart=True)
+        yield found._replace(origin=origin)
+        self._later += [(each.time, self._record(found, each)) for each in origin.set_apart]
 
     def _journal(self, journal: JournalParts, numbers: Ints | None) -> Iterator[PageToRead]:
         from pagefmt.outstanding.journal_parts import JournalPart
@@ -127,7 +167,7 @@ class AllSources(PageSources):
                 self.damaged = True
                 warning(f"{part.why}; {count_text(part.messages, 'message')} of the journal not shown")
 
-    def _origin(self, found: PageToRead, *, apart: bool) -> PageOrigin:
+    def _origin(self, found: PageToRead, *, apart: bool = False) -> PageOrigin:
         from pagefmt.outstanding.origins import PageOrigin
         from pagefmt.pages.paging import PageFile
 
@@ -142,4 +182,17 @@ class AllSources(PageSources):
         from pagefmt.pages.chunks import FilePart
 
         part = FilePart(record.offset, record.number, record.end)
-        return found._replace(origin=self._origin(found, apart=False), part=part)
+        return found._replace(origin=self._origin(found), part=part)
+
+
+class _Turn(NamedTuple):
+    """What is delivered together. ``priority``: negative, so that they sort; ``after``: others of it come first."""
+
+    priority: int
+    after: bool
+    parts: Iterator[PageToRead]
+
+
+def _by_turn(together: list[_Turn]) -> Iterator[PageToRead]:
+    for turn in sorted(together, key=lambda turn: turn[:2]):
+        yield from turn.parts
