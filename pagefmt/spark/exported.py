@@ -9,6 +9,7 @@ names a page counts.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints
-from pagefmt.pages.paging import PageFile, Store
+from pagefmt.pages.paging import PageFile, Store, store_entries
 from pagefmt.spark.groups import PageMessages, Piece, runs_of
 from pagefmt.spark.table_folder import EXPORTED
 
@@ -155,13 +156,11 @@ def store_text(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
-def identity_of(page: PageFile) -> str | None:
+def identity_of(page: PageFile, status: os.stat_result | None) -> str | None:
     """What tells, without reading it, that a file is the one that was listed; None while its times cannot."""
-    try:
-        status = page.path.lstat()
-    except FileNotFoundError:
+    if status is None or status.st_size != page.size:
         return None
-    if status.st_size != page.size or time.time() - max(status.st_mtime, status.st_ctime) < SETTLED:
+    if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED:
         return None
     return f"{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
 
@@ -303,10 +302,12 @@ def _compared(
     """Pages that are as they were, and what is known of those that may not be."""
     same: set[int] = set()
     again = {}
+    statuses = {each.name: status for each, status in store_entries(store.folder)} if before and store.pages else {}
     for page in store.pages:
         entry = before.get((name, page.number))
         if entry is not None:
-            if entry["state"] != DELETED and entry["identity"] is not None and entry["identity"] == identity_of(page):
+            identity = identity_of(page, statuses.get(page.name))
+            if entry["state"] != DELETED and identity is not None and identity == entry["identity"]:
                 same.add(page.number)
             else:
                 again[name, page.number] = entry

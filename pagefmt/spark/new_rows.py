@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,7 +66,8 @@ def new_rows(
     """
     taken = TakenMessages.of(known)
     entry = PageEntry(broker, store_text(store), page.number, ADDED, page.size)
-    before, identity = _status(page), identity_of(page)
+    before = _status(page)
+    identity = identity_of(page, before)
     prefix, whole = _sums(page, 0 if known is None else known.size)
     if known is not None:
         alike = prefix is not None and prefix == known.crc32c
@@ -82,18 +84,22 @@ def new_rows(
     after = _status(page)
     if after is None and not taken.rows:
         yield entry._replace(state=DELETED)
-    elif whole is None or after != before:
+    elif whole is None or after is None or before is None or _told_apart(after) != _told_apart(before):
         yield taken.written_in(entry)
     else:
         yield taken.written_in(entry)._replace(crc32c=whole, identity=identity)
 
 
-def _status(page: PageFile) -> tuple[int, ...] | None:
-    """What changes when a file does; None where there is none."""
+def _status(page: PageFile) -> os.stat_result | None:
+    """None where there is no such file."""
     try:
-        status = page.path.lstat()
+        return page.path.lstat()
     except FileNotFoundError:
         return None
+
+
+def _told_apart(status: os.stat_result) -> tuple[int, ...]:
+    """What changes when a file does."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pytest
 from far_inputs import PACKED, ObjectServer, object_server, packed
 from golden_cases import GoldenCase, cases
+from incremental_exports import night_here
 from program import call
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
@@ -206,3 +209,21 @@ def test_export_and_data_source_on_spark(
         with table_at(tmp_path / "out" / str(len(given))) as folder:
             written = write_by_tasks(spark_context, found.pieces, spec, TableTarget(folder), nullcontext)
         assert (written.rows, written.damaged, written.failed) == (len(expected), [], {})
+
+
+def test_what_was_exported_is_known_there_as_well(server: ObjectServer, tmp_path: Path) -> None:
+    """Of an object by its time, of a page in an archive by the archive's; what was written anew is read again."""
+    data = SOME[1].copy(tmp_path)
+    pages = len([*data.rglob("*.page")])
+    places = [(server.put(data, "known"), lambda: server.put(data, "known"))]
+    places += [(str(packed(data, tmp_path, form)), partial(packed, data, tmp_path, form)) for form in PACKED[:1]]
+    time.sleep(3.1)
+    for n, (given, write) in enumerate(places):
+        (entry,) = fleet_of([given])
+        broker, folder = FleetBroker("broker", absolute(locate(entry.path))), tmp_path / str(n)
+        folder.mkdir()
+        rows, states = night_here(broker, folder)
+        assert rows > 0 and states == ["added"] * pages
+        assert night_here(broker, folder) == (0, [])
+        write()
+        assert night_here(broker, folder) == (0, ["same"] * pages)

@@ -43,6 +43,30 @@ def night(
         return write_by_tasks(context, found.pieces, spec, target, nullcontext, increment)
 
 
+def night_here(broker: FleetBroker, folder: Path) -> tuple[int, list[str]]:
+    """The same without Spark and without a table: how many messages are new, and the states of pages looked at."""
+    import pyarrow as pa
+
+    from pagefmt.spark.exported import ExportLog, entries_to, news_of, write_entries
+    from pagefmt.spark.options import TableSpec
+    from pagefmt.spark.rows import rows_of
+    from pagefmt.spark.survey import surveyed
+
+    spec, log = TableSpec.now(), ExportLog.of(folder)
+    news = news_of(broker, log)
+    left = [news.remaining(piece) for piece in surveyed(broker, spec).pieces]
+    made = [each for piece in left if piece is not None for each in rows_of(piece, spec)]
+    (folder / "_exported").mkdir(exist_ok=True)
+    with entries_to(folder / "task.arrow") as entries:
+        for each in made:
+            if not isinstance(each, pa.RecordBatch):
+                entries.add(each)
+    name = f"part-{1 if log is None else log.run + 1:06d}-0123456789ab.arrow"
+    found = write_entries(folder / "_exported" / name, [folder / "task.arrow"], [news], {})
+    rows = sum(each.num_rows for each in made if isinstance(each, pa.RecordBatch))
+    return rows, found.column("state").to_pylist()
+
+
 def told(written: Any) -> dict[str, int]:
     """How many pages of each state, without those of none."""
     assert written.pages is not None
