@@ -210,6 +210,8 @@ def _body(out: ByteWriter, made: _Making, form: CoreForm) -> None:
             _section(out, VALUE, TypedValue(ValueKind.MAP, pairs))
         case 6:
             items = TypedValue(ValueKind.LIST, tuple(map(_plain, stream_of(form.body))))
+            if any(each.kind is ValueKind.BYTES for each in items.value):
+                made.lost.append("bytes in a stream: brokers cannot convert these back for a core client")
             _section(out, SEQUENCE if encoding == _SEQUENCE else VALUE, items)
         case 0:
             _default(out, made, form.body)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from functools import cache
 from pathlib import Path
@@ -105,6 +109,71 @@ def test_a_checkpoint_of_another_call_is_refused(tmp_path: Path) -> None:
         assert "belongs to another call, which differs in queues" in other.err
         state.write_text("something else\n")
         assert "not a checkpoint" in send(received, "--checkpoint", state).err
+
+
+def test_a_full_disk_at_the_checkpoint_ends_it_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pagectl.sending.checkpoint import SendingCheckpoint
+
+    state, written = tmp_path / "state", SendingCheckpoint._append
+
+    def full(self: SendingCheckpoint, line: dict[str, Any]) -> None:
+        if line.get("settled", 0) > 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        written(self, line)
+
+    with receiver() as received:
+        with monkeypatch.context() as patched:
+            patched.setattr(SendingCheckpoint, "_append", full)
+            answer = send(received, "--checkpoint", state)
+        assert answer.status == 2
+        assert f"{state}: No space left on device" in answer.err.splitlines()[-1]
+        assert send(received, "--checkpoint", state).status == 0
+    assert sequence(received) == delivered()
+
+
+@pytest.mark.parametrize(
+    "content", [b"\0" * 99, b"\xff\n", b"[" * 99999 + b"\n", b'{"pagectl":"messages send","version":1e999}\n']
+)
+def test_a_foreign_file_is_no_checkpoint(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "state").write_bytes(content)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("state", "pipe", "/dev/null"):
+        answer = call("messages", "send", data(), "--to", "amqp://127.0.0.1:1", "--checkpoint", tmp_path / name)
+        assert answer.status == 2
+        assert "not a checkpoint of 'messages send'; name another file" in answer.err
+    assert (tmp_path / "state").read_bytes() == content
+
+
+def test_what_a_line_of_a_checkpoint_must_not_say(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with receiver() as received:
+        assert send(received, "--checkpoint", state).status == 0
+        good = state.read_bytes()
+        for bad in (b'"settled":1e999', b'"settled":[]', b'"settled":' + b"[" * 9999):
+            state.write_bytes(good.replace(b'"settled":80', bad))
+            assert "not a checkpoint" in send(received, "--checkpoint", state).err
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"AMQP\0\0\x09\x01", b"AMQP\3\1\0\0", b"", b"\0" * 64]
+)
+def test_what_is_no_broker_gets_one_line(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            found, _ = server.accept()
+            with found:
+                found.recv(8)
+                found.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"amqp://127.0.0.1:{server.getsockname()[1]}"
+        found = call("messages", "send", data(), "--to", url, "--queue", QUEUE)
+        thread.join()
+    assert found.status == 2
+    assert len([line for line in found.err.splitlines() if not line.startswith("note:")]) == 1, found.err
+    assert url in found.err
 
 
 def test_more_unsure_messages_than_ids_are_refused(tmp_path: Path) -> None:

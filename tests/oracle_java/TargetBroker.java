@@ -20,13 +20,18 @@ import org.apache.activemq.artemis.api.core.client.ClientMessage;
 import org.apache.activemq.artemis.api.core.client.ClientSession;
 import org.apache.activemq.artemis.api.core.client.ClientSessionFactory;
 import org.apache.activemq.artemis.api.core.client.ServerLocator;
+import org.apache.activemq.artemis.core.config.impl.SecurityConfiguration;
 import org.apache.activemq.artemis.core.filter.Filter;
 import org.apache.activemq.artemis.core.server.Queue;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
+import org.apache.activemq.artemis.spi.core.security.ActiveMQJAASSecurityManager;
+import org.apache.activemq.artemis.spi.core.security.jaas.InVMLoginModule;
 
 /**
  * A broker that messages are sent to. Arguments: its broker.xml, the port of its acceptor. Says "started"; then each
  * line of standard input is a command:
+ *
+ * Where its security is on, it knows the users keeper, sender and reader; the password of each is "secret-" and the name.
  *
  *   start FILE     this broker ends in order, and another one starts: "started"
  *   count QUEUE    one line: messages of the queue, -1 where there is none
@@ -74,6 +79,12 @@ public final class TargetBroker {
    static EmbeddedActiveMQ started(String file, PrintStream out) throws Exception {
       EmbeddedActiveMQ broker = new EmbeddedActiveMQ();
       broker.setConfigResourcePath(Path.of(file).toUri().toString());
+      SecurityConfiguration users = new SecurityConfiguration();
+      for (String role : new String[] {"keeper", "sender", "reader"}) {
+         users.addUser(role, "secret-" + role);
+         users.addRole(role, role);
+      }
+      broker.setSecurityManager(new ActiveMQJAASSecurityManager(InVMLoginModule.class.getName(), users));
       broker.start();
       out.println("started");
       return broker;

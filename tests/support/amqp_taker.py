@@ -70,6 +70,8 @@ def said(message: bytes) -> Said:
             value = (bool(durable), priority, ttl is not None, bool(first))
         elif code == APPLICATION:
             section = _without_own(section)
+            for name in ("JMSXDeliveryCount", "_AMQ_LARGE_SIZE"):  # of a broker that converts
+                value.pop(name, None)
             if str(value.get(OWN, "")).startswith("pagectl-"):
                 del value[OWN]
         if isinstance(value, dict):

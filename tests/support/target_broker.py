@@ -13,15 +13,16 @@ from broker_jars import class_path, compiled, oracle
 
 SOURCE = Path(__file__).resolve().parents[1] / "oracle_java" / "TargetBroker.java"
 CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
-<name>oracle</name><persistence-enabled>true</persistence-enabled><security-enabled>false</security-enabled>
+<name>oracle</name><persistence-enabled>true</persistence-enabled><security-enabled>{secured}</security-enabled>
 <journal-type>NIO</journal-type><journal-file-size>1M</journal-file-size><journal-min-files>2</journal-min-files>
 <critical-analyzer>false</critical-analyzer><disk-scan-period>60000</disk-scan-period><max-disk-usage>99</max-disk-usage>
 <paging-directory>{folder}/data/paging</paging-directory><bindings-directory>{folder}/data/bindings</bindings-directory>
 <journal-directory>{folder}/data/journal</journal-directory>
 <large-messages-directory>{folder}/data/large-messages</large-messages-directory>
-<acceptors><acceptor name="a">tcp://127.0.0.1:{port}?protocols=CORE,AMQP</acceptor></acceptors>
+<acceptors><acceptor name="a">tcp://127.0.0.1:{port}?protocols=CORE,AMQP{acceptor}</acceptor></acceptors>
 <address-settings><address-setting match="#"><auto-delete-queues>false</auto-delete-queues>
 <auto-delete-addresses>false</auto-delete-addresses>{settings}</address-setting></address-settings>
+<security-settings><security-setting match="#">{rights}</security-setting></security-settings>
 </core></configuration>
 """
 
@@ -32,9 +33,9 @@ class TargetBroker:
     folder: Path
     port: int
 
-    def start(self, folder: Path, settings: str = "") -> None:
-        """On another folder, after an orderly end."""
-        assert self.ask(f"start {_configured(folder, self.port, settings)}") == "started"
+    def start(self, folder: Path, settings: str = "", acceptor: str = "", *, secured: bool = False) -> None:
+        """On another folder, or with other settings, after an orderly end."""
+        assert self.ask(f"start {_configured(folder, self.port, settings, acceptor, secured)}") == "started"
 
     @property
     def url(self) -> str:
@@ -65,10 +66,34 @@ class TargetBroker:
         return lines[:-1]
 
 
-def _configured(folder: Path, port: int, settings: str) -> Path:
+_RIGHTS = {
+    "keeper": (
+        "send",
+        "consume",
+        "browse",
+        "manage",
+        *(f"{what}{kind}" for what in ("create", "delete") for kind in ("DurableQueue", "NonDurableQueue", "Address")),
+    ),
+    "sender": ("send", "consume", "createDurableQueue", "createAddress"),
+    "reader": ("consume", "createDurableQueue", "createAddress"),
+}
+
+
+def _configured(folder: Path, port: int, settings: str = "", acceptor: str = "", secured: bool = False) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "broker.xml"
-    file.write_text(CONFIG.format(folder=folder, port=port, settings=settings))
+    roles = {right: [role for role, rights in _RIGHTS.items() if right in rights] for right in _RIGHTS["keeper"]}
+    rights = "".join(f'<permission type="{right}" roles="{",".join(found)}"/>' for right, found in roles.items())
+    file.write_text(
+        CONFIG.format(
+            folder=folder,
+            port=port,
+            settings=settings,
+            acceptor=acceptor.replace("&", "&amp;"),
+            rights=rights,
+            secured=str(secured).lower(),
+        )
+    )
     return file
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -73,7 +74,7 @@ def command(
         stored, chosen = _chosen(place, queues, where, mapping or [])
         preparing = Preparing(place, stored.large)
         report = SendingReport(aim, chosen, preparing)
-        _count_in_doubt(stored, chosen)
+        _count(stored, chosen)
         if dry_run:
             plan(stored, report)
         else:
@@ -171,18 +172,20 @@ def _send(stored: StoredMessages, report: SendingReport, pace: PaceOptions, call
                 "no --checkpoint: after an interruption a second run sends from the beginning, and the broker "
                 "drops what it has only as far as it remembers ids (id-cache-size)"
             )
-        with progress("sending", None, "messages") as bar:
+        total = sum(each.totals.waiting for each in report.queues) if stored.selector is None else 0
+        with progress("sending", total or None, "messages") as bar:
             send_queues(stored, report, checkpoint, bar, pace.duplicates, pace.rate)
     finally:
         checkpoint.close()
 
 
-def _count_in_doubt(stored: StoredMessages, queues: list[QueueToSend]) -> None:
-    """Where there is a prepared transaction at all."""
-    if not stored.state.journal.prepared:
+def _count(stored: StoredMessages, queues: list[QueueToSend]) -> None:
+    """Where there is a prepared transaction, or somebody who looks at a bar."""
+    if not stored.state.journal.prepared and not sys.stderr.isatty():
         return
     from pagectl.decoding.counts import counted
 
     counts, _ = counted(stored.place, stored.state, beside_output=False)
     for each in queues:
-        each.totals.in_doubt = counts.queues[each.queue.id].in_doubt
+        found = counts.queues[each.queue.id]
+        each.totals.in_doubt, each.totals.waiting = found.in_doubt, found.journal + found.pages

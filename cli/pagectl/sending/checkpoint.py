@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, Final
 from pagectl.running.exits import CallError
 
 _VERSION: Final = 1
+_START: Final = b'{"pagectl"'
 
 
 @dataclass(slots=True)
@@ -55,6 +57,8 @@ class SendingCheckpoint:
             raise
 
     def _begin(self, path: Path, head: dict[str, Any]) -> None:
+        if not stat.S_ISREG(os.fstat(self._handle).st_mode):
+            self._foreign()
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -100,11 +104,12 @@ class SendingCheckpoint:
         """Whole ones; what a killed run wrote of another is cut off."""
         with os.fdopen(os.dup(self._handle), "rb") as stream:
             stream.seek(0)
-            content = stream.read()
+            content = stream.read(len(_START))
+            if not _START.startswith(content):
+                self._foreign()
+            content += stream.read()
         end = content.rfind(b"\n") + 1
         if end < len(content):
-            if end == 0 and not content.startswith(b'{"pagectl"'[: len(content)]):
-                self._foreign()
             os.ftruncate(self._handle, end)
         return content[:end].splitlines()
 
@@ -129,5 +134,5 @@ class SendingCheckpoint:
                 kept.again.update(line.get("again", ()))
                 kept.again.difference_update(line.get("accepted", ()))
                 kept.done = bool(line.get("done"))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             self._foreign()

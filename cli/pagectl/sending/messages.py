@@ -57,8 +57,9 @@ class QueuedMessage(NamedTuple):
 
 @dataclass(slots=True)
 class QueueTotals:
-    """What was found of a queue, and what became of it."""
+    """What was found of a queue, and what became of it. ``waiting``: counted before, if anybody wants to know."""
 
+    waiting: int = 0
     messages: int = 0
     bytes: int = 0
     ways: Counter[SendingWay] = field(default_factory=Counter)

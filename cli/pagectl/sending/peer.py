@@ -80,6 +80,7 @@ class Peer:
         self._output = bytearray()
         self._settled: list[Settlement] = []
         self._ended: str | None = None
+        self._heard = where.tls is not None
         self.unsure: set[str] = set()
         self._links = self._given = 0
         self._link: Any = None
@@ -279,6 +280,12 @@ class Peer:
                 self._write()
             if readable or pending:
                 self._read()
+        except ssl.SSLError as err:
+            if "CERTIFICATE" in (err.reason or ""):
+                raise CallError(
+                    f"--to {self._where.url}: the broker wants another certificate; give --cert and --key"
+                ) from err
+            raise ConnectionLost(f"{self._where.url}: TLS: {err.reason or 'failed'}") from err
         except OSError as err:
             raise ConnectionLost(f"{self._where.url}: {err.strerror or err}") from err
         self._events()
@@ -299,7 +306,9 @@ class Peer:
             return
         if not content:
             self._events()
-            raise ConnectionLost(f"{self._where.url}: {self._ended or 'the broker ended the connection'}")
+            hint = "" if self._heard else " without a word; does it speak TLS there (amqps)?"
+            raise ConnectionLost(f"{self._where.url}: {self._ended or f'the broker ended the connection{hint}'}")
+        self._heard = True
         try:
             self._incoming.heard(content)
         except NotAmqp:
@@ -323,23 +332,24 @@ class Peer:
             if kind == cproton.PN_DELIVERY:
                 self._delivery(cproton.pn_event_delivery(event))
             elif kind == cproton.PN_CONNECTION_REMOTE_CLOSE:
-                self._ended = _said(self._connection.remote_condition)
+                condition = self._connection.remote_condition
+                self._ended = _said(condition)
+                if "AMQ229031" in self._ended:
+                    self._not_let_in()
             elif kind == cproton.PN_TRANSPORT_ERROR and self._ended is None:
                 self._refused(self._transport.condition)
             cproton.pn_collector_pop(collector)
 
     def _refused(self, condition: Any) -> None:
         if condition is not None and condition.name == "amqp:unauthorized-access":
-            if self._transport.sasl().outcome == SASL.AUTH or "mechanism" not in (condition.description or ""):
-                how = (
-                    f"give --credentials FILE, or {USER} and {PASSWORD}"
-                    if self._where.user is None
-                    else ("user or password is wrong")
-                )
-            else:
-                how = f"it takes none of the ways to say who one is; {condition.description}"
-            raise CallError(f"--to {self._where.url}: the broker lets nobody in like this: {how}")
+            known = self._transport.sasl().outcome == SASL.AUTH or "mechanism" not in (condition.description or "")
+            self._not_let_in("" if known else f"it takes none of the ways to say who one is; {condition.description}")
         self._ended = _said(condition)
+
+    def _not_let_in(self, how: str = "") -> None:
+        nobody = self._where.user is None
+        how = how or (f"give --credentials FILE, or {USER} and {PASSWORD}" if nobody else "user or password is wrong")
+        raise CallError(f"--to {self._where.url}: the broker lets nobody in like this: {how}")
 
     def _delivery(self, found: Any) -> None:
         if cproton.pn_link_is_receiver(cproton.pn_delivery_link(found)):
@@ -395,9 +405,8 @@ def _connected(where: Target) -> Any:
         if where.tls is not None:
             made = where.tls.wrap_socket(made, server_hostname=where.host)
     except ssl.SSLCertVerificationError as err:
-        raise CallError(
-            f"--to {where.url}: its certificate is not trusted: {err.verify_message}; name your authority with --ca"
-        ) from err
+        what = "" if "mismatch" in err.verify_message else "; name your authority with --ca"
+        raise CallError(f"--to {where.url}: its certificate is not trusted: {err.verify_message}{what}") from err
     except ssl.SSLError as err:
         raise CallError(f"--to {where.url}: it speaks no TLS, or none that is safe; is it amqp?") from err
     except OSError as err:

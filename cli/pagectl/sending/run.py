@@ -177,6 +177,7 @@ class Sending:
         progress = self.checkpoint.of(sending.name)
         if not self._left(sending):
             sending.totals.before = progress.settled
+            self.bar.advance(progress.settled)
             return None
         if self._rules[sending.target].drops:
             sending.totals.failure = (
@@ -345,6 +346,7 @@ class _QueueRun:
                 self.all.preparing.refuse(self.queue, each.id, f"cannot be read: {err}")
                 continue
             if known:
+                self.all.bar.advance(1)
                 self.queue.totals.before += 1
                 continue
             self.under_way[each.position] = _UnderWay(each, target, made, crc)
