@@ -27,6 +27,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+_lonely: Final[list[bool]] = []
+
+
 class JobLost(PageFmtError):
     """A process ended before its work did."""
 
@@ -42,6 +45,11 @@ def processors() -> int:
     """How many this process may use, by its affinity and its control group."""
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(own, _granted()))
+
+
+def stay_alone() -> None:
+    """From now on no process is forked: a library is at work that does not survive it."""
+    _lonely.append(True)
 
 
 def _granted() -> int:
@@ -71,10 +79,10 @@ def ahead(
     """What gives the results of ``work`` for a thing. ``sizes``: bytes of each thing.
 
     Things have to be asked for in their order; some may be left out. The first ``UNIT`` of them, and all where ``jobs``
-    is 1 or the system grants no more processes, is worked on here; so it is outside of Linux, where libraries may not
-    survive a fork. Where ``work`` raises it does so here as well. Raises ``JobLost``.
+    is 1 or the system grants no more processes, is worked on here; so it is outside of Linux and after ``stay_alone``,
+    where libraries may not survive a fork. Where ``work`` raises it does so here as well. Raises ``JobLost``.
     """
-    units = _units(sizes) if jobs > 1 and sys.platform == "linux" else []
+    units = _units(sizes) if jobs > 1 and sys.platform == "linux" and not _lonely else []
     if not units or units[-1] == 0:
         yield lambda thing: iter(work(thing))
         return

@@ -50,7 +50,7 @@ class FarPath(PosixPath):
         return f"{self}?{query}" if query else str(self)
 
     def __fspath__(self) -> str:
-        raise NotLocal(f"{self}: this works on local directories; export reads URLs and archives")
+        raise NotLocal(f"{self}: this works on local directories, not on URLs and archives")
 
     def __repr__(self) -> str:
         return f"FarPath({str(self)!r})"

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from pagefmt.ahead import stay_alone
 from pagefmt.bytes.trees import FarEntry, FileTree, OpenFile, status_of
 from pagefmt.errors import PageFmtError
 
@@ -61,6 +62,7 @@ class ObjectStore(FileTree):
     def at(cls, scheme: str, authority: str, query: str) -> ObjectStore:
         """Raises ``UnusableUrl``."""
         check_settings(scheme, authority, query)
+        stay_alone()
         return cls(*_file_system(_SAME.get(scheme, scheme), authority, query))
 
     def _path(self, inner: str) -> str:

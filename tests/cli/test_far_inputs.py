@@ -19,6 +19,7 @@ from program import call
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
+from pagefmt import ahead
 from pagefmt.bytes import object_stores
 from pagefmt.bytes.far_paths import uri_of
 from pagefmt.columns.table_body import TableBody
@@ -35,12 +36,18 @@ from pagefmt.spark.table_folder import table_at
 
 MIXED = GoldenCase("2.56.0", "journal-mix")
 SOME = (MIXED, GoldenCase("2.56.0", "multicast-acks"), GoldenCase("artemis-1.5.6", "torn"))
+READING = (
+    ("pages", "ls", "--format", "json"), ("pages", "verify"), ("pages", "outstanding", "--format", "json"),
+    ("pages", "decode", "--format", "jsonl", "--body", "text"), ("pages", "find", "--contains", "a"),
+    ("messages", "ls"), ("messages", "decode"), ("messages", "verify"),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ObjectServer]:
     with pytest.MonkeyPatch.context() as patch, object_server(patch) as found:
         yield found
+    ahead._lonely.clear()
 
 
 def read(given: str, content: TableContent = TableContent.MESSAGES) -> tuple[list[Any], list[Any]]:
@@ -171,6 +178,22 @@ def test_credentials_stand_in_no_url() -> None:
     assert str(entry.path) == entry.name == "s3a://bucket/a b/c" and "127.0.0.1" in uri_of(entry.path)
 
 
+@pytest.mark.parametrize("case", SOME, ids=str)
+def test_reading_commands_answer_as_for_a_local_directory(
+    server: ObjectServer, case: GoldenCase, tmp_path: Path
+) -> None:
+    data = case.copy(tmp_path / "local")
+    url = server.put(data, f"commands/{case.version}/{case.name}")
+    for words in READING:
+        told = call(*words, data)
+        expected = told.status, told.out.replace(str(data), "DIR"), told.err.replace(str(data), "DIR")
+        for given in (packed(data, tmp_path, "tar.gz") / "broker" / "data", url):
+            far = call(*words, given)
+            shown = str(given).partition("?")[0]
+            assert (far.status, far.out.replace(shown, "DIR"), far.err.replace(shown, "DIR")) == expected, words
+    assert ahead._lonely  # no process is forked
+
+
 def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -> None:
     for name in ("one", "two"):
         server.put(SOME[2].data(), f"fleet/{name}/data")
@@ -189,9 +212,9 @@ def test_other_commands_say_that_they_want_a_local_directory(
 ) -> None:
     url = server.put(SOME[2].data(), "plain")
     monkeypatch.chdir(tmp_path)
-    for words in (("pages", "compact"), ("pages", "ls"), ("disk", "usage"), ("journal", "verify")):
+    for words in (("pages", "compact"), ("pages", "salvage", "--out", "x"), ("disk", "usage"), ("journal", "verify")):
         answer = call(*words, url)
-        assert answer.status == 2 and "export reads URLs" in answer.err and answer.err.count("\n") == 1, answer.err
+        assert answer.status == 2 and "local directories" in answer.err and answer.err.count("\n") == 1, answer.err
     assert not list(tmp_path.iterdir())
 
 

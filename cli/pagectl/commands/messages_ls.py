@@ -32,7 +32,7 @@ def command(
 
     What is not known is ? (null). Ends with status 1 where a page or the journal is damaged or something is not known.
     """
-    place = located(given, broker)
+    place = located(given, broker, far=True)
     beside = form is not ListFormat.text
     counts, wrong = while_it_moves(place, lambda: counted(place, told_state(place, pages=False), beside_output=beside))
     rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))

@@ -42,7 +42,7 @@ def command(
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.verify.report import finding_json
 
-    place = located(given, broker)
+    place = located(given, broker, far=True)
     read = lambda: sorted(_findings(place, edition_of(edition), processes(jobs)), key=gravest_first)  # noqa: E731
     found = while_it_moves(place, read)
     if form is ListFormat.text:

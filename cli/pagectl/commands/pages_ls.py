@@ -68,7 +68,7 @@ def command(
 
     FOLDER is a DIR for other commands. Ends with status 1 where a condition is neither ok nor empty.
     """
-    place = located(given, broker)
+    place = located(given, broker, far=True)
     found = _Worst()
     rows: Iterable[StoreOverview] = found.watched(
         _surveys(place, processes(jobs), beside_output=form is not TableFormat.text)

@@ -117,7 +117,7 @@ def _opened(
 ) -> tuple[LiveBeside | None, DataLocation]:
     """The running broker, asked for the first time, and the directory."""
     if jolokia is None:
-        return None, located(given, broker)
+        return None, located(given, broker, far=True)
     from pagectl.opening.live import LiveBeside
 
     opened = open_broker(given, broker.broker_xml, broker.reading())

@@ -57,7 +57,7 @@ def command(
     from pagefmt.verify.seal import read_seal
 
     sealed = read_seal(manifest) if manifest is not None else None
-    place = located(given, broker)
+    place = located(given, broker, far=True)
     state = _state(place)
     lines = form is ListFormat.jsonl
     view = _VerifyText() if form is ListFormat.text else _VerifyJson(lines=lines)

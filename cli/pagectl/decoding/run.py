@@ -56,7 +56,7 @@ def carry_out(
     each message in which file it lies, and where. ``everywhere``: also messages of the journal, and how they stand with
     their queues."""
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
-    place = located(given, broker)
+    place = located(given, broker, far=True)
     state = told_state(place, journal=chosen.outstanding, pages=not everywhere)
     choice = chosen.filter(place, state, where, everywhere=everywhere)
     if not everywhere:

@@ -81,7 +81,10 @@ def open_broker(
 def _far(path: FarPath, *, far: bool, broker_xml: Path | None) -> OpenedBroker:
     """What is no local directory: found by its usual names, because no configuration is read there."""
     if not far:
-        raise CallError(f"{path}: this command works on local directories; export reads URLs and archives")
+        raise CallError(
+            f"{path}: this command works on local directories; export, pages ls, verify, outstanding, decode and find, "
+            "and messages ls, verify, decode and find take URLs and archives"
+        )
     if broker_xml is not None:
         raise CallError(f"{path}: --broker-xml goes with a local DIR; name the data directory itself")
     place = locate(path)

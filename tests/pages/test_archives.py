@@ -1,0 +1,249 @@
+"""Backup archives as inputs: what tar would unpack is what is read, and nothing that they name does harm."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from collections import namedtuple
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from pagefmt.bytes import archives
+from pagefmt.bytes.far_paths import FarPath, NotLocal, any_path, forget_archives
+from pagefmt.bytes.files import FileGone, NotReadable, open_file, read_start
+from pagefmt.directory.locate import LocateError, locate, stores
+from pagefmt.directory.privacy import private_mode
+
+CONTENT = b"page " * 1000
+
+
+def regular(name: str, content: bytes = CONTENT) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    return info, content
+
+
+def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info, b""
+
+
+def tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as out:
+        for info, content in members:
+            out.addfile(info, io.BytesIO(content))
+    pack: Callable[[bytes], bytes] = {".gz": gzip.compress, ".zst": zstandard.compress}.get(path.suffix, bytes)
+    path.write_bytes(pack(raw.getvalue()))
+    return path
+
+
+def inside(path: Path) -> list[str]:
+    """Regular files of an archive."""
+    found: list[str] = []
+    folders = [any_path(path)]
+    while folders:
+        for each in folders.pop().iterdir():
+            if each.is_dir():
+                folders.append(each)
+            elif each.is_file():
+                found.append("/".join(each.parts[len(path.parts) :]))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("form", ["tar", "tar.gz", "tar.zst"])
+def test_names_are_taken_as_tar_takes_them(tmp_path: Path, form: str) -> None:
+    """And nothing is made on the disk, wherever a name leads."""
+    names = ("/etc/paging/1.page", "../../paging/2.page", "a/../../paging/3.page", "./paging//4.page", "paging/..")
+    path = tar(tmp_path / f"x.{form}", *map(regular, names))
+    before = sorted(tmp_path.parent.rglob("*"))
+    assert inside(path) == ["etc/paging/1.page", "paging/2.page", "paging/3.page", "paging/4.page"]
+    assert read_start(any_path(path) / "paging/3.page", 1 << 20) == CONTENT
+    assert sorted(tmp_path.parent.rglob("*")) == before
+
+
+def test_the_last_of_several_members_counts(tmp_path: Path) -> None:
+    path = tar(tmp_path / "x.tar", regular("paging/1.page", b"old"), regular("./paging/1.page", b"newer"))
+    assert read_start(any_path(path) / "paging" / "1.page", 99) == b"newer"
+    replaced = tar(
+        tmp_path / "y.tar", regular("paging/1.page"), special("paging/1.page", tarfile.SYMTYPE, "/etc/passwd")
+    )
+    assert inside(replaced) == []
+
+
+def test_links_and_devices_are_not_followed(tmp_path: Path) -> None:
+    members = (
+        regular("paging/1.page"), special("paging/2.page", tarfile.SYMTYPE, "/etc/passwd"),
+        special("paging/3.page", tarfile.CHRTYPE), special("paging/4.page", tarfile.FIFOTYPE),
+        special("paging/5.page", tarfile.LNKTYPE, "paging/1.page"),
+        special("paging/6.page", tarfile.LNKTYPE, "/etc/passwd"),
+    )  # fmt: skip
+    folder = any_path(tar(tmp_path / "x.tar", *members)) / "paging"
+    assert inside(tmp_path / "x.tar") == ["paging/1.page", "paging/5.page"]
+    assert read_start(folder / "5.page", 5) == CONTENT[:5]
+    for name in ("2.page", "3.page", "4.page", "6.page"):
+        with pytest.raises(NotReadable, match="not a regular file"):
+            open_file(folder / name)
+    with pytest.raises(FileGone):
+        open_file(folder / "7.page")
+
+
+@pytest.mark.parametrize("form", ["oldgnu", "pax", "gnu"])
+def test_holes_of_a_sparse_member_are_zeros(tmp_path: Path, form: str) -> None:
+    page = tmp_path / "paging" / "000000001.page"
+    page.parent.mkdir()
+    with page.open("wb") as out:
+        for at in (0, 1 << 20, (3 << 20) + 5):
+            out.seek(at)
+            out.write(b"data" * 2000)
+        out.truncate(8 << 20)
+    given = ["--format=pax", "--sparse-version=1.0"] if form == "pax" else [f"--format={form}"]
+    for ending, more in (("tar", ()), ("tar.gz", ("-z",))):
+        path = tmp_path / f"x.{ending}"
+        subprocess.run(["tar", "-C", str(tmp_path), "-S", *given, *more, "-cf", str(path), "paging"], check=True)
+        assert path.stat().st_size < 1 << 20
+        found = any_path(path) / "paging" / page.name
+        file = open_file(found)
+        assert found.stat().st_size == file.size() == 8 << 20
+        for at in (0, 7990, (1 << 20) - 10, (3 << 20) + 1, (8 << 20) - 9):
+            assert file.read_at(100, at) == page.read_bytes()[at : at + 100]
+        assert read_start(found, 8 << 20) == page.read_bytes()
+
+
+def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
+    """Never a shorter list of pages."""
+    members = [regular(f"paging/x/{n}.page") for n in range(1, 9)]
+    for ending in ("tar", "tar.gz", "tar.zst", "zip"):
+        whole = tmp_path / f"whole.{ending}"
+        if ending == "zip":
+            with zipfile.ZipFile(whole, "w") as out:
+                for info, content in members:
+                    out.writestr(info.name, content)
+        else:
+            tar(whole, *members)
+        raw = whole.read_bytes()
+        assert len(inside(whole)) == 8
+        for cut in (5, len(raw) // 8, len(raw) // 2, len(raw) * 3 // 4):
+            path = tmp_path / f"cut-{cut}.{ending}"
+            path.write_bytes(raw[:cut])
+            with pytest.raises((LocateError, NotReadable), match="archive"):
+                locate(any_path(path))
+
+
+def test_a_damaged_header_hides_nothing(tmp_path: Path) -> None:
+    path = tar(tmp_path / "x.tar", *(regular(f"paging/x/{n}.page") for n in range(1, 9)))
+    raw = bytearray(path.read_bytes())
+    raw[3 * (512 + 5120) + 150] ^= 0xFF
+    path.write_bytes(raw)
+    with pytest.raises(LocateError, match="no header"):
+        locate(any_path(path))
+
+
+def test_damage_of_a_zipped_page_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as out:
+        out.writestr("paging/x/000000001.page", CONTENT)
+    path.write_bytes(path.read_bytes().replace(b"page page", b"pagE page", 1))
+    with pytest.raises(NotReadable, match="CRC"):
+        read_start(any_path(path) / "paging/x/000000001.page", 1 << 20)
+
+
+def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("paging/x/000000001.page", CONTENT)
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(raw)
+    with pytest.raises(LocateError, match="encrypted"):
+        locate(any_path(path))
+
+
+def test_a_huge_header_fills_no_memory(tmp_path: Path) -> None:
+    """A long name of 300 MiB, in 10 kB of zstd."""
+    head = tarfile.TarInfo("././@LongLink")
+    head.type, head.size = tarfile.GNUTYPE_LONGNAME, 300 << 20
+    path = tmp_path / "x.tar.zst"
+    with path.open("wb") as out, zstandard.ZstdCompressor().stream_writer(out) as packed:
+        packed.write(head.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(300):
+            packed.write(bytes(1 << 20))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(LocateError, match="header of"):
+        locate(any_path(path))
+
+
+def test_a_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = namedtuple("usage", "total free")
+    monkeypatch.setattr(archives.shutil, "disk_usage", lambda folder: usage(10_000_000, 1_500_000))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    path = tar(
+        tmp_path / "x.tar.gz", regular("paging/x/1.page", bytes(100_000)), regular("paging/x/2.page", bytes(1 << 20))
+    )
+    with pytest.raises(LocateError, match="no room"):
+        locate(any_path(path))
+    other = tar(tmp_path / "y.tar.gz", regular("log/huge.txt", bytes(1 << 20)), regular("paging/x/1.page"))
+    assert [page.name for store in stores(locate(any_path(other))) for page in store.pages] == []
+    assert inside(other) == ["log/huge.txt", "paging/x/1.page"]
+    with pytest.raises(NotReadable, match="no part of a data directory"):
+        open_file(any_path(other) / "log/huge.txt")
+
+
+def test_the_temporary_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    path = tar(tmp_path / "x.tar.zst", regular("paging/x/000000001.page"))
+    assert len(list(stores(locate(any_path(path))))) == 1 and not list(folder.iterdir())
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    forget_archives()
+    assert len(os.listdir("/proc/self/fd")) < before  # noqa: PTH208
+
+
+def test_an_archive_that_is_written_anew_is_read_anew(tmp_path: Path) -> None:
+    path = tar(tmp_path / "x.tar", regular("paging/x/000000001.page"))
+    place = locate(any_path(path))
+    assert len(next(iter(stores(place))).pages) == 1
+    tar(path, *(regular(f"paging/x/{n:09d}.page", b"12345") for n in (1, 2, 3)))
+    (store,) = stores(place)
+    assert [read_start(page.path, 9) for page in store.pages] == [b"12345"] * 3
+
+
+def test_the_folder_in_an_archive_is_found(tmp_path: Path) -> None:
+    pages = ("paging/x/000000001.page", "journal/activemq-data-1.amq")
+    for above in ("", "data/", "var/lib/broker/data/"):
+        path = tar(tmp_path / f"{len(above)}.tar", *(regular(above + name) for name in pages))
+        place = locate(any_path(path))
+        assert str(place.paging) == f"{path}/{above}paging" and place.journal is not None
+    two = tar(tmp_path / "two.tar", *(regular(f"{name}/paging/x/000000001.page") for name in "ab"))
+    with pytest.raises(LocateError, match=r"name what in it is meant, as .*two\.tar/a"):
+        locate(any_path(two))
+    assert locate(any_path(f"{two}/b")).paging == FarPath(two) / "b/paging"
+    store = tar(tmp_path / "store.tar", regular("000000001.page"), regular("address.txt", b"orders"))
+    (only,) = stores(locate(any_path(store)))
+    assert only.address == "orders"
+
+
+def test_rights_are_those_of_the_archive(tmp_path: Path) -> None:
+    path = tar(tmp_path / "x.tar", regular("paging/x/000000001.page"))
+    for mode, expected in ((0o644, 0o666), (0o600, 0o600)):
+        path.chmod(mode)
+        assert private_mode(locate(any_path(path))) == expected
+
+
+def test_such_a_path_never_reaches_the_system(tmp_path: Path) -> None:
+    path = any_path(tar(tmp_path / "x.tar", regular("paging/1.page"))) / "paging" / "1.page"
+    for use in (os.fspath, open, os.stat, lambda each: each.open(), lambda each: each.unlink()):
+        with pytest.raises(NotLocal):
+            use(path)  # type: ignore[operator]
+    assert stat.S_ISREG(path.stat().st_mode) and path.parent.parent.parent == path.parent.parent
