@@ -156,9 +156,9 @@ def recovered(data: Path) -> list[str]:
     if answer.status == 2 or not out.exists():
         return [f"recover ended with 2 and wrote {out}"] if out.exists() else []
     said = {queue["id"]: queue["messages"] for queue in json.loads(answer.out)["queues"]}
-    counts = json.loads(asked(("messages", "ls", "{}", "--format", "json"), out).out)["queues"]
-    found = {queue["id"]: (queue["journal"], queue["pages"], queue["scheduled"], queue["unknown"]) for queue in counts}
-    wrong = {each: (count, found.get(each)) for each, count in said.items() if count != found.get(each)}
+    there = json.loads(asked(("messages", "ls", "{}", "--format", "json"), out).out)["queues"]
+    found = {queue["id"]: None if queue["unknown"] else queue["journal"] + queue["pages"] for queue in there}
+    wrong = {each: (count, found.get(each)) for each, count in said.items() if count != found.get(each, 0)}
     return [f"recover: by queue, said and there: {wrong}"] if wrong else []
 
 
