@@ -89,16 +89,13 @@ def delivery_order(parts: JournalParts, queue: int) -> tuple[Ints, Ints, Ints, I
     """
     waiting, times = parts.due(queue)
     due = waiting[times == 0]
-    priorities = [np.zeros(0, np.int64)]
+    of_message = np.full(len(parts.messages), DEFAULT_PRIORITY, np.int64)
     for part in parts.parts(due):
-        count = len(part.origin.numbers) if isinstance(part, JournalPart) else part.messages
-        found = np.full(count, DEFAULT_PRIORITY, np.int64)
         if isinstance(part, JournalPart):
             known = decode_page(PageBytes(part.page.content), 0, Detail.HEADERS).table
-            looked_into = parts.looked_into[part.origin.numbers[: len(known)]]
-            found[: len(known)] = _priorities(known, parts.start.edition, looked_into)
-        priorities.append(found)
-    priority = np.concatenate(priorities)
+            mine = part.origin.numbers[: len(known)]
+            of_message[mine] = _priorities(known, parts.start.edition, parts.looked_into[mine])
+    priority = of_message[due]
     order = np.argsort(-priority, kind="stable")
     later = np.flatnonzero(times)
     later = later[np.argsort(times[later], kind="stable")]

@@ -92,7 +92,7 @@ def journal_messages(loaded: LoadedJournal) -> JournalMessages:
     rows, tx = _rows(loaded, MESSAGES)
     ids = np.frombuffer(loaded.columns.ids, np.int64)[rows] if len(rows) else rows
     added = _facts(loaded, RecordType.ADD_REF)
-    number = _numbers(ids, added.message)
+    number = numbers_of(ids, added.message)
     lost = number < 0
     kept = np.flatnonzero(~lost)
     keys = _Keys(number[kept], added.queue[kept])
@@ -115,7 +115,7 @@ def astray(loaded: LoadedJournal, messages: JournalMessages) -> Iterator[tuple[R
     keys = _Keys(messages.references.message, messages.references.queue)
     for kind in _LAYOUTS.keys() - {RecordType.ADD_REF}:
         facts = _facts(loaded, kind)
-        here, _ = keys.find(_numbers(messages.ids, facts.message), facts.queue)
+        here, _ = keys.find(numbers_of(messages.ids, facts.message), facts.queue)
         rest = np.delete(np.arange(len(facts.row)), here)
         if len(rest):
             yield kind, facts.message[rest], facts.queue[rest]
@@ -171,7 +171,7 @@ def _facts(loaded: LoadedJournal, kind: RecordType) -> _Facts:
     return _Facts(rows, message, bodies["queue"].astype(np.int64), value.astype(np.int64), tx)
 
 
-def _numbers(ids: Ints, wanted: Ints) -> Ints:
+def numbers_of(ids: Ints, wanted: Ints) -> Ints:
     """The number of each message; -1 where it is not there."""
     if not len(ids):
         return np.full(len(wanted), -1, np.int64)
@@ -183,7 +183,7 @@ def _numbers(ids: Ints, wanted: Ints) -> Ints:
 def _acknowledged(loaded: LoadedJournal, ids: Ints, keys: _Keys, added: Ints) -> tuple[Mask, Mask]:
     """Acknowledged for good, and in a prepared transaction. ``added``: the row that made each reference last."""
     acks = _facts(loaded, RecordType.ACKNOWLEDGE_REF)
-    here, at = keys.find(_numbers(ids, acks.message), acks.queue)
+    here, at = keys.find(numbers_of(ids, acks.message), acks.queue)
     acked, held = np.zeros(len(added), bool), np.zeros(len(added), bool)
     prepared = acks.tx[here] != NO_TRANSACTION
     held[at[prepared]] = True
@@ -193,7 +193,7 @@ def _acknowledged(loaded: LoadedJournal, ids: Ints, keys: _Keys, added: Ints) ->
 
 def _latest(loaded: LoadedJournal, kind: RecordType, ids: Ints, keys: _Keys) -> Ints:
     facts = _facts(loaded, kind)
-    here, at = keys.find(_numbers(ids, facts.message), facts.queue)
+    here, at = keys.find(numbers_of(ids, facts.message), facts.queue)
     found = np.zeros(len(keys.message), np.int64)
     found[at] = facts.value[here]
     return found

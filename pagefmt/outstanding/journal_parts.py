@@ -14,7 +14,8 @@ from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.journal.columns import SMALL
 from pagefmt.journal.files import JournalFile, NotAJournal
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journal_messages
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journal_messages, numbers_of
+from pagefmt.journal.load import TRIES, JournalMoves, load_journal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeMessages
@@ -149,7 +150,10 @@ class LostPart(NamedTuple):
 
 
 class JournalParts:
-    """The messages of a broker's journal."""
+    """The messages of a broker's journal, as they were when it was loaded.
+
+    A running broker compacts its journal: messages whose file is gone are looked up in the files that are there now.
+    """
 
     def __init__(self, state: PagingState, large: LargeMessages | None, start: BrokerStart = AT_ANY_TIME) -> None:
         self.state = state
@@ -180,12 +184,47 @@ class JournalParts:
 
     def parts(self, numbers: Ints | None = None) -> Iterator[JournalPart | LostPart]:
         """All messages, or these in this order."""
-        every = np.arange(len(self.messages)) if numbers is None else numbers
-        for first, last in self._cuts(every):
-            try:
-                yield self._part(every[first:last])
-            except (NotAJournal, NotReadable) as err:
-                yield LostPart(last - first, str(err))
+        every = self._here(np.arange(len(self.messages)) if numbers is None else numbers)
+        for first, last in list(self._cuts(every)):
+            mine, why = self._here(every[first:last]), ""
+            for _ in range(TRIES):
+                try:
+                    found = self._part(mine) if len(mine) else None
+                except (NotAJournal, NotReadable) as err:
+                    why = str(err)
+                    if not self._looked_up_anew():
+                        yield LostPart(len(mine), why)
+                        break
+                    mine = self._here(mine)
+                    continue
+                if found is not None:
+                    yield found
+                break
+            else:
+                yield LostPart(len(mine), why)
+
+    @property
+    def gone(self) -> int:
+        """How many messages the broker has done with since the journal was loaded, of those that it had to be read
+        again for."""
+        return int(np.count_nonzero(self.messages.rows < 0))
+
+    def _here(self, numbers: Ints) -> Ints:
+        return numbers[self.messages.rows[numbers] >= 0]
+
+    def _looked_up_anew(self) -> bool:
+        """Whether a broker is at work; then messages are where its journal has them now, or nowhere."""
+        files = self.messages.columns.files
+        if not self.state.live or not files:
+            return False
+        try:
+            now = journal_messages(load_journal(files[0].path.parent))
+        except (NotAJournal, JournalMoves):
+            return False
+        number = numbers_of(now.ids, self.messages.ids)
+        rows = np.where((number >= 0) & (self.messages.rows >= 0), now.rows[number] if len(now) else -1, -1)
+        self.messages = replace(self.messages, columns=now.columns, rows=rows)
+        return True
 
     def _cuts(self, every: Ints) -> Iterator[tuple[int, int]]:
         """Of about ``CHUNK`` bytes each, and of one layout."""

@@ -13,7 +13,6 @@ from pagefmt.editions import NEWEST, Edition
 from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages
 from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, AmqpMessage
 from pagefmt.messages.persisted import Message
-from pagefmt.messages.persisters import AMQP
 from pagefmt.outstanding.origins import REPLACED, scheduled_time
 from pagefmt.pages.gather import Ints, Mask
 from pagefmt.selector.message import source_of
@@ -52,9 +51,9 @@ def started_references(
     timed = np.zeros(len(messages), bool)
     timed[references.message[times != 0]] = True
     unsure = np.unique(references.message[live & timed[references.message] & (times == 0)])
-    recorded = np.setdiff1d(np.flatnonzero(timed), unsure)
-    bodies = messages.columns.bodies(messages.rows[recorded].tolist())
-    unsure = np.union1d(unsure, recorded[[body[:1] in _AMQP for body in bodies]])
+    recorded = decoded(np.setdiff1d(np.flatnonzero(timed), unsure))
+    ours = [number for number, message in recorded if isinstance(message, AmqpMessage)]
+    unsure = np.union1d(unsure, np.array(ours, np.int64))
     if len(unsure):
         turn = _turns(references.queue[messages.arrived].tolist())
         for number, message in decoded(unsure):
@@ -83,9 +82,6 @@ def started_references(
                     priorities[number] = message.priority
             times[rows[_pushed_out(list(priorities.values()), size)]] = REPLACED
     return StartedReferences(times, looked_into)
-
-
-_AMQP: Final = frozenset(bytes((each,)) for each in AMQP)
 
 
 def _in_turn(recorded: list[int], message: Message, start: BrokerStart) -> list[int]:

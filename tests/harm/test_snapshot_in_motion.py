@@ -6,21 +6,32 @@ real one is in ``test_beside_a_running_broker.py``.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harmed import acknowledgement, faults, golden, json_of, no_trace, pagectl, pages_of, record, snapshot
+from pagectl.decoding.sources import AllSources
+from pagectl.terminal.streams import json_text
 
+from pagefmt.bytes.writing import Disk
+from pagefmt.columns.json_lines import LineFormat, message_rows
+from pagefmt.compaction.journals import apply_journals, plan_journals
 from pagefmt.cross_checks.run import cross_check
-from pagefmt.directory.locate import DataLocation, locate
+from pagefmt.describe.message_json import BodyForm, MessageOptions
+from pagefmt.directory.locate import DataLocation, locate, within
 from pagefmt.findings import Severity
 from pagefmt.journal.files import JournalHeader, JournalListing, encode_header
 from pagefmt.journal.load import TRIES, LoadedJournal, load_files
 from pagefmt.outstanding.knowledge import KnownJournals, load_journals
+from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import load_place
+from pagefmt.pages.chunks import WHOLE_FILE
+from pagefmt.pages.frames import Damage
 
 COMMANDS = {
     "ls": ("pages", "ls", "{data}"),
@@ -186,6 +197,69 @@ def test_a_journal_that_does_not_stand_still(changes: int, live: Path, monkeypat
     unknown = load_place(locate(live)).known.unknown_journal
     assert (unknown is not None) == (changes == TRIES)
     assert unknown is None or f"in each of {TRIES} tries" in unknown.reason
+
+
+@pytest.fixture
+def compacting(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """A directory that a broker holds, and what puts the journal that it has compacted in the place of the old one."""
+    data = golden("journal-mix").copy(tmp_path)
+    anew = Path(shutil.copytree(data, tmp_path / "compacted"))
+    apply_journals(plan_journals(within(anew)), Disk(), None)
+
+    def move() -> None:
+        for path in (data / "journal").glob("*.amq"):
+            path.unlink()
+        for path in (anew / "journal").glob("*.amq"):
+            shutil.copy(path, data / "journal")
+
+    words = [sys.executable, "-c", HOLD, str(data / "journal" / "serverlock.1")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holding:
+        assert holding.stdout and holding.stdout.readline() == "held\n"
+        yield data, move
+        holding.kill()
+
+
+def lines_of(sources: AllSources) -> list[dict[str, Any]]:
+    form = LineFormat(MessageOptions(frozenset({BodyForm.SIZE, BodyForm.SHA256}), None), json_text)
+    return [
+        {key: value for key, value in row.items() if key not in ("file", "offset")}
+        for at in sources
+        for row in message_rows(at.page, at.known, at.known.store, form, at.choice, at.origin, at.part or WHOLE_FILE)
+        if not isinstance(row, Damage)
+    ]
+
+
+@pytest.mark.parametrize("queue", [None, "a.mixed"])
+def test_a_compaction_takes_no_message_away(
+    queue: str | None, compacting: tuple[Path, Callable[[], None]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, move = compacting
+    place = locate(data)
+
+    def sources() -> AllSources:
+        state = load_place(place)
+        named = next(each.id for each in state.bindings.queues.values() if each.name == queue) if queue else None
+        choice = MessageFilter(queues=None if named is None else frozenset((named,)), outstanding=queue is not None)
+        return AllSources(place, state, choice)
+
+    before, loaded = lines_of(sources()), sources()
+    move()
+    assert lines_of(loaded) == before and len(before) > 30
+    assert capsys.readouterr().err == "" and not loaded.damaged
+
+
+def test_what_is_done_with_meanwhile_is_told(
+    compacting: tuple[Path, Callable[[], None]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The broker has removed every message when its journal is read again."""
+    data, _ = compacting
+    place = locate(data)
+    loaded = AllSources(place, load_place(place), MessageFilter())
+    for path in (data / "journal").glob("*.amq"):
+        path.unlink()
+    assert all(line["where"] == "page" for line in lines_of(loaded))
+    assert "the broker was done with" in capsys.readouterr().err
+    assert not loaded.damaged
 
 
 @pytest.mark.parametrize("name", COMMANDS)

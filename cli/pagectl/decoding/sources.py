@@ -106,11 +106,13 @@ class AllSources(PageSources):
         with_journal = self.choice.pages == PageRange()
         if self.in_order and self.choice.outstanding and queue is not None:
             yield from self._delivered(journal, queue, with_journal)
-            return
-        if with_journal:
-            yield from self._journal(journal, None)
-        for found in PageSources.__iter__(self):
-            yield found._replace(origin=self._origin(found))
+        else:
+            if with_journal:
+                yield from self._journal(journal, None)
+            for found in PageSources.__iter__(self):
+                yield found._replace(origin=self._origin(found))
+        if journal.gone:
+            note(f"the broker was done with {count_text(journal.gone, 'message')} of the journal meanwhile: not shown")
 
     def _delivered(self, journal: JournalParts, queue: int, with_journal: bool) -> Iterator[PageToRead]:
         """All that is read together comes by priority, what has a time at its time."""
