@@ -33,17 +33,30 @@ def main() -> None:
     # as fast as Arrow's usual allocator, and 20 to 100 MiB less at the peak; Arrow's wheels for Linux have it
     if sys.platform == "linux":
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "jemalloc")
+    lasting = " ".join(sys.argv[1:]).startswith(LASTING)
+    if not lasting:
+        sys.meta_path.insert(0, _WithoutPandas())
     from pagectl.app import run
     from pagectl.running.exits import tidy_up_on_signals
 
     tidy_up_on_signals()
     status = run(sys.argv[1:])
-    if not " ".join(sys.argv[1:]).startswith(LASTING):
+    if not lasting:
         # what runs every minute on every host would need a tenth of its time to take itself apart
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
     raise SystemExit(status)
+
+
+class _WithoutPandas:
+    """Arrow imports pandas with the first array, where it is installed, for conversions that nothing here asks for."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Nothing is found here; pandas nowhere."""
+        if name == "pandas":
+            raise ImportError(name)
 
 
 def _usable(stream: Any) -> Any:

@@ -25,9 +25,10 @@ from pagefmt.columns.core.batch import Batch, read_regular
 from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
+from pagefmt.columns.message_row import message_row
 from pagefmt.columns.origin_columns import note_schedules, origin_json, set_apart
 from pagefmt.columns.wanted_records import opened_chunks, wanted_records
-from pagefmt.describe.message_json import MessageOptions, odd_json, record_json
+from pagefmt.describe.message_json import MessageOptions
 from pagefmt.describe.values_json import Json
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_filter import Judged, MessageFilter, SelectedMessage, message_at, wanted_messages
@@ -37,7 +38,7 @@ from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
 from pagefmt.pages.in_memory import PageInMemory
-from pagefmt.pages.page import OddRecord, open_page
+from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
@@ -147,18 +148,9 @@ def selected_row(
     origin: MessageOrigin | None = None,
 ) -> Json:  # fmt: skip
     """A message that was read by itself as the object that its line holds."""
-    record = selected.record
-    place = selected.page.number, selected.number
-    message = (
-        odd_json(*place, record, options) if isinstance(record, OddRecord) else record_json(*place, record, options)
-    )
-    last = {key: message.pop(key) for key in ("amqp", "damage") if key in message}
-    if selected.acked_by is not None:
-        message["acked_by"] = list(selected.acked_by)
-    owner = {"store": store.name, "store_address": store.address}
     if origin is None:
-        return owner | message | last
-    return owner | message | origin_json(origin, rule, selected.number, message) | last
+        return message_row(store, selected, options)
+    return message_row(store, selected, options, lambda message: origin_json(origin, rule, selected.number, message))
 
 
 def message_rows(

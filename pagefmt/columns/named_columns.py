@@ -217,11 +217,12 @@ def body_for(names: Iterable[str], given: TableBody) -> TableBody:
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """The chosen columns of a table. ``query`` reads what they are made of, and what ``also`` names."""
+    """The chosen columns of a table, in order. ``query`` reads what they are made of, and what ``also`` names."""
 
     names: tuple[str, ...]
     query: TableQuery
     columns: tuple[NamedColumn, ...]
+    schema: pa.Schema
 
     @classmethod
     def of(
@@ -233,16 +234,13 @@ class NamedTable:
         chosen = tuple(dict.fromkeys((*query.schema.names, *ADDED) if names is None else names))
         columns = tuple(_column(name, query, first) for name in chosen)
         needed = {each for column in columns for each in column.needs} | set(also)
-        return cls(chosen, replace(query, columns=frozenset(needed or ("number",))), columns)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns, in order."""
-        read = self.query.schema
-        return pa.schema([
+        read_by = replace(query, columns=frozenset(needed or ("number",)))
+        read = read_by.schema
+        schema = pa.schema([
             read.field(name).with_type(each.type) if name in read.names else pa.field(name, each.type)
-            for name, each in zip(self.names, self.columns, strict=True)
+            for name, each in zip(chosen, columns, strict=True)
         ])  # fmt: skip
+        return cls(chosen, read_by, columns, schema)
 
     def rows(self, batch: pa.RecordBatch, context: RowsContext) -> pa.RecordBatch:
         """The columns of rows that the query gave."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.queue_names import NoSuchQueue, named_queue
@@ -15,9 +15,9 @@ from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import PageRecord
 from pagefmt.pages.routes import Route
-from pagefmt.selector import Selector
-from pagefmt.selector.facts import AddressIs, joined
-from pagefmt.selector.message import source_of
+
+if TYPE_CHECKING:
+    from pagefmt.selector import Selector
 
 
 class Judged(Protocol):
@@ -57,6 +57,8 @@ class MessageFilter:
             return self
         if address is not None:
             return None
+        from pagefmt.selector.facts import AddressIs, joined
+
         return replace(self, selector=joined([AddressIs(self.addresses)], self.selector))
 
     @property
@@ -117,10 +119,11 @@ def message_at(
     record = opened.understood(route)
     if isinstance(record, OddRecord):
         yield record.damage
-    if choice.selector is not None and (
-        isinstance(record, OddRecord) or not choice.selector.matches(source_of(record.message))
-    ):
-        return
+    if choice.selector is not None:
+        from pagefmt.selector.message import source_of
+
+        if isinstance(record, OddRecord) or not choice.selector.matches(source_of(record.message)):
+            return
     yield SelectedMessage(page, route[0], record, None if rule is None else rule.acked_by(route[0], route[6]))
 
 

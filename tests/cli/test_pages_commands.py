@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 import zlib
 from collections import defaultdict
 from pathlib import Path
@@ -14,8 +16,9 @@ from typing import Any
 import pytest
 from broker_messages import differences, explained
 from editions_of import EDITION_OF
-from golden_cases import GoldenCase, cases
-from program import call, tree
+from golden_cases import GoldenCase, cases, cases_of_each_kind
+from pagectl.decoding import run
+from program import call, environment, tree
 
 BASIC = GoldenCase("2.56.0", "basic")
 ACKS = GoldenCase("2.56.0", "multicast-acks")
@@ -122,6 +125,29 @@ def test_decode_picks_by_queue_selector_page_and_limit() -> None:
     assert positions("--limit", "5") == everything[:5]
     assert positions("--limit", "0") == []
     assert positions("--where", "AMQPriority < 0") == []
+
+
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_few_messages_are_told_as_many_are(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of small directories are read one by one."""
+    calls = [
+        ("--format", "jsonl", "--body", "size,sha256,text,value,base64"), ("--body", "text"),
+        ("--format", "csv", "--outstanding"),
+    ]  # fmt: skip
+    few = [call("pages", "decode", case.data(), *words) for words in calls]
+    monkeypatch.setattr(run, "PLAIN", -1)
+    monkeypatch.setattr(run, "SMALL_PAGE", -1)
+    assert few == [call("pages", "decode", case.data(), *words) for words in calls]
+
+
+def test_few_messages_are_shown_without_arrow() -> None:
+    code = (
+        "import sys, pagectl.app; pagectl.app.run(sys.argv[1:]);"
+        "print({'pyarrow', 'pandas', 'brokerconf.linting.lint', 'pagefmt.selector'} & set(sys.modules))"
+    )
+    words = [sys.executable, "-c", code, "pages", "decode", BASIC.data(), "--format", "csv"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
 
 
 def test_decode_csv_has_the_same_messages() -> None:

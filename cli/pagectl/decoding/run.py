@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
@@ -41,11 +41,16 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.frames import Damage
+    from pagefmt.pages.paging import PageFile
 
 
 T = TypeVar("T")
 _AT_ONCE: Final = 4096
 """Rows that are made into texts together."""
+PLAIN: Final = 256 << 10
+"""Bytes of pages that are read one by one in less time than the import of Arrow takes."""
+SMALL_PAGE: Final = 8 << 10
+"""Bytes of a page that is read one by one in less time than as columns."""
 
 
 def carry_out(
@@ -117,6 +122,7 @@ class _Decoding:
     jobs: int
     damaged: bool = False
     written: int = field(default=0)
+    plain: int = field(default_factory=lambda: PLAIN)
 
     @property
     def status(self) -> int:
@@ -126,6 +132,24 @@ class _Decoding:
     def count(self) -> str:
         """How many messages were written."""
         return count_text(self.written, "message")
+
+    def plain_rows(self, at: PageToRead) -> Iterator[Any] | None:
+        """Each message of a page that holds few of them, read one by one; None: of many."""
+        if at.page.size > SMALL_PAGE:
+            self.plain -= at.page.size
+        if self.everywhere or at.part is not None or (self.plain < 0 and at.page.size > SMALL_PAGE):
+            return None
+        from pagefmt.columns.message_row import plain_rows
+
+        return plain_rows(cast("PageFile", at.page), at.known, at.known.store, self.wanted, at.choice)
+
+    def rows_of(self, at: PageToRead) -> Iterator[Any]:
+        """Each message of a page as the object that its line holds."""
+        if (rows := self.plain_rows(at)) is not None:
+            return rows
+        from pagefmt.columns.json_lines import message_rows
+
+        return self.of_page(message_rows, at)
 
     def of_page(self, reader: Callable[..., Iterator[Any]], at: PageToRead) -> Iterator[Any]:
         """What ``picked_lines`` or ``message_rows`` gives of one page."""
@@ -142,6 +166,8 @@ class _Decoding:
         from pagefmt.pages.frames import Damage
 
         pages = list(self.sources) if jobs > 1 else ()
+        if sum(at.page.size for at in pages) > PLAIN:
+            self.plain = 0
         with (
             progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar,
             ahead(reader, pages, (at.page.size for at in pages), jobs) as results,
@@ -157,9 +183,7 @@ class _Decoding:
 
     def rows(self, limit: int | None) -> Iterator[tuple[PageToRead, dict[str, Any]]]:
         """Each message as the object that its line holds, counted."""
-        from pagefmt.columns.json_lines import message_rows
-
-        every = self.read(partial(self.of_page, message_rows), beside_output=True)
+        every = self.read(self.rows_of, beside_output=True)
         for found in islice(every, limit):
             self.written += 1
             yield found
@@ -203,6 +227,9 @@ class _RowTexts:
 
 
 def _line_texts(run: _Decoding, at: PageToRead) -> Iterator[MessageLines | _RowTexts | Damage]:
+    if (rows := run.plain_rows(at)) is not None:
+        yield from _texts(rows, lambda row: json_text(row) + "\n")
+        return
     from pagefmt.columns.json_lines import picked_lines, selected_row
     from pagefmt.outstanding.message_filter import SelectedMessage
 
@@ -219,16 +246,19 @@ def _row_texts(
     run: _Decoding, text: Callable[[dict[str, Any], RowPlace], str], now: int, at: PageToRead
 ) -> Iterator[MessageLines | _RowTexts | Damage]:
     """``text``: of one message, with its line end."""
-    from pagefmt.columns.json_lines import message_rows
+    place = RowPlace(at.known, at.page, now)
+    return _texts(run.rows_of(at), lambda row: text(row, place))
+
+
+def _texts(rows: Iterator[Any], text: Callable[[dict[str, Any]], str]) -> Iterator[_RowTexts | Damage]:
     from pagefmt.pages.frames import Damage
 
-    place, rows = RowPlace(at.known, at.page, now), run.of_page(message_rows, at)
     while part := list(islice(rows, _AT_ONCE)):
         for damaged, found in groupby(part, key=lambda each: isinstance(each, Damage)):
             if damaged:
                 yield from found
             else:
-                yield _RowTexts([text(row, place) for row in found])
+                yield _RowTexts([text(row) for row in found])
 
 
 def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:

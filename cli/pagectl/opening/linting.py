@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.recognition import ConfigurationForm
-from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint, read_raw
+from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint
 from brokerconf.linting.project_file import ProjectFile, project_of
-from brokerconf.reading.inclusion import LARGEST
+from brokerconf.reading.inclusion import LARGEST, read_raw
 
 from pagectl.opening.broker import from_environment, open_broker
 from pagectl.opening.reading import told_form

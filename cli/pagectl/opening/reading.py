@@ -37,7 +37,7 @@ def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, 
     if path.suffix.lower() not in _OF_OBJECTS or not path.is_file():
         return None, None
     from brokerconf.instance.recognition import ConfigurationForm, form_of
-    from brokerconf.linting.lint import read_raw
+    from brokerconf.reading.inclusion import read_raw
 
     raw = read_raw(path)
     form = form_of(path.name, raw)
@@ -48,7 +48,7 @@ def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, 
 
 def _refuse_other(path: Path) -> None:
     from brokerconf.instance.recognition import OTHER_FILES, other_file
-    from brokerconf.linting.lint import read_raw
+    from brokerconf.reading.inclusion import read_raw
 
     said = other_file(path.name, read_raw(path)) if path.name in OTHER_FILES and path.is_file() else ""
     if said:

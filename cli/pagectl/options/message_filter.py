@@ -96,9 +96,11 @@ class FilterOptions(OptionGroup):
 
     def selector(self) -> Selector | None:
         """That of ``--where``; raises ``SelectorError``."""
+        if self.where is None:
+            return None
         from pagefmt.selector import parse
 
-        return parse(self.where) if self.where is not None else None
+        return parse(self.where)
 
     def filter(
         self, place: DataLocation, state: PagingState, where: Selector | None, *, everywhere: bool = False
@@ -106,7 +108,6 @@ class FilterOptions(OptionGroup):
         """All of them together; says on standard error which times were understood. ``everywhere``: messages may lie in
         the journal as well."""
         from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
-        from pagefmt.selector.facts import joined
 
         addresses = (
             None
@@ -114,8 +115,15 @@ class FilterOptions(OptionGroup):
             else _addresses(_texts("--address", self.address), place, state if everywhere else None)
         )
         queues = queue_ids(self.queue, state.bindings) if self.queue else None
-        selector = joined(self._facts(place), where)
-        return MessageFilter(queues, selector, self.outstanding, page_range(self.page), addresses)
+        return MessageFilter(queues, self._joined(place, where), self.outstanding, page_range(self.page), addresses)
+
+    def _joined(self, place: DataLocation, where: Selector | None) -> Selector | None:
+        facts = (self.message_id, self.since, self.until, self.user_id, self.correlation_id, self.contains)
+        if not self.expired and all(each is None for each in facts):
+            return where
+        from pagefmt.selector.facts import joined
+
+        return joined(self._facts(place), where)
 
     def _facts(self, place: DataLocation) -> Iterator[MessageFact]:
         from pagefmt.messages.large import LargeMessages

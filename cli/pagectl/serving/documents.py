@@ -20,7 +20,8 @@ from brokerconf.editor.text import Caret, EditedText
 from brokerconf.errors import BrokerConfError
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.instance.recognition import PROPERTY_FORMS, SUFFIXES, ConfigurationForm, recognised
-from brokerconf.linting.lint import LintContext, RuleSelection, lint, read_raw
+from brokerconf.linting.lint import LintContext, RuleSelection, lint
+from brokerconf.reading.inclusion import read_raw
 from brokerconf.reading.properties import Entry, property_file
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source

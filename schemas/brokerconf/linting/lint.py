@@ -16,7 +16,6 @@ from brokerconf.instance.recognition import PROPERTY_FORMS, ConfigurationForm, f
 from brokerconf.linting.checking import check, sorted_findings
 from brokerconf.reading.application_server import leave_server
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
@@ -151,12 +150,6 @@ def unread(err: ReadingError, raw: bytes, name: str, context: LintContext, selec
     edition = context.edition or edition_by_namespace(raw[:4096].decode("utf-8", "replace"))
     findings = [selection.graded(err.finding())] if selection.takes(err.rule) else []
     return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name, form_of(name, raw)),))
-
-
-def read_raw(path: Path) -> bytes:
-    """The bytes of a file, one more than the largest that is read; raises ``OSError``."""
-    with path.open("rb") as stream:
-        return stream.read(LARGEST + 1)
 
 
 def judged(

@@ -22,6 +22,12 @@ DEPTH = 8
 LARGEST = 64 << 20
 
 
+def read_raw(path: Path) -> bytes:
+    """The bytes of a file, one more than the largest that is read; raises ``OSError``."""
+    with path.open("rb") as stream:
+        return stream.read(LARGEST + 1)
+
+
 class MissingInclude(ReadingError):
     """The included file is not there: the one case in which a fallback is used."""
 
