@@ -1,45 +1,52 @@
 """Following live paging directories: every record once, in the order store, page, number.
 
-A position is, by store, the first record not taken yet: page, offset and number. Only records that are whole on disk
-are taken; what the broker is just writing comes with a later batch. Pages that the broker deletes before they were read
-are passed over: their messages were consumed. A stream looks at pages alone: ``acked_by`` and ``outstanding`` are null,
-and so are the names of queues.
+An offset has, by store, the last record that was whole on disk when the directory was listed (page, number and offset),
+and the pages that were listed: a batch is what stands between two of them, also after a restart. A page of it that the
+broker has deleted when it is read is told, as damage of the kind ``deleted``; pages that came and went between two
+listings were never seen. A broker that begins anew gives page numbers again, which the id of the first message in a
+page tells; ``run`` counts how often. A stream looks at pages alone: ``acked_by`` and ``outstanding`` are null, and so
+are the names of queues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
+from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.named_columns import RowsContext
 from pagefmt.columns.table import PageSource, TableDamage, page_batches
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
-from pagefmt.outstanding.state import motion_of
 from pagefmt.pages.chunks import FilePart, read_chunks
-from pagefmt.pages.paging import PageFile, Store
-from pagefmt.spark.groups import GROUP
+from pagefmt.pages.frames import DamageKind
+from pagefmt.pages.paging import AddressText, PageFile, Store, page_name
+from pagefmt.pages.routes import route_at
+from pagefmt.spark.groups import GROUP, runs_of
 from pagefmt.spark.options import BadOption, SourceOptions, TableSpec
-from pagefmt.spark.rows import Rows, lost_rows, shown
+from pagefmt.spark.rows import LostRows, Rows, lost_rows, shown
 
-Position = dict[str, int]
+DELETED: Final = "deleted"
+"""In place of the kind of damage, of a page that went away before it was read."""
+Position = dict[str, Any]
 Offset = dict[str, Position]
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedPage:
-    """What of a page a batch takes. ``newest``: the broker may be writing to it."""
+    """What of a page a batch takes. ``gone``: it was listed once, and is not there, or another is in its place."""
 
     broker: str
     store: str
     address: str | None
     file: PageFile
     part: FilePart
-    newest: bool
+    gone: bool
 
 
 class StreamedPages(InputPartition):
@@ -71,37 +78,49 @@ class PageFilesStream(DataSourceStreamReader):
 
     def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802
         """``start`` and ``limit`` come from Spark 4.2 on; there is no limit here."""
-        known = {**(start or {}), **self._reached}
-        reached: Offset = {name: where for name, where in known.items() if start and name in start}
+        known = self._reached if start is None else start
+        reached = dict(known)
         for name, _, store in self._stores():
             if store.pages and store.address is not None:
-                reached[name] = _end_of(store, known.get(name))
+                reached[name] = _end_of(store, known.get(name), whole=start is None)
         self._reached = reached
         return reached
 
     def partitions(self, start: Offset, end: Offset) -> list[StreamedPages]:
-        """The records between two positions."""
+        """The records between two positions; a batch that is planned again has the time of the first."""
         now = int(datetime.now(UTC).timestamp() * 1000)
+        at = max((where.get("at", now) for name, where in end.items() if where != start.get(name)), default=now)
         groups: list[list[StreamedPage]] = [[]]
         size = 0
-        for page, amount in self._pages(start, end):
+        for page in self._pages(start, end):
             groups[-1].append(page)
-            size += amount
+            size += page.file.size if page.part.end is None else page.part.end - page.part.start
             if size >= GROUP:
                 groups.append([])
                 size = 0
-        return [StreamedPages(group, now) for group in groups if group or group is groups[0]]
+        return [StreamedPages(group, at) for group in groups if group or group is groups[0]]
 
-    def _pages(self, start: Offset, end: Offset) -> Iterator[tuple[StreamedPage, int]]:
-        for name, broker, store in self._stores():
-            if name not in end:
+    def _pages(self, start: Offset, end: Offset) -> Iterator[StreamedPage]:
+        listed = {name: (broker, store) for name, broker, store in self._stores()}
+        for name in sorted(set(end) - set(listed)):
+            listed[name] = self._gone(name)
+        for name, (broker, store) in listed.items():
+            if name not in end or end[name] == start.get(name):
                 continue
-            for page in store.pages:
-                part = _part(page.number, start.get(name), end[name])
+            here = {page.number: page for page in store.pages}
+            for number in _numbers(end[name], here):
+                page = here.get(number) or PageFile(number, store.folder, page_name(number), 0)
+                part = _part(page, start.get(name), end[name])
+                another = number == end[name]["page"] and end[name].get("id") not in (None, _first_id(page))
                 if part is not None:
-                    newest = page.number == store.current_page
-                    size = (page.size if part.end is None else part.end) - part.start
-                    yield StreamedPage(broker.name, store.name, store.address, page, part, newest), size
+                    gone = number not in here or another
+                    yield StreamedPage(broker.name, store.name, store.address, page, part, gone)
+
+    def _gone(self, name: str) -> tuple[FleetBroker, Store]:
+        """A store that was listed once."""
+        broker = next((each for each in self.brokers if name.startswith(f"{each.name}/")), self.brokers[0])
+        folder = (broker.place.paging or broker.place.given) / name.removeprefix(f"{broker.name}/")
+        return broker, Store(folder, AddressText(None), (), ())
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of a partition, where the task runs; a page deleted meanwhile has none."""
@@ -113,33 +132,90 @@ class PageFilesStream(DataSourceStreamReader):
 
 def _rows(page: StreamedPage, spec: TableSpec) -> Iterator[Rows]:
     table = spec.messages()
-    source = PageSource(page.file, page.file.number, page.store, page.address, None, page.part)
-    context = RowsContext(page.file.name, {}, spec.exported_at, page.broker)
+    file, part = page.file, page.part
+    gone = LostRows(page.broker, page.store, file.number, file.name, part.start, 0, part.number, DELETED)
+    if page.gone:
+        yield gone
+        return
+    source = PageSource(file.path, file.number, page.store, page.address, None, part)
+    context = RowsContext(file.name, {}, spec.exported_at, page.broker)
     for batch in page_batches(source, table.query):
         if not isinstance(batch, TableDamage):
             yield table.rows(batch, context)
-        elif motion_of(batch.damage, newest=page.newest) is None:
-            yield lost_rows(page.broker, page.store, page.file, batch)
+        elif batch.damage.kind is DamageKind.GONE:
+            yield gone
+        else:
+            yield lost_rows(page.broker, page.store, file, batch)
 
 
-def _part(page: int, first: Position | None, last: Position) -> FilePart | None:
+def _numbers(last: Position, here: Iterable[int]) -> Iterable[int]:
+    """The pages that were listed when a position was taken; a position of an older version does not say."""
+    runs = last.get("pages")
+    return sorted(here) if runs is None else (n for first, end in runs for n in range(first, end + 1))
+
+
+def _part(page: PageFile, first: Position | None, last: Position) -> FilePart | None:
     """What of a page lies between two positions."""
-    if page > last["page"] or (first is not None and page < first["page"]):
+    if first is not None and (last.get("run", 0) > first.get("run", 0) or last["page"] < first["page"]):
+        first = None
+    if page.number > last["page"] or (first is not None and page.number < first["page"]):
         return None
-    begun = first is not None and page == first["page"]
-    start, number = (first["bytes"], first["number"]) if first is not None and begun else (0, 0)
-    end = last["bytes"] if page == last["page"] else None
-    return None if end is not None and end <= start else FilePart(start, number, end)
+    begun = first["number"] if first is not None and page.number == first["page"] else 0
+    start = _behind(page, begun)
+    if page.number < last["page"]:
+        return FilePart(start, begun)
+    return FilePart(start, begun, max(_behind(page, last["number"]), start + 1)) if last["number"] > begun else None
 
 
-def _end_of(store: Store, known: Position | None) -> Position:
-    """The position behind the last whole record of a store."""
+def _behind(page: PageFile, number: int) -> int:
+    """The offset behind so many records: where they end may be another place since a compaction."""
+    at = 0
+    for _, frames in read_chunks(page.path) if number else ():
+        more = number - frames.number
+        at = frames.base + (int(frames.offset[more]) if more < len(frames.offset) else frames.end)
+        if more <= len(frames.offset):
+            break
+    return at
+
+
+def _end_of(store: Store, known: Position | None, *, whole: bool) -> Position:
+    """The position behind the last whole record of a store. ``whole``: with all pages, also those before ``known``."""
     page = store.pages[-1]
-    bytes_, number = 0, 0
-    if known is not None and known["page"] == page.number and known["bytes"] <= page.size:
-        bytes_, number = known["bytes"], known["number"]
-    elif known is not None and known["page"] > page.number:
-        return known
-    for _, frames in read_chunks(page.path, part=FilePart(bytes_, number)):
-        bytes_, number = frames.base + frames.end, frames.number + len(frames.offset)
-    return {"page": page.number, "bytes": bytes_, "number": number}
+    anew = known is not None and _began_anew(store, known)
+    run = 0 if known is None else known.get("run", 0) + anew
+    before = None if anew else known
+    begun = before["number"] if before is not None and before["page"] == page.number else 0
+    end, number = _behind(page, begun), begun
+    for _, frames in read_chunks(page.path, part=FilePart(end, number)):
+        end, number = frames.base + frames.end, frames.number + len(frames.offset)
+    if before is not None and (before["page"], before["number"]) == (page.number, number):
+        return before
+    listed = [page.number for page in store.pages if whole or before is None or _has_more(page, before)]
+    return {
+        "page": page.number, "bytes": end, "number": number, "pages": [*map(list, runs_of(listed))],
+        "id": _first_id(page), "run": run, "at": int(datetime.now(UTC).timestamp() * 1000),
+    }  # fmt: skip
+
+
+def _has_more(page: PageFile, known: Position) -> bool:
+    """Whether a page has something behind a position."""
+    return (page.number, page.size) > (known["page"], known["bytes"])
+
+
+def _began_anew(store: Store, known: Position) -> bool:
+    """Whether page numbers were given again since."""
+    here = {page.number: page for page in store.pages}
+    if max(here) < known["page"]:
+        return True
+    page, first = here.get(known["page"]), known.get("id")
+    return page is not None and first is not None and _first_id(page) not in (first, None)
+
+
+def _first_id(page: PageFile) -> int | None:
+    """Of the first message in a page."""
+    for content, frames in read_chunks(page.path):
+        with suppress(Undecodable, IndexError):
+            offset, length = int(frames.offset[0]), int(frames.length[0])
+            return route_at(memoryview(content.buffer)[: content.size], offset, length)[5]
+        break
+    return None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import random
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from golden_cases import GoldenCase, cases
+from incremental_exports import PagingBroker
+from program import call
 from table_rows import assert_same, rows_of
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
@@ -205,7 +210,7 @@ def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark:
 
 
 def test_a_page_that_is_deleted_before_it_is_read_is_passed_over(tmp_path: Path) -> None:
-    """What the broker deletes between two steps of a batch was consumed; the rest of the batch is there."""
+    """What the broker deletes between two steps of a batch is told; the rest of the batch is there."""
     from pagefmt.spark.stream import PageFilesStream
 
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
@@ -217,3 +222,114 @@ def test_a_page_that_is_deleted_before_it_is_read_is_passed_over(tmp_path: Path)
     rows = [row for batch in stream.read(group) for row in batch.to_pylist()]
     expected = [row["number"] for row in rows_of(case, TableBody.SIZE) if row["page"] != int(gone.name[:9])]
     assert [row["number"] for row in rows] == expected and len(expected) > 50
+
+
+def test_a_batch_that_failed_is_read_again_equally(spark: Any, tmp_path: Path) -> None:
+    """From the checkpoint, to the time; what came meanwhile is the next batch."""
+    broker = PagingBroker(tmp_path / "data")
+    broker.write(50)
+    seen: list[list[Any]] = []
+
+    def take(batch: Any, _: int) -> None:
+        seen.append(batch.collect())
+        if len(seen) == 1:
+            raise RuntimeError("the first time")
+
+    def catch_up() -> None:
+        table = spark.readStream.format(NAME).load(str(tmp_path / "data"))
+        query = table.writeStream.foreachBatch(take).option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query.trigger(availableNow=True).start().awaitTermination(120)
+
+    with pytest.raises(Exception, match="the first time"):
+        catch_up()
+    broker.write(20)
+    catch_up()
+    catch_up()
+    assert seen[0] == seen[1] != [] and len(seen) == 3
+    assert Counter((row["page"], row["id"]) for rows in seen[1:] for row in rows) == broker.every
+
+
+def stream_of(data: Path, **more: str) -> Any:
+    from pagefmt.spark.stream import PageFilesStream
+
+    return PageFilesStream(SourceOptions.of({"path": str(data), "damage": "true", **more}))
+
+
+def batch_of(data: Path, start: Any, end: Any, between: Callable[[], object] = lambda: None) -> list[dict[str, Any]]:
+    """As Spark reads it, each time by another process: offsets are JSON."""
+    stream = stream_of(data)
+    groups = stream.partitions(*json.loads(json.dumps([start, end])))
+    between()
+    return [row for group in groups for batch in stream.read(group) for row in batch.to_pylist()]
+
+
+def messages_of(rows: list[dict[str, Any]]) -> Counter[tuple[int, int]]:
+    return Counter((row["page"], row["id"]) for row in rows if row["damage"] is None)
+
+
+def test_a_stream_is_exact_beside_a_broker_that_deletes(tmp_path: Path) -> None:
+    """A batch is the same when it is read again, to the time; each message is there once, or its page is told."""
+    data = tmp_path / "data"
+    broker, chance = PagingBroker(data), random.Random(3)
+    (start, found, lost) = ({}, Counter[tuple[int, int]](), set[int]())
+    for night in range(40):
+        if night % 10 == 9:
+            broker.start_anew()
+        broker.write(chance.randrange(40))
+        end = json.loads(json.dumps(stream_of(data).latestOffset(start)))
+        first = batch_of(data, start, end)
+        assert batch_of(data, start, end) == first
+        assert stream_of(data).latestOffset(end) == end and batch_of(data, end, end) == []
+        there = {path.name for path in broker.folder.glob("*.page")}
+        rows = batch_of(data, start, end, lambda: broker.delete(chance.randrange(4)))
+        deleted = there - {path.name for path in broker.folder.glob("*.page")}
+        told = {json.loads(row["damage"])["file"] for row in rows if row["damage"] is not None}
+        wanted = {f"{page:09d}.page" for page, _ in messages_of(first)}
+        assert told == deleted & wanted
+        again = batch_of(data, start, end)
+        assert [row for row in again if row["damage"] is None] == [row for row in rows if row["damage"] is None]
+        assert {json.loads(row["damage"])["kind"] for row in again if row["damage"] is not None} <= {"deleted"}
+        lost |= {key for key in messages_of(first) if f"{key[0]:09d}.page" in told}
+        found += messages_of(rows)
+        start = end
+    assert found == broker.every - Counter(lost) and len(lost) > 10
+
+
+def test_a_stream_goes_on_behind_a_compaction(tmp_path: Path) -> None:
+    """Offsets of the file are other ones then."""
+    case = next(case for case in cases() if str(case) == "2.56.0/scattered-acks")
+    data = case.copy(tmp_path)
+    pages = sorted((data / "paging").rglob("*.page"))
+    last = pages[-1].read_bytes()
+    pages[-1].write_bytes(last[: len(last) * 2 // 3])
+    end = stream_of(data).latestOffset({})
+    first = messages_of(batch_of(data, {}, end))
+    pages[-1].write_bytes(last)
+    assert call("pages", "compact", data, "--in-place", "--no-backup").status == 0
+    more = batch_of(data, end, stream_of(data).latestOffset(end))
+    assert {row["page"] for row in more} <= {int(pages[-1].stem)} and all(row["damage"] is None for row in more)
+    every = Counter((row["page"], row["id"]) for row in rows_of(case, TableBody.SIZE))
+    assert first + messages_of(more) == every or not pages[-1].exists()
+
+
+def test_a_store_that_goes_away_whole_is_told(tmp_path: Path) -> None:
+    broker = PagingBroker(tmp_path / "data")
+    broker.write(50)
+    end = stream_of(tmp_path / "data").latestOffset({})
+    shutil.rmtree(broker.folder)
+    told = [json.loads(row["damage"]) for row in batch_of(tmp_path / "data", {}, end)]
+    assert [each["page"] for each in told] == sorted({page for page, _ in broker.every})
+    assert {each["kind"] for each in told} == {"deleted"}
+
+
+def test_positions_of_an_older_version_are_understood(tmp_path: Path) -> None:
+    """They have page, offset and number alone."""
+    broker = PagingBroker(tmp_path / "data")
+    broker.write(50)
+    end = stream_of(tmp_path / "data").latestOffset({})
+    broker.write(50)
+    plain = {name: {key: where[key] for key in ("page", "bytes", "number")} for name, where in end.items()}
+    assert stream_of(tmp_path / "data").latestOffset(plain).keys() == end.keys()
+    now = stream_of(tmp_path / "data").latestOffset(plain)
+    first, second = batch_of(tmp_path / "data", {}, plain), batch_of(tmp_path / "data", plain, now)
+    assert messages_of(first) + messages_of(second) == broker.every
