@@ -3,12 +3,12 @@
 ``again``: an incremental export, and the same once more, when nothing is new.
 
     python bench/export.py [--size-mb 300] [--sets a,b,c] [--data DIR] [--runs 3] [--cores 2] [--ways plain,address,…]
-                           [--workers N] [-- OPTION…]
+                           [--workers N] [--where s3|tar|tar.gz|tar.zst|zip] [-- OPTION…]
 
 Spark's Python workers are reaped by nobody, so that no parent ever learns what they took: the processes of the session
 are looked at fifty times a second, and what each had taken when it was last seen is summed. Linux only. ``--workers``:
 of a cluster on this machine in the place of local[N], with the cores shared among them; its services are counted, their
-start is not.
+start is not. ``--where``: the directory is packed first, or put into an S3 server (moto's, one process, not counted).
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "tests" / "support")]
 
+import pytest  # noqa: E402
+from far_inputs import object_server, packed  # noqa: E402
 from make_pages import write  # noqa: E402
 from spark_cluster import SparkCluster, spark_cluster  # noqa: E402
 
@@ -89,14 +91,25 @@ def once(words: list[str], services: Sequence[int]) -> tuple[Counter[str], float
     return found, time.monotonic() - begun, most
 
 
-def measure(name: str, data: Path, given: argparse.Namespace, on: SparkCluster | None) -> None:
+@contextmanager
+def lying(data: Path, where: str) -> Iterator[str]:
+    """The directory as the command is to find it."""
+    with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder, pytest.MonkeyPatch.context() as patch:
+        if where == "s3":
+            with object_server(patch) as server:
+                yield server.direct(server.put(data, "bench"))
+        else:
+            yield str(packed(data, Path(folder), where) if where else data)
+
+
+def measure(name: str, data: str, given: argparse.Namespace, on: SparkCluster | None) -> None:
     place = ["--master", f"local[{given.cores}]"]
     if on is not None:
         place = ["--master", on.url, "--conf", "spark.driver.host=127.0.0.1"]
     for way in given.ways.split(","):
         for run in range(given.runs):
             with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:
-                words = [sys.executable, "-m", "pagectl", "export", str(data), "--to", f"{folder}/out"]
+                words = [sys.executable, "-m", "pagectl", "export", data, "--to", f"{folder}/out"]
                 body = () if "--what" in WAYS[way] and way != "everything" else BODY
                 words += [*place, *body, *WAYS[way], *given.further]
                 services = on.processes if on else ()
@@ -120,6 +133,7 @@ def main() -> None:
     options.add_argument("--cores", type=int, default=2)
     options.add_argument("--ways", default="plain", help=", ".join(WAYS))
     options.add_argument("--workers", type=int, default=0)
+    options.add_argument("--where", default="")
     options.add_argument("further", nargs="*", help="options handed on to export")
     given = options.parse_args()
     print(f"{'set':4}{'way':11}{'run':>4}{'cpu s':>8}{'wall s':>8}{'MiB':>8}  {'files':18}  by process")
@@ -129,12 +143,14 @@ def main() -> None:
         if given.workers:
             on = stack.enter_context(spark_cluster(Path(folder), workers=given.workers, cores=cores))
         if given.data is not None:
-            measure("-", given.data, given, on)
+            with lying(given.data, given.where) as found:
+                measure("-", found, given, on)
             return
         for name in given.sets.split(","):
             data = Path(folder, name)
             write(data, name, given.size_mb)
-            measure(name, data, given, on)
+            with lying(data, given.where) as found:
+                measure(name, found, given, on)
             shutil.rmtree(data)
 
 

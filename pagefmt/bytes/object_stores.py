@@ -116,8 +116,8 @@ class _StoredFile(OpenFile):
         self._file.close()
 
 
-def check_settings(scheme: str, authority: str, query: str) -> None:
-    """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
+def refuse_credentials(scheme: str, authority: str) -> None:
+    """Raises ``UnusableUrl``, whose text has none either."""
     scheme = _SAME.get(scheme, scheme)
     user, at, _ = authority.rpartition("@")
     if at and (":" in user or scheme == "s3"):
@@ -125,6 +125,12 @@ def check_settings(scheme: str, authority: str, query: str) -> None:
             f"{scheme}://…: credentials must not stand in a URL; put them into the environment "
             "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
         )
+
+
+def check_settings(scheme: str, authority: str, query: str) -> None:
+    """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
+    refuse_credentials(scheme, authority)
+    scheme = _SAME.get(scheme, scheme)
     known = SETTINGS.get(scheme, ())
     for each in filter(None, query.split("&")):
         name = each.partition("=")[0]

@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -146,8 +147,7 @@ def _folder(path: Path) -> DataLocation:
 
 def _refuse_two_layouts(path: Path) -> None:
     """A folder with the pages of two brokers names neither of them."""
-    usual = [data / name for data in (path, path / "data") for name in PAGING_NAMES]
-    found = list(filter(_is_folder, usual))
+    found = [data / name for data in (path, path / "data") for name in _folders(data, PAGING_NAMES)]
     if len(found) > 1 and all(map(_holds_stores, found)):
         raise LocateError(f"{path}: pages in {found[0]} and in {found[1]}; name the one that is meant")
 
@@ -166,11 +166,17 @@ def _beside(paging: Path) -> DataLocation:
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
-    return next((folder / name for name in names if _is_folder(folder / name)), None)
+    found = _folders(folder, names)
+    return next((folder / name for name in names if name in found), None)
 
 
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() if isinstance(path, FarPath) else os.path.isdir(path)  # noqa: PTH112 (no error on loops)
+def _folders(folder: Path, names: tuple[str, ...]) -> list[str]:
+    """Which of these are folders; links may lead to them. Where every question is a request, one is enough."""
+    if not isinstance(folder, FarPath):
+        return [name for name in names if os.path.isdir(folder / name)]  # noqa: PTH112 (no error on loops)
+    with suppress(FileNotFoundError):
+        return [each.name for each in folder.entries() if each.is_dir() and each.name in names]
+    return []
 
 
 def _is_store(folder: Path) -> bool:

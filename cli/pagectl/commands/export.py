@@ -372,6 +372,7 @@ def _folder(to: str, master: str) -> Path | None:
     """OUT, if every task sees it as a folder. A path without a scheme is on a cluster's default file system."""
     from pathlib import Path
 
+    from pagefmt.bytes.object_stores import refuse_credentials
     from pagefmt.spark.session import is_local
 
     if to.startswith("file:"):
@@ -379,6 +380,8 @@ def _folder(to: str, master: str) -> Path | None:
     elif is_local(master) and "://" not in to:
         folder = Path(to)
     else:
+        scheme, _, rest = to.partition("://")
+        refuse_credentials(scheme, rest.partition("/")[0])
         return None
     if folder.exists() and not folder.is_dir():
         raise CallError(f"{folder}: is a file; name a folder that does not exist yet")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,10 +88,22 @@ def _far(path: FarPath, *, far: bool, broker_xml: Path | None) -> OpenedBroker:
         )
     if broker_xml is not None:
         raise CallError(f"{path}: --broker-xml goes with a local DIR; name the data directory itself")
+    from tempfile import gettempdir
+
     place = locate(path)
     if not place.obvious:
         note(f"{path} is read as {place.kind}")
+    if path.compressed:
+        note(f"{path}: is compressed; what is in it goes into a temporary file without a name in {gettempdir()}")
+    elif not path.in_archive:
+        _note_no_locks()
     return OpenedBroker(place)
+
+
+@cache
+def _note_no_locks() -> None:
+    """Once, however many brokers there are."""
+    note("below a URL no lock can be seen; what is read there has to be a copy that no broker works on")
 
 
 def is_configuration(path: Path) -> bool:
