@@ -36,3 +36,8 @@ def named_queue(bindings: Bindings, name: str) -> QueueBinding:
 def qualified(queue: QueueBinding) -> str:
     """``address::queue``."""
     return f"{queue.address}{FQQN}{queue.name}"
+
+
+def has_wildcards(address: str) -> bool:
+    """Whether it stands for others, as brokers read it unless they are told otherwise."""
+    return not {"#", "*"}.isdisjoint(address.split("."))

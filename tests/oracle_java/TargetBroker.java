@@ -142,6 +142,9 @@ public final class TargetBroker {
          ActiveMQBuffer body = message.getBodyBuffer();
          byte[] content = new byte[body.readableBytes()];
          body.readBytes(content);
+         if (message.getType() == Message.MAP_TYPE) {
+            Arrays.sort(content);  // maps have no order
+         }
          hash.update(content);
          small = content.length < 32 ? HexFormat.of().formatHex(content) : "";
       }

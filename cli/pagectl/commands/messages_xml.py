@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pagefmt.exchange.xml_writing import JournalXml
     from pagefmt.messages.large import LargeMessages
 
+_WILDCARDS = "for a queue of an address with wildcards, which the importer of 2.56 refuses; see: pagectl messages send"
 EXAMPLES = (
     ("All messages and the queues that they wait for", "messages xml /var/lib/broker --to messages.xml"),
     ("One queue, to be imported elsewhere", "messages xml /var/lib/broker --queue red.news --to red.xml"),
@@ -101,6 +102,7 @@ def _page(
 ) -> None:  # fmt: skip
     from pagefmt.bytes.files import NotReadable
     from pagefmt.bytes.wire import Undecodable
+    from pagefmt.directory.queue_names import has_wildcards
     from pagefmt.exchange.xml_writing import xml_message
     from pagefmt.outstanding.ack_state import LIVE, AckState
     from pagefmt.pages.frames import Damage
@@ -131,6 +133,9 @@ def _page(
                 done.failed.append(f"message {record.message.id}: {err}")
                 continue
             done.messages += 1
+            found = (bindings.queues[queue] for queue, _ in mine if queue in bindings.queues)
+            if any(each.name in names and has_wildcards(each.address) for each in found):
+                lost.append(_WILDCARDS)
             done.lost.update(list(dict.fromkeys(lost)))
         if opened.damage is not None:
             done.damaged |= at.tell(opened.damage)

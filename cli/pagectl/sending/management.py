@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from pagectl.sending.peer import LinkEnded, Peer
@@ -20,24 +21,21 @@ class AddressRules(NamedTuple):
     forgets: bool
 
 
-UNKNOWN: Final = AddressRules(None, False, False)
-
-
-def rules_of(peer: Peer, address: str) -> AddressRules:
-    """Those of the address. Raises ``ConnectionLost``."""
+def rules_of(peer: Peer, addresses: Iterable[str]) -> dict[str, AddressRules]:
+    """Those of the addresses. Raises ``ConnectionLost``."""
+    found = dict.fromkeys(addresses, AddressRules(None, False, False))
     if "artemis" not in (peer.product or ""):
-        return UNKNOWN
+        return found
     try:
-        settings = json.loads(
-            _only(peer.ask({"_AMQ_OperationName": "getAddressSettingsAsJSON"}, json.dumps([address])))
-        )
-        ids = settings.get("idCacheSize") or _only(peer.ask({"_AMQ_Attribute": "IDCacheSize"}, None))
-        kept = _only(peer.ask({"_AMQ_Attribute": "PersistIDCache"}, None))
+        remembered = int(_only(peer.ask({"_AMQ_Attribute": "IDCacheSize"}, None)))
+        forgets = _only(peer.ask({"_AMQ_Attribute": "PersistIDCache"}, None)) is False
+        for each in found:
+            told = json.loads(_only(peer.ask({"_AMQ_OperationName": "getAddressSettingsAsJSON"}, json.dumps([each]))))
+            drops = told.get("addressFullMessagePolicy") == "DROP"
+            found[each] = AddressRules(told.get("idCacheSize", remembered), drops, forgets)
     except (LinkEnded, ValueError, AttributeError, TypeError):
-        return UNKNOWN
-    return AddressRules(
-        ids if isinstance(ids, int) else None, settings.get("addressFullMessagePolicy") == "DROP", kept is False
-    )
+        return found
+    return found
 
 
 def _only(answer: str | None) -> Any:

@@ -18,7 +18,7 @@ from pagefmt.columns.json_lines import picked_lines
 from pagefmt.conversion.forms import NewForm
 from pagefmt.conversion.names import ANYCAST, NewNames, routing_of
 from pagefmt.directory.locks import node_id
-from pagefmt.directory.queue_names import FQQN, qualified
+from pagefmt.directory.queue_names import FQQN, has_wildcards, qualified
 from pagefmt.editions import NEWEST
 from pagefmt.exchange.outgoing import Outgoing, SendingWay, outgoing, own_duplicate_id
 from pagefmt.messages.amqp_message import AmqpMessageBase
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState
     from pagefmt.selector import Selector
 
-_WILD: Final = frozenset("#*")
 _NEW_FORM: Final = NewForm(NewNames(), NEWEST, old=True)
 _ADDRESS: Final = "the address alone: clients read ADDRESS::QUEUE for the destination"
 CAPABILITIES: Final = {"ANYCAST": "queue", "MULTICAST": "topic"}
@@ -96,7 +95,7 @@ class QueueToSend:
         of such a one has goes to the address that it was sent to, and the broker finds the queue."""
         address, both, queue = self.target.partition(FQQN)
         own = message.address
-        wild = both and own and _WILD & set(address.split(".")) and _matches(address.split("."), own.split("."))
+        wild = both and own and has_wildcards(address) and _matches(address.split("."), own.split("."))
         return f"{own}{FQQN}{queue}" if wild else self.target
 
 

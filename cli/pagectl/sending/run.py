@@ -92,12 +92,9 @@ class Sending:
 
     def _check(self, peer: Peer, queues: list[QueueToSend]) -> None:
         """Refuses to go on where the broker has forgotten ids of what may have been sent. Raises ``CallError``."""
-        asked: dict[str, AddressRules] = {}
+        asked = rules_of(peer, (each.target.partition(FQQN)[0] for each in queues))
         for each in queues:
-            address = each.target.partition(FQQN)[0]
-            if address not in asked:
-                asked[address] = rules_of(peer, address)
-            self._rules[each.target] = asked[address]
+            self._rules[each.target] = asked[each.target.partition(FQQN)[0]]
             found = self.checkpoint.queues.get(each.name)
             if found is not None and found.unsure > self.remembered(each):
                 raise CallError(
