@@ -182,9 +182,9 @@ class ExportLog:
             return None
         try:
             tables = [opened.read_all() for opened in (_opened(path, _FIELDS) for path in files)]
-            settings = json.loads(tables[-1].schema.metadata[_SETTINGS])
-            pages = pa.concat_tables(tables)
-        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as err:
+            settings = dict(json.loads(tables[-1].schema.metadata[_SETTINGS]))
+            pages = pa.concat_tables(tables).select([each.name for each in _FIELDS])
+        except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as err:
             raise LogRefused(
                 f"{folder / EXPORTED}: what was exported cannot be read ({' '.join(str(err).split())[:200]}); "
                 "write the table anew with --mode overwrite"
@@ -236,7 +236,10 @@ class ExportLog:
 
 def _opened(path: Path, fields: Iterable[pa.Field]) -> pa.RecordBatchFileReader:
     options = pa.ipc.IpcReadOptions(included_fields=[SCHEMA.get_field_index(each.name) for each in fields])
-    return pa.ipc.open_file(pa.memory_map(str(path)), options=options)
+    found = pa.ipc.open_file(pa.memory_map(str(path)), options=options)
+    if not found.schema.equals(pa.schema(fields)):
+        raise ValueError(f"{path.name} has other columns")
+    return found
 
 
 @dataclass(slots=True)
@@ -247,7 +250,7 @@ class BrokerNews:
     """
 
     broker: FleetBroker
-    skipped: dict[str, frozenset[int]] = field(default_factory=dict)
+    skipped: dict[str, Ints] = field(default_factory=dict)
     known: dict[tuple[str, int], PageMessages] = field(default_factory=dict)
     deleted: list[PageEntry] = field(default_factory=list)
     looked: int = 0
@@ -256,9 +259,8 @@ class BrokerNews:
         """What of a piece has to be looked at."""
         if piece.store is None or not piece.runs:
             return piece
-        skipped, store = self.skipped.get(piece.store, frozenset()), store_text(piece.store)
-        every = [*piece.numbers()]
-        numbers = [each for each in every if each not in skipped]
+        store, every = store_text(piece.store), np.fromiter(piece.numbers(), np.int64)
+        numbers = every[~np.isin(every, self.skipped.get(piece.store, every[:0]))].tolist()
         known = {each: self.known[store, each] for each in numbers if (store, each) in self.known}
         size = piece.size * len(numbers) // len(every)
         return replace(piece, runs=runs_of(numbers), size=size, known=known) if numbers else None
@@ -280,7 +282,7 @@ def news_of(broker: FleetBroker, log: ExportLog | None) -> BrokerNews:
         for store in stores(broker.place):
             name = store_text(store.name)
             same, looked = _compared(store, name, before)
-            found.skipped[store.name] = frozenset(same)
+            found.skipped[store.name] = np.array(same, np.int64)
             found.looked += len(store.pages) - len(same) + (store.problem is not None)
             again |= looked
             there = gone if store.problem else {(name, page.number): None for page in store.pages}
@@ -298,9 +300,9 @@ def news_of(broker: FleetBroker, log: ExportLog | None) -> BrokerNews:
 
 def _compared(
     store: Store, name: str, before: Mapping[tuple[str, int], dict[str, Any]]
-) -> tuple[set[int], dict[tuple[str, int], dict[str, Any]]]:  # fmt: skip
+) -> tuple[list[int], dict[tuple[str, int], dict[str, Any]]]:  # fmt: skip
     """Pages that are as they were, and what is known of those that may not be."""
-    same: set[int] = set()
+    same: list[int] = []
     again = {}
     statuses = {each.name: status for each, status in store_entries(store.folder)} if before and store.pages else {}
     for page in store.pages:
@@ -308,7 +310,7 @@ def _compared(
         if entry is not None:
             identity = identity_of(page, statuses.get(page.name))
             if entry["state"] != DELETED and identity is not None and identity == entry["identity"]:
-                same.add(page.number)
+                same.append(page.number)
             else:
                 again[name, page.number] = entry
     return same, again

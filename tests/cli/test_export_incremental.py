@@ -26,7 +26,7 @@ from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.pages.paging import PageFile
 from pagefmt.spark import session
-from pagefmt.spark.exported import ExportLog, LogRefused, all_news, identity_of
+from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of
 from pagefmt.spark.new_rows import new_rows
 from pagefmt.spark.table_folder import table_at
 
@@ -239,6 +239,33 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
     shutil.rmtree(out / "_exported")
     refused = call(*words)
     assert refused.status == 2 and "does not know what was exported to it" in refused.err, refused
+
+
+def arrow_file(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+SOUND = pa.table({each.name: pa.array([], each.type) for each in SCHEMA})
+SPOILT = {
+    "empty": b"", "no Arrow": b"x" * 9999, "other columns": arrow_file(pa.table({"page": [1]})),
+    "no settings": arrow_file(SOUND),
+    "settings of another kind": arrow_file(SOUND.replace_schema_metadata({"pagectl.export": "[7]"})),
+    "settings that are none": arrow_file(SOUND.replace_schema_metadata({"pagectl.export": "{"})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_a_log_that_cannot_be_read_ends_the_call(spoilt: str, tmp_path: Path) -> None:
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / "_exported").mkdir()
+    (tmp_path / "_exported" / "part-000001-0123456789ab.arrow").write_bytes(SPOILT[spoilt])
+    answer = call("export", ACKED.data(), "--to", tmp_path, "--incremental")
+    assert answer.status == 2 and answer.err.count("\n") == 1 and "what was exported cannot be read" in answer.err, (
+        answer
+    )
 
 
 def test_two_runs_at_once_are_one_and_a_refusal(tmp_path: Path) -> None:
