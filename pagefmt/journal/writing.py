@@ -151,8 +151,9 @@ def write_journal(
 ) -> None:
     """Records in new files of one size, larger only for a larger record; what is left of each is zero.
 
-    ``name``: of a file, with a place for its id. A PREPARE gets the number of its records in its file. ``like``: a file
-    whose owner and rights they get. ``first``: the id of the first. Memory: a record, where ``records`` is an iterator.
+    ``name``: of a file, with a place for its id. A PREPARE or COMMIT gets the number of its records in its file.
+    ``like``: a file whose owner and rights they get. ``first``: the id of the first. Memory: a record, where
+    ``records`` is an iterator.
     """
     disk = disk or Disk()
     waiting = _Waiting(iter(records))
@@ -176,7 +177,7 @@ class _Waiting:
         at, here = HEADER.size, Counter[int]()
         while self.record is not None:
             record = self.record
-            if record.kind is RecordKind.PREPARE:
+            if record.kind in _ENDS:
                 record = record._replace(records=here[record.tx])
             encoded = encode(record, file_id, FORMAT)
             if at + len(encoded) > size and at > HEADER.size:
