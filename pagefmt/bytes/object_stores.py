@@ -25,6 +25,10 @@ T = TypeVar("T")
 
 AGAIN_FOR: Final = 20.0
 """Seconds after which a request that failed is not made again."""
+LOST: Final = 3
+"""Requests that fail to the end, one after another: the store is gone."""
+LOST_FOR: Final = 60.0
+"""Seconds for which nobody asks it then."""
 _FIRST_WAIT: Final = 0.2
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 _AZURE: Final = ("enable_tls", "blob_storage_authority", "dfs_storage_authority")
@@ -52,32 +56,61 @@ class UnusableUrl(PageFmtError):
     """A URL that cannot be read, or must not be written so."""
 
 
-class ObjectStore(FileTree):
-    """The files below an authority: a bucket, a container, a name node."""
+class StoreLost(PageFmtError):
+    """A store that has failed to answer again and again: whatever is read there ends."""
 
-    def __init__(self, system: FileSystem, base: str) -> None:
-        self._system, self._base = system, base.rstrip("/")
+
+class ObjectStore(FileTree):
+    """The files below an authority: a bucket, a container, a name node.
+
+    A request that fails to the end is like a disk that does not give a file; ``LOST`` of them one after another raise
+    ``StoreLost``, and so does every other one for a while, so that no export waits for each page of a store that is
+    gone.
+    """
+
+    def __init__(self, system: FileSystem, base: str, shown: str = "") -> None:
+        self._system, self._base, self._shown = system, base.rstrip("/"), shown
+        self._failed, self._lost_at = 0, 0.0
 
     @classmethod
     def at(cls, scheme: str, authority: str, query: str) -> ObjectStore:
         """Raises ``UnusableUrl``."""
         check_settings(scheme, authority, query)
         stay_alone()
-        return cls(*_file_system(_SAME.get(scheme, scheme), authority, query))
+        return cls(*_file_system(_SAME.get(scheme, scheme), authority, query), f"{scheme}://{authority}")
 
     def _path(self, inner: str) -> str:
         return f"{self._base}/{inner}" if inner else self._base or "/"
 
+    def ask(self, request: Callable[[], T]) -> T:
+        """What a request gives. Raises ``OSError`` and ``StoreLost``."""
+        if self._failed >= LOST and time.monotonic() - self._lost_at < LOST_FOR:
+            raise StoreLost(f"{self._shown}: the store does not answer; export again when it does")
+        try:
+            found = patiently(request)
+        except OSError as err:
+            self._failed = self._failed + 1 if err.errno == errno.EIO else 0
+            self._lost_at = time.monotonic()
+            if self._failed < LOST:
+                raise
+            raise StoreLost(f"{self._shown}: {err.strerror}, {LOST} times; export again when it answers") from err
+        self._failed = 0
+        return found
+
     def status(self, inner: str) -> os.stat_result:
         """Folders have no time."""
-        return _status(patiently(lambda: self._system.get_file_info(self._path(inner))))
+        return self.ask(lambda: self.status_now(inner))
+
+    def status_now(self, inner: str) -> os.stat_result:
+        """Without patience."""
+        return _status(self._system.get_file_info(self._path(inner)))
 
     def entries(self, inner: str) -> Iterator[FarEntry]:
         """Some stores list a folder among what it holds."""
         from pyarrow.fs import FileSelector
 
         folder = self._path(inner)
-        for each in patiently(lambda: self._system.get_file_info(FileSelector(folder))):
+        for each in self.ask(lambda: self._system.get_file_info(FileSelector(folder))):
             name = each.path.rstrip("/").removeprefix(folder).strip("/")
             if name and "/" not in name:
                 yield FarEntry(name, _status(each))
@@ -85,14 +118,14 @@ class ObjectStore(FileTree):
     def opened(self, inner: str) -> OpenFile:
         """Its size is asked for at once."""
         path = self._path(inner)
-        return _StoredFile(patiently(lambda: self._system.open_input_file(path)), lambda: self.status(inner))
+        return _StoredFile(self, inner, self.ask(lambda: self._system.open_input_file(path)))
 
 
 class _StoredFile(OpenFile):
-    __slots__ = ("_file", "_size", "_status")
+    __slots__ = ("_file", "_inner", "_size", "_store")
 
-    def __init__(self, file: NativeFile, status: Callable[[], os.stat_result]) -> None:
-        self._file, self._status = file, status
+    def __init__(self, store: ObjectStore, inner: str, file: NativeFile) -> None:
+        self._store, self._inner, self._file = store, inner, file
         self._size: int = file.size()
 
     def size(self) -> int:
@@ -106,11 +139,11 @@ class _StoredFile(OpenFile):
             try:
                 found: bytes = self._file.read_at(count, at)
             except OSError:
-                self._status()
+                self._store.status_now(self._inner)
                 raise
             return found
 
-        return patiently(once) if count > 0 else b""
+        return self._store.ask(once) if count > 0 else b""
 
     def close(self) -> None:
         self._file.close()

@@ -3,8 +3,9 @@
     spark.dataSource.register(PageFiles)
     spark.read.format("artemis-pages").load("/var/lib/broker/data")
 
-``load`` takes a data, paging or store directory, or a page file, or a pattern of such paths; every machine of the
-cluster must see them under the same path. ``readStream`` follows paging directories (see ``pagefmt.spark.stream``).
+``load`` takes a data, paging or store directory, or a page file, also below a URL or inside of an archive, or a pattern
+of such paths; every machine of the cluster must see local ones under the same path. ``readStream`` follows paging
+directories (see ``pagefmt.spark.stream``).
 Options: ``brokers`` (a list, see ``pagefmt.directory.fleet``), ``content`` (of ``TableContent``), ``body`` (none, size,
 text, value, base64), ``where`` (a selector), ``columns`` (names by commas: no more is read than they need; Spark does
 not tell a source which columns a query uses), ``paging``, ``journal``, ``bindings`` (directories of the one broker that

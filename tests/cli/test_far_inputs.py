@@ -29,7 +29,8 @@ from pagefmt.directory.locate import locate
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.groups import grouped
 from pagefmt.spark.options import SourceOptions, TableSpec
-from pagefmt.spark.rows import LostRows, rows_of
+from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
+from pagefmt.spark.source import PageFiles
 from pagefmt.spark.stream import PageFilesStream
 from pagefmt.spark.survey import surveyed
 from pagefmt.spark.table import TableTarget, surveys, write_by_tasks
@@ -232,6 +233,8 @@ def test_export_and_data_source_on_spark(
     server: ObjectServer, spark_context: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In workers of their own, where a task has nothing but the path."""
+    from pyspark.sql import SparkSession
+
     url = server.put(MIXED.data(), "spark")
     expected = read(str(MIXED.data()), TableContent.PAGED_MESSAGES)[0]
     archive = packed(MIXED.data(), tmp_path, "tar.zst")
@@ -242,6 +245,9 @@ def test_export_and_data_source_on_spark(
         with table_at(tmp_path / "out" / str(len(given))) as folder:
             written = write_by_tasks(spark_context, found.pieces, spec, TableTarget(folder), nullcontext)
         assert (written.rows, written.damaged, written.failed) == (len(expected), [], {})
+        spark = SparkSession.builder.getOrCreate()
+        spark.dataSource.register(PageFiles)
+        assert spark.read.format("artemis-pages").load(given).count() == len(expected)
 
 
 def test_what_was_exported_is_known_there_as_well(server: ObjectServer, tmp_path: Path) -> None:
@@ -278,3 +284,27 @@ def test_a_stream_takes_what_the_local_one_takes(server: ObjectServer) -> None:
         rows[given] = [row for part in parts for batch in stream.read(part) for row in batch.to_pylist()]
     local, far = rows.values()
     assert far == [row for row in local if row["page"] != 2] != local
+
+
+def test_a_store_that_is_gone_is_not_asked_for_each_page(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """What was read stays, and the broker ends with the reason."""
+    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.1)
+    monkeypatch.setattr(object_stores, "LOST_FOR", 3.0)
+    url = server.put(SOME[1].data(), "lost")
+    rows, _ = read(url)
+    server.seen.clear()
+
+    def fail(handler: Any) -> bool:
+        """From the third page on."""
+        return handler.path[-7:] > "02.page" and handler.path.endswith(".page") and handler.refuse(500, "InternalError")
+
+    with server.failing(fail):
+        fewer, told = read(url)
+    asked = {each for each in server.seen if each.endswith(".page")}
+    assert 0 < len(fewer) < len(rows) and len({each.rpartition("/")[2] for each in asked}) < 7
+    (failed,) = [each for each in told if isinstance(each, BrokerFailure)]
+    assert "s3://brokers: " in failed.why and "endpoint" not in failed.why
+    time.sleep(3)
+    assert read(url)[0] == rows
