@@ -41,6 +41,7 @@ CONVERTED_LIMIT: Final = 256 << 20
 """Bytes of a large body that is converted, and so held in memory."""
 _SECTION_LIMIT: Final = 1 << 30
 _HEAD: Final = 1 << 16
+_I32: Final = 0x7FFFFFFF
 
 
 class SendingWay(StrEnum):
@@ -118,7 +119,7 @@ def outgoing(
         if file is None:
             raise NotReadable(f"message {message.id}: its file in the large-messages directory is not there")
     if isinstance(message, AmqpMessageBase):
-        return _as_is(message, file, duplicate_id, scheduled, now)
+        return _as_is(message, file, duplicate_id, scheduled, now, U32 if tunnel else _I32)
     block = _properties(message.header, duplicate_id, scheduled)
     if not tunnel:
         return _converted(message, block, file, now)
@@ -226,14 +227,18 @@ def _bounds(content: bytes) -> list[_Bound]:
 
 
 def _as_is(
-    message: AmqpMessageBase, file: LargeFile | None, duplicate_id: str | None, scheduled: int, now: int
+    message: AmqpMessageBase, file: LargeFile | None, duplicate_id: str | None, scheduled: int, now: int, longest: int
 ) -> Outgoing:
     own = [entry.name for entry in message.extra.entries or () if entry.name != "_AMQ_AD"]
     lost = tuple(f"{name}: what the broker noted beside an AMQP message" for name in own)
+    assert isinstance(message, AmqpMessage | AmqpLargeMessage)
+    header = _time_left(message, now, longest)
+    if header is not None and message.expiration - now > longest:
+        lost += (f"a time to live above {longest} ms becomes that",)
     if isinstance(message, AmqpMessage):
-        edited = _edited(message.encoded, message, duplicate_id, scheduled, now)
+        edited = _edited(message.encoded, header, duplicate_id, scheduled)
         return Outgoing(SendingWay.AS_IS, MessageFormat.AMQP, edited, lost=lost)
-    assert file is not None and isinstance(message, AmqpLargeMessage)
+    assert file is not None
     size = _HEAD
     while True:
         head = b"".join(chunks(file, size))
@@ -244,17 +249,14 @@ def _as_is(
             if size >= file.size:
                 raise
             size *= 4
-    edited = _edited(head[:end], message, duplicate_id, scheduled, now)
+    edited = _edited(head[:end], header, duplicate_id, scheduled)
     return Outgoing(SendingWay.AS_IS, MessageFormat.AMQP, edited, file, skip=end, lost=lost)
 
 
-def _edited(
-    content: bytes, message: AmqpMessage | AmqpLargeMessage, duplicate_id: str | None, scheduled: int, now: int
-) -> bytes:
+def _edited(content: bytes, header: bytes | None, duplicate_id: str | None, scheduled: int) -> bytes:
     """The sections with what is said anew; all other bytes as they are."""
     found = {each.code: each for each in _bounds(content)}
     changes: list[tuple[int, int, bytes]] = []
-    header = _time_left(message, now)
     if header is not None and HEADER in found:
         changes.append((found[HEADER].start, found[HEADER].end, header))
     front = max((each.end for code, each in found.items() if code in (HEADER, DELIVERY)), default=0)
@@ -272,13 +274,14 @@ def _edited(
     return made + content[at:]
 
 
-def _time_left(message: AmqpMessage | AmqpLargeMessage, now: int) -> bytes | None:
-    """The header of a message that lives so long from its arrival, not up to a moment; None: stays as it is."""
+def _time_left(message: AmqpMessage | AmqpLargeMessage, now: int, longest: int) -> bytes | None:
+    """The header of a message that lives so long from its arrival, not up to a moment; None: stays as it is. A longer
+    time than 2^31 - 1 ms brokers as 2.28 take for one in the past."""
     sections = message.scanned()
     header = sections.header
     if header is None or header.ttl is None or "absolute_expiry_time" in sections.properties or not message.expiration:
         return None
-    left = min(max(1, message.expiration - now), U32)
+    left = min(max(1, message.expiration - now), longest)
     out = ByteWriter()
     out.raw(bytes((0, 0x53, HEADER)))
     fields = header_fields(header.durable, header.priority, left, header.first_acquirer, header.delivery_count)

@@ -136,15 +136,15 @@ def compared(name: str, before: Given, after: Given, kinds: Iterable[str], relea
     found: Counter[str] = Counter()
     for kind in kinds:
         one, other = (sorted(getattr(each, kind), key=lambda each: -each.priority) for each in (before, after))
-        if before.scheduled or any(re.search(OTHERWISE["without its file before"], each.text) for each in one):
-            one, other = sorted(one, key=_number), sorted(other, key=_number)
-        if len(one) != len(other):
-            numbers = [{_number(each) for each in found} for found in (one, other)]
-            found[f"{kind} given before alone"] += len(numbers[0] - numbers[1])
-            found[f"{kind} given after alone"] += len(numbers[1] - numbers[0])
-            one, other = (
-                [each for each in found if _number(each) in numbers[0] & numbers[1]] for found in (one, other)
-            )
+        gone = [each for each in one if re.search(OTHERWISE["without its file before"], each.text)]
+        if before.scheduled or gone or len(one) != len(other):
+            found[f"{kind} without its file before"] += len(gone)
+            mine, others = ({_number(each): each for each in found} for found in (one, other))
+            rest = mine.keys() - set(map(_number, gone))
+            found[f"{kind} given before alone"] += len(rest - others.keys())
+            found[f"{kind} given after alone"] += len(others.keys() - rest) - len(gone)
+            numbers = sorted(rest & others.keys())
+            one, other = [mine[each] for each in numbers], [others[each] for each in numbers]
         for a, b in zip(one, other, strict=True):
             if a == b:
                 verdict = "equal"

@@ -54,6 +54,14 @@ def test_a_time_to_live_is_what_is_left_of_it() -> None:
     assert (header.durable, header.priority, header.ttl) == (True, None, 2500)
 
 
+@pytest.mark.parametrize(("tunnel", "left"), [(True, 3_000_000_000), (False, (1 << 31) - 1)])
+def test_a_long_time_to_live_is_cut_where_brokers_take_it_for_the_past(tunnel: bool, left: int) -> None:
+    made = outgoing(amqp(TTL + DATA, 3_000_001_000), None, tunnel=tunnel, duplicate_id="id", scheduled=0, now=1000)
+    header = decode_sections(ByteReader(made.head)).header
+    assert header is not None and header.ttl == left
+    assert bool(made.lost) is not tunnel
+
+
 def test_a_delivery_time_is_added_where_only_the_queue_knows_it() -> None:
     content = sent(amqp(TTL + ANNOTATIONS + DATA), scheduled=99)
     section = decode_sections(ByteReader(content)).message_annotations
