@@ -156,6 +156,9 @@ class MessageOrigin(ABC):
         if rule is not None:
             found["code"] = named_queues(rule, number, tx, queues).codes
         found["delivered"], found["scheduled"] = self.deliveries(number, row)
+        once = _each_once(row, queue)
+        if len(once) < len(queue):
+            found, offsets = found[once], np.searchsorted(row[once], np.arange(len(number) + 1))
         distinct, which = np.unique(found, return_inverse=True)
         return QueueEntries(offsets, which, [self._entry(*each) for each in distinct.tolist()])
 
@@ -171,6 +174,15 @@ class MessageOrigin(ABC):
             state = QueueState.DUE if 0 <= scheduled <= self.now else QueueState.SCHEDULED
             return QueueEntry(name, queue, state, delivered, time, None)
         return QueueEntry(name, queue, _STATES.get(told), delivered, time, _NONE_OF_IT.get(told))
+
+
+def _each_once(row: Ints, queue: Ints) -> Ints:
+    """Where each queue of each row stands first: no broker names one twice."""
+    if len(row) < 2 or np.all(np.diff(row)):
+        return np.arange(len(row))
+    order = np.lexsort((queue, row))
+    again = (np.diff(row[order]) == 0) & (np.diff(queue[order]) == 0)
+    return np.sort(order[np.append(True, ~again)])
 
 
 @dataclass(frozen=True, slots=True)
