@@ -2,13 +2,14 @@
 
 ``make test-compaction-broker``. Directories of each release are broken in each way of ``broken_directories``; a broker
 of that release drains them as they are, and what ``recover`` made of them. Held against each other, by queue and
-message: what the result delivers and what the plan counted; what is missing from the sound directory's messages, or
-comes besides, and what the plan called lost, delivered again and unsure.
+message: what the result delivers, what ``messages decode`` lists of it, and what the plan counted; what is missing from
+the sound directory's messages, or comes besides, and what the plan called lost, delivered again and unsure.
 """
 
 from __future__ import annotations
 
 import shutil
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,13 @@ import pytest
 from broken_directories import BREAKS, OTHER_BROKER, NotHere, broken
 from broker_drains import Drain, drains, failure
 from broker_jars import oracle
+from deliveries import message_lines
 from golden_cases import GoldenCase
 
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
+from pagefmt.outstanding.message_filter import MessageFilter
+from pagefmt.outstanding.state import load_place
 from pagefmt.recovery.plan import RecoveryPlan
 from pagefmt.recovery.recovering import recover
 
@@ -30,6 +34,7 @@ SUITED = {
     "2.56.0": ("multicast-acks", "journal-mix"),
     "2.44.0": ("multicast-acks", "journal-mix"),
     "2.28.0": ("large-core", "journal-mix"),
+    "hornetq-2.3.25": ("topic-acks", "tx"),
 }
 OLD = ("topic-acks", "natural")
 HEAD = "version         directories  do not start  start after  messages before  after  missing  again  different"
@@ -53,9 +58,36 @@ def delivered(told: Drain) -> dict[int, Counter[int]]:
     return {each["id"]: Counter(message["id"] for message in each["delivered"]) for each in told.get("queues", ())}
 
 
+def due(data: Path) -> dict[int, Counter[int]]:
+    """By queue id, the ids of the messages that ``messages decode --outstanding`` lists for it now."""
+    now = int(time.time() * 1000)
+    found: dict[int, Counter[int]] = {}
+    for queue, each in within_bindings(data).items():
+        choice = MessageFilter(queues=frozenset((queue,)), outstanding=True)
+        lines = message_lines(data, choice, now)
+        found[queue] = Counter(
+            line["id"]
+            for line in lines
+            if line["queues_state"][each]["state"] == "due" and not 0 < line["expiration"] < now
+        )
+    return found
+
+
+def within_bindings(data: Path) -> dict[int, str]:
+    """Names of queues by id."""
+    bindings = load_place(within(data)).bindings
+    assert bindings is not None
+    return {queue.id: queue.name for queue in bindings.queues.values()}
+
+
 def wrong(case: BrokenCase, told: Drain) -> str | None:
     """What is not as the plan said."""
     before, after, plan = delivered(case.sound), delivered(told), case.plan
+    listed = due(case.result / "data")
+    for queue_id, ids in after.items():
+        if ids != listed.get(queue_id, Counter()):
+            more, less = ids - listed.get(queue_id, Counter()), listed.get(queue_id, Counter()) - ids
+            return f"{case.name}: queue {queue_id}: delivered and not listed {more}, listed and not delivered {less}"
     for queue in plan.queues:
         got = after.get(queue.id, Counter()).total()
         if got != queue.messages:
