@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.arrays.schema import STRING
+from pagefmt.columns.arrays.schema import STRING, utf8_name
 from pagefmt.columns.fact_columns import entries
 from pagefmt.columns.table import TableQuery
 from pagefmt.columns.table_body import TableBody
@@ -82,7 +82,8 @@ def _by_queue(name: str, type_: pa.ListType, told: Callable[[int, str | None], o
     def made(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
         lists = batch.column(name)
         ids = lists.values.dictionary_encode()
-        distinct = [told(each, context.queues.get(each)) for each in ids.dictionary.to_pylist()]
+        names = {each: utf8_name(known) for each in ids.dictionary.to_pylist() if (known := context.queues.get(each))}
+        distinct = [told(each, names.get(each)) for each in ids.dictionary.to_pylist()]
         values = pa.array(distinct, type_.value_type).take(ids.indices)
         null = lists.is_null() if lists.null_count else None
         return pa.ListArray.from_arrays(lists.offsets, values, type=type_, mask=null)

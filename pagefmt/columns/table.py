@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema
+from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema, utf8_name
 from pagefmt.columns.origin_columns import NULLABLE, ORIGIN_FIELDS, note_schedules, origin_table, set_apart
 from pagefmt.columns.page import PageColumns, decode_page
 from pagefmt.columns.rows import handed_out_row
@@ -207,7 +207,7 @@ def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa
     columns = {name: batch.column(n) for n, name in enumerate(batch.schema.names)}
     if "protocol" in columns:
         columns |= _as_read_by(source.edition, columns)
-    columns["store"] = pa.repeat(pa.scalar(source.store.encode("utf-8", "backslashreplace").decode(), STRING), rows)
+    columns["store"] = pa.repeat(pa.scalar(utf8_name(source.store), STRING), rows)
     columns["store_address"] = pa.repeat(pa.scalar(source.address, STRING), rows)
     columns["acked_by"] = columns["outstanding"] = pa.nulls(rows, LONGS)
     if source.rule is not None and wanted & STATE_COLUMNS:

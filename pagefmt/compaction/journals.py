@@ -35,7 +35,7 @@ from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.compaction.planning import CannotCompact, roots_of
 from pagefmt.directory.locate import DataLocation
 from pagefmt.journal.compaction_files import UNFINISHED
-from pagefmt.journal.files import FileProblem, Journal, JournalFile
+from pagefmt.journal.files import FileProblem, Journal, JournalFile, JournalListing
 from pagefmt.journal.listing import BROKERS_NAME, list_files
 from pagefmt.journal.load import LoadedJournal, load_journal
 from pagefmt.journal.packing import PackedJournal, packed
@@ -169,12 +169,12 @@ def read_journals(place: DataLocation) -> list[JournalFiles]:
     return [each for each in every if each.loaded.files or (each.loaded.notes and each.journal is not Journal.JMS)]
 
 
-def listed(place: DataLocation) -> Iterator[JournalFile]:
-    """Their files that can be read, in load order."""
+def listings(place: DataLocation) -> Iterator[JournalListing]:
+    """Their files in load order, and what cannot be read of them."""
     roots = roots_of(place)
     for root, journal in JOURNALS:
         if root in roots:
-            yield from list_files(roots[root], journal).files
+            yield list_files(roots[root], journal)
 
 
 def freeable(journal: JournalFiles) -> int | None:

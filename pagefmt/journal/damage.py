@@ -31,8 +31,10 @@ class JournalDamage(NamedTuple):
     stretches: tuple[LostStretch, ...]
 
     @property
-    def most_acknowledgements(self) -> int:
-        """So many acknowledgements had room there."""
+    def most_acknowledgements(self) -> int | None:
+        """So many acknowledgements had room there; None where nobody knows how large a file was."""
+        if any(stretch.start == stretch.end for stretch in self.stretches):
+            return None
         return sum(-(-(stretch.end - stretch.start) // ACKNOWLEDGEMENT) for stretch in self.stretches)
 
     @property

@@ -72,11 +72,9 @@ class KnownJournals(NamedTuple):
 
 def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> str:
     """The remark on a damaged journal. ``waiting``: messages of the store that are unacknowledged."""
-    most = damage.most_acknowledgements if waiting is None else min(damage.most_acknowledgements, waiting)
-    return (
-        f"the journal is damaged ({damage.place}): acknowledgements are lost, "
-        f"up to {count_text(most, 'message')} may be delivered again"
-    )
+    most = min((count for count in (damage.most_acknowledgements, waiting) if count is not None), default=None)
+    upto = "nobody knows how many messages" if most is None else f"up to {count_text(most, 'message')}"
+    return f"the journal is damaged ({damage.place}): acknowledgements are lost, {upto} may be delivered again"
 
 
 def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] = lambda loaded: None) -> KnownJournals:

@@ -74,5 +74,5 @@ def test_damage_is_told(tmp_path: Path) -> None:
     files, _, _ = rows(data)
     assert {(row["file"], row["condition"], row["records"]) for row in files if row["id"] is None} == {
         ("x.amq", "short file", None),
-        ("y.amq", "not a regular file", None),
+        ("y.amq", "unreadable", None),
     }

@@ -15,7 +15,7 @@ from pagectl.options.shared import DirArgument, ListFormatOption, RecordOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.hexview import HexView
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import JsonItems, coloured, folded
+from pagectl.terminal.streams import JsonItems, coloured, folded, warning
 from pagefmt.findings import did_you_mean
 
 if TYPE_CHECKING:
@@ -44,21 +44,26 @@ def command(
 ) -> int:
     """Show journal files down to the byte: records of every kind, dead ones too, and every field of their bodies.
 
-    Ends with status 1 where a torn record is met.
+    Ends with status 1 where a torn record is met, or a file cannot be read.
     """
     from pagefmt.bytes.files import MappedFile
-    from pagefmt.compaction.journals import listed
+    from pagefmt.compaction.journals import listings
     from pagefmt.describe.journal_anatomy import journal_fields
+    from pagefmt.journal.damage import UNREAD
     from pagefmt.journal.scan import TornRecords, scan
 
     place = located(given, broker)
     user_type = None if kind is None else _type(kind)
-    files = [each for each in listed(place) if file in (None, each.name)]
-    if not files:
+    every = list(listings(place))
+    files = [each for found in every for each in found.files if file in (None, each.name)]
+    unread = [note for found in every for note in found.notes if note.kind in UNREAD and file in (None, note.file)]
+    for note in unread:
+        warning(f"{note.file}: {note.kind.value}: {note.detail}")
+    if not files and not unread:
         raise CallError(f"{place.given}: no such journal file; 'pagectl journal ls' names them")
     items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
     view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
-    torn_any = False
+    torn_any = bool(unread)
     for each in files:
         torn = TornRecords()
         with MappedFile(each.path) as mapped:

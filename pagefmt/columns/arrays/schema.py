@@ -127,8 +127,11 @@ def schema(level: Detail) -> pa.Schema:
     return pa.schema(FIELDS[level])
 
 
+def utf8_name(name: str) -> str:
+    """The name of a file or queue; what is no UTF-8 in it is escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def names_array(names: Iterable[str | None]) -> pa.StringArray:
-    """Names of files and queues; what is no UTF-8 in them is escaped."""
-    return pa.array(
-        [None if name is None else name.encode("utf-8", "backslashreplace").decode() for name in names], STRING
-    )
+    """Several of them."""
+    return pa.array([None if name is None else utf8_name(name) for name in names], STRING)

@@ -1,0 +1,112 @@
+"""What ``messages``, ``journal``, ``large``, ``convert`` and ``recover`` do with a directory that somebody prepared.
+
+Pipes and links under the names of files, no rights, names that are no text: an answer in time, in words.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from golden_cases import GoldenCase
+from harmed import golden, no_trace, pagectl
+from program import Answer, call
+
+CASE = "journal-mix"
+CALLS = (
+    "messages ls {data}", "messages decode {data}", "messages find {data} --contains a", "messages verify {data}",
+    "messages xml {data} --to {out}.xml", "journal ls {data}", "journal inspect {data}", "journal verify {data}",
+    "journal compact {data} --out {out}", "large ls {data}", "large verify {data}",
+    "convert {data} --edition artemis-2.56 --out {out}", "recover {data} --out {out}",
+)  # fmt: skip
+ALL_IS_WELL = {"large ls", "large verify", "convert", "recover"}
+"""Calls that may end with 0: what is missing is no matter of theirs, or mended."""
+NOBODY = 65534
+
+
+def first(folder: Path, pattern: str) -> Path:
+    return sorted(folder.rglob(pattern))[0]
+
+
+def asked(words: str, data: Path, out: Path) -> Answer:
+    answer = pagectl(*(word.format(data=data, out=out) for word in words.split()), seconds=60)
+    no_trace(answer)
+    return answer
+
+
+def name_of(words: str) -> str:
+    return words.partition(" {")[0]
+
+
+@pytest.mark.parametrize("words", CALLS, ids=name_of)
+def test_a_pipe_is_not_waited_for(words: str, tmp_path: Path) -> None:
+    data = golden(CASE).copy(tmp_path)
+    for path in (first(data, "*.amq"), first(data, "*.page")):
+        path.unlink()
+        os.mkfifo(path)
+    os.mkfifo(data / "large-messages" / "77.msg")
+    answer = asked(words, data, tmp_path / "out")
+    assert answer.status or name_of(words) in ALL_IS_WELL, answer
+    assert "not a regular file" in answer.out + answer.err
+    assert "up to 0 messages" not in answer.out + answer.err, "nobody knows what the file held"
+
+
+@pytest.mark.parametrize("words", CALLS, ids=name_of)
+def test_a_link_is_not_followed_in_silence(words: str, tmp_path: Path) -> None:
+    data = golden(CASE).copy(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for path in (first(data, "*.amq"), first(data, "*.page")):
+        path.symlink_to(shutil.move(path, outside / path.name))
+    answer = asked(words, data, tmp_path / "out")
+    assert answer.status or name_of(words) in ALL_IS_WELL, answer
+    assert "not a regular file" in answer.out + answer.err or "symbolic link" in answer.err
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder that others may enter."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
+@pytest.mark.parametrize("words", CALLS, ids=name_of)
+def test_a_user_without_rights_is_told(words: str, elsewhere: Path) -> None:
+    data = golden(CASE).copy(elsewhere)
+    call(*(word.format(data=data, out=elsewhere / "by root") for word in words.split()))  # imports what it needs
+    first(data, "*.amq").chmod(0)
+    first(data, "*.page").chmod(0)
+    os.seteuid(NOBODY)
+    try:
+        answer = call(*(word.format(data=data, out=elsewhere / "out") for word in words.split()))
+    finally:
+        os.seteuid(0)
+    no_trace(answer)
+    assert answer.status or name_of(words) in ALL_IS_WELL, answer
+    assert "ermission denied" in answer.out + answer.err
+
+
+def test_names_of_queues_that_are_no_text(tmp_path: Path) -> None:
+    """A lone surrogate in the place of the first letter."""
+    data = GoldenCase("2.56.0", CASE).copy(tmp_path)
+    names = ["a.mixed".encode(form) for form in ("utf-16-be", "utf-16-le")]
+    for bindings in (data / "bindings").glob("*.bindings"):
+        content = bindings.read_bytes()
+        content = content.replace(names[0], b"\xd8\0" + names[0][2:])
+        bindings.write_bytes(content.replace(names[1], b"\0\xd8" + names[1][2:]))
+    forms = ("--format csv", "--format jsonl", f"--to {tmp_path}/a.parquet", f"--to {tmp_path}/a.arrow")
+    named = ("messages ls {data}", *(f"messages decode {{data}} {form}" for form in forms))
+    for words in (*named, "pages decode {data} --columns id,queue_names --to {out}.parquet", *CALLS):
+        answer = call(*(word.format(data=data, out=tmp_path / "out") for word in words.split()))
+        no_trace(answer)
+        assert answer.status == 0, (words, answer)
+        said = answer.out + answer.err
+        assert said.encode() and (r"\ud800" in said or not words.startswith("messages ls"))
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
