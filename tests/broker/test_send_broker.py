@@ -134,13 +134,18 @@ def test_a_client_is_given_the_same(source: str, target: str, tmp_path_factory: 
 def compared(name: str, before: Given, after: Given, kinds: Iterable[str], releases: int) -> Counter[str]:
     """Equal means: bytes of the bare AMQP message too, which the brokers themselves make of what is no AMQP message."""
     found: Counter[str] = Counter()
+    queue = name.partition("::")[2]
     for kind in kinds:
         one, other = (sorted(getattr(each, kind), key=lambda each: -each.priority) for each in (before, after))
-        gone = [each for each in one if re.search(OTHERWISE["without its file before"], each.text)]
+        mine, others = ({_number(each, queue): each for each in given} for given in (one, other))
+        gone = {
+            number
+            for number, each in mine.items()
+            if number not in others and re.search(OTHERWISE["without its file before"], each.text)
+        }
         if before.scheduled or gone or len(one) != len(other):
+            rest = mine.keys() - gone
             found[f"{kind} without its file before"] += len(gone)
-            mine, others = ({_number(each): each for each in found} for found in (one, other))
-            rest = mine.keys() - set(map(_number, gone))
             found[f"{kind} given before alone"] += len(rest - others.keys())
             found[f"{kind} given after alone"] += len(others.keys() - rest) - len(gone)
             numbers = sorted(rest & others.keys())
@@ -148,7 +153,7 @@ def compared(name: str, before: Given, after: Given, kinds: Iterable[str], relea
         for a, b in zip(one, other, strict=True):
             if a == b:
                 verdict = "equal"
-            elif a.text == _as_before(a.text, b.text, name.partition("::")[2]):
+            elif a.text == _as_before(a.text, b.text, queue):
                 verdict = "equal values"
             elif kind == "core" and releases > 1 and _OF_AMQP.match(a.text):
                 verdict = "converted by another release than before"
@@ -160,9 +165,9 @@ def compared(name: str, before: Given, after: Given, kinds: Iterable[str], relea
     return found
 
 
-def _number(each: Said) -> str:
+def _number(each: Said, queue: str) -> str:
     found = re.search(r"\bseq(?:=Integer |', int32\()(\d+)", each.text)
-    return found[1] if found else each.text
+    return found[1] if found else each.text.replace(f"::{queue}", "")
 
 
 def _as_before(before: str, after: str, queue: str) -> str:
