@@ -173,6 +173,7 @@ class ExportLog:
     pages: pa.Table
     settings: Mapping[str, Any]
     _rows: Mapping[str, Ints] = field(repr=False)
+    _batches: tuple[tuple[int, ...], ...] = field(repr=False)
 
     @classmethod
     def of(cls, folder: Path) -> ExportLog | None:
@@ -194,7 +195,8 @@ class ExportLog:
         order = np.argsort(codes, kind="stable")
         cuts = np.searchsorted(codes[order], np.arange(1, len(named.dictionary)))
         rows = dict(zip(named.dictionary.to_pylist(), np.split(order, cuts), strict=True))
-        return cls(files, pages, settings, rows)
+        batches = tuple(tuple(map(len, each.column("page").chunks)) for each in tables)
+        return cls(files, pages, settings, rows, batches)
 
     @property
     def run(self) -> int:
@@ -222,15 +224,15 @@ class ExportLog:
         wanted = np.array(sorted(by_row), np.int64)
         found: dict[int, PageMessages] = {}
         before = 0
-        for path in self.files if len(wanted) else ():
+        for path, sizes in zip(self.files, self._batches, strict=True):
             reader = _opened(path, _LISTS)
-            for n in range(reader.num_record_batches):
-                batch = reader.get_batch(n)
-                here = wanted[(wanted >= before) & (wanted < before + batch.num_rows)]
+            for n, size in enumerate(sizes):
+                here = wanted[(wanted >= before) & (wanted < before + size)]
+                columns = [reader.get_batch(n).column(name) for name in _MESSAGES] if len(here) else []
                 for row in here.tolist():
-                    lists = (np.cumsum(batch.column(name)[row - before].values.to_numpy()) for name in _MESSAGES)
+                    lists = (np.cumsum(column[row - before].values.to_numpy()) for column in columns)
                     found[row] = PageMessages(by_row[row]["size"], by_row[row]["crc32c"], *lists)
-                before += batch.num_rows
+                before += size
         return found
 
 
