@@ -83,7 +83,8 @@ def copy_root(
     held: Mapping[Path, int],
     passed: Callable[[int], object] = lambda size: None,
 ) -> None:
-    """One directory. ``steps``: what becomes of a file; None: the copy does not have it. ``made``: what it gets."""
+    """One directory. ``steps``: what becomes of a file; None: the copy does not have it, nor a folder of
+    that name. ``made``: what it gets."""
     for folder, names, files in os.walk(root, onerror=_raise):
         here = Path(folder)
         there = to / here.relative_to(root)
@@ -97,7 +98,7 @@ def copy_root(
                 if path not in steps or steps[path] is not None:
                     _copy(path, there / name, steps.get(path), disk, held.get(path))
                 passed(status.st_size)
-        names.sort()
+        names[:] = sorted(name for name in names if here / name not in steps)
     for new in made:
         disk.create(to / new.name, new.content(), like=new.like)
     for folder, _, _ in os.walk(to, topdown=False):

@@ -156,6 +156,16 @@ def test_what_a_broken_compaction_left_is_set_aside(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "new" / "journal").iterdir() if path.suffix in (".ctr", ".cmp")]
 
 
+def test_a_folder_under_the_name_of_a_journal_file_is_left_out(tmp_path: Path) -> None:
+    """No broker would start on the result."""
+    data = GoldenCase("2.56.0", "tx").copy(tmp_path)
+    (data / "bindings" / "activemq-bindings-99.bindings").mkdir()
+    new = tmp_path / "new"
+    assert recover(within(data), new).mends
+    assert all(path.is_file() for path in (new / "bindings").iterdir())
+    assert load_place(within(new)).known.unknown_bindings is None
+
+
 def test_a_folder_without_any_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NothingLeft, match="no paging, journal or bindings"):
         plan_recovery(within(tmp_path))
