@@ -77,7 +77,8 @@ def assert_equal(case: GoldenCase, given: Iterable[Path | str], tables: Iterable
 def stored(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> list[str]:
     """As objects, and as an archive that is one."""
     name = f"{case.version}/{case.name}"
-    return [server.put(case.data(), name), server.put(packed(case.data(), tmp_path, "tar"), f"{name}.tar")]
+    urls = server.put(case.data(), name), server.put(packed(case.data(), tmp_path, "tar"), f"{name}.tar")
+    return list(map(server.direct, urls))
 
 
 def test_all_tables_are_the_local_ones(server: ObjectServer, tmp_path: Path) -> None:
