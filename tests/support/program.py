@@ -82,12 +82,27 @@ def default_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
+_WITH_SIGNALS = """
+import os, signal, sys
+for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+    try:
+        signal.signal(number, signal.SIG_DFL)
+    except OSError:
+        pass
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""As ``default_signals``, in the process itself."""
+
+
 def started(*words: str | Path, **popen: Any) -> subprocess.Popen[str]:
-    """A process in a session of its own, with the signals of a program started from a terminal."""
+    """A process in a session of its own, with the signals of a program started from a terminal.
+
+    Nothing of this process runs between fork and exec: threads of libraries may hold locks then.
+    """
     return subprocess.Popen(
-        [sys.executable, "-m", "pagectl", *map(str, words)],
+        [sys.executable, "-ISc", _WITH_SIGNALS, sys.executable, "-m", "pagectl", *map(str, words)],
         env=environment(popen.pop("env", None)), text=True, start_new_session=True,
-        preexec_fn=default_signals,
         stdout=popen.pop("stdout", subprocess.PIPE), stderr=popen.pop("stderr", subprocess.PIPE), **popen,
     )  # fmt: skip
 
