@@ -287,15 +287,15 @@ def test_nothing_is_left_in_the_directory_by_a_failed_call(tmp_path: Path) -> No
 
 
 def test_a_page_that_goes_away_is_named_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = disk.open_regular
+    opened = disk.open_file
 
-    def vanishing(path: Path) -> int:
+    def vanishing(path: Path) -> object:
         if path.name == "000000002.page":
             raise NotReadable(f"{path}: cannot be read: No such file or directory")
         return opened(path)
 
     for module in (disk, chunks):
-        monkeypatch.setattr(module, "open_regular", vanishing)
+        monkeypatch.setattr(module, "open_file", vanishing)
     answer = call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", "hex")
     assert answer.status == 1
     assert {line["page"] for line in answer.lines()} == {1, 3, 4, 5}
