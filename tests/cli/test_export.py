@@ -292,9 +292,10 @@ def test_a_table_that_was_being_changed_is_as_it_was(replaced: Replaced, damaged
     """Stopped in front of each change, and the undoing as well; the run that is not stopped changes the table."""
     old = {"_SUCCESS": "", "part-0-old.parquet": "old", "_damaged.json": "[]", "notes.txt": "mine"}
     old |= {"k=v/part-0-old.parquet": "old", "k=w/part-0-old.parquet": "old", "_exported/part-1-old.arrow": "old"}
-    goes = {Replaced.NOTHING: (), Replaced.PARTITIONS: ("k=v",), Replaced.ALL: (".", "k=v", "k=w", "_exported")}[
-        replaced
-    ]
+    goes = {
+        Replaced.NOTHING: (), Replaced.PARTITIONS: ("k=v",), Replaced.ALL: (".", "k=v", "k=w", "_exported"),
+        Replaced.LOG: ("_exported",),
+    }[replaced]  # fmt: skip
     for changes in range(100):
         out = tmp_path / str(changes)
         run = out / "_temporary" / "0123456789ab"
