@@ -153,13 +153,23 @@ def test_a_page_that_the_store_does_not_give_is_damage(
         (403, "InvalidAccessKeyId", "access"), (403, "SignatureDoesNotMatch", "access"),
         (403, "AccessDenied", "access"),
         (404, "NoSuchBucket", "o such"),
-        # the store's library itself asks again for a minute
-        pytest.param(500, "InternalError", "the store fails", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_no_store_is_empty_because_it_does_not_answer(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, status: int, word: str, said: str
 ) -> None:
+    assert_not_empty(server, monkeypatch, status, word, said)
+
+
+@pytest.mark.slow
+def test_no_store_is_empty_because_it_fails(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store's library itself asks again for a minute."""
+    assert_not_empty(server, monkeypatch, 500, "InternalError", "the store fails")
+
+
+def assert_not_empty(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch, status: int, word: str, said: str
+) -> None:  # fmt: skip
     monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.3)
     url = server.put(SOME[1].data(), "silent")
     with server.failing(lambda handler: handler.refuse(status, word)), pytest.raises((PageFmtError, OSError)) as caught:
