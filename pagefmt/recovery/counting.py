@@ -21,7 +21,7 @@ class PageTally(Disk):
     ``rule``: of a page, by the address of its folder and its number. By queue: ``outstanding`` and ``in_doubt``;
     ``counted`` and ``bytes`` as a broker up to 2.27 counts them. ``largest``: messages that one queue is given of one
     page, at most. ``ignored``: messages of transactions that the journal does not know. ``large``: ids of large
-    messages → whether some queue is given it.
+    messages → whether some queue is given it. ``pages``: address of the folder and number of each.
     """
 
     def __init__(self, rule: Callable[[str | None, int], PageRule], to: Disk | None) -> None:
@@ -35,6 +35,7 @@ class PageTally(Disk):
         self.largest = 0
         self.ignored = 0
         self.large: dict[int, bool] = {}
+        self.pages: set[tuple[str | None, int]] = set()
 
     def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
         """Count what is in it, if it is a page; then write it."""
@@ -43,6 +44,7 @@ class PageTally(Disk):
             self._addresses[path.parent] = bytes(parts[0]).splitlines()[0].decode("utf-8", "replace")
         elif path.name.endswith(".page") and (number := java_number(path.name)) is not None:
             content = b"".join(parts)
+            self.pages.add((self._addresses.get(path.parent), number))
             self._count(self._addresses.get(path.parent), number, content)
             parts = [content]
         if self._to is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,7 @@ from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
 from pagefmt.directory.counters import counters
 from pagefmt.directory.locate import DataLocation
+from pagefmt.journal.bodies import CursorAck, decode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, read_control
 from pagefmt.journal.files import Journal, folder_names
 from pagefmt.journal.held_messages import NO_TRANSACTION
@@ -177,6 +180,21 @@ def without_counters(kept: KeptJournal) -> KeptJournal:
     """Without what is counted anew."""
     rows, types, _ = _survivors(kept.loaded)
     return kept.of(rows[~np.isin(types, _COUNTERS)])
+
+
+def without_gone_pages(kept: KeptJournal, is_there: Callable[[int, int], bool]) -> KeptJournal:
+    """Without acknowledgements of prepared transactions in pages that are not there, by queue and page: HornetQ 2.3
+    does not start on them (docs/spec/journal.md 7.5)."""
+    columns = kept.loaded.columns
+
+    def stays(row: int) -> bool:
+        if columns.types[row] != RecordType.ACKNOWLEDGE_CURSOR:
+            return True
+        body = decode_body(columns.types[row], columns.body(row))
+        return not isinstance(body, CursorAck) or is_there(body.queue, body.page)
+
+    prepared = tuple(one._replace(rows=array("q", filter(stays, one.rows))) for one in kept.loaded.prepared)
+    return replace(kept, loaded=replace(kept.loaded, prepared=prepared))
 
 
 def _survivors(loaded: LoadedJournal) -> tuple[Ints, Ints, Ints]:

@@ -21,7 +21,7 @@ from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
 from pagefmt.recovery.counting import PageTally
-from pagefmt.recovery.kept_messages import ASIDE, unfinished_files, without_counters
+from pagefmt.recovery.kept_messages import ASIDE, unfinished_files, without_counters, without_gone_pages
 from pagefmt.recovery.plan import RecoveryPlan
 from pagefmt.recovery.sources import AHEAD, RecoverySources, name_prefix
 
@@ -32,7 +32,12 @@ def write_rest(
     """Write all but the pages, which ``tally`` has counted."""
     place, prefix = found.place, name_prefix(found.place, found.edition)
     name = f"{prefix}-data-{{}}.{'hq' if prefix == 'hornetq' else 'amq'}"
-    messages = list(_packed_files(without_counters(found.journal).loaded, name))
+    kept, queues = without_counters(found.journal), found.made.bindings.queues
+    if found.edition <= Edition.HORNETQ_2_4:
+        kept = without_gone_pages(
+            kept, lambda queue, page: queue not in queues or (queues[queue].address, page) in tally.pages
+        )
+    messages = list(_packed_files(kept.loaded, name))
     jms = list(_packed_files(found.jms.loaded, f"{prefix}-jms-{{}}.jms")) if found.jms.damaged else []
     records = list(_new_records(found, tally))
     counter = found.next_id + len(records) + AHEAD

@@ -97,7 +97,8 @@ def wrong(case: BrokenCase, told: Drain) -> str | None:
         return f"{case.name}: {len(missing)} missing, the plan said {plan.lost}, unsure {plan.unsure}"
     if plan.again.most is not None and plan.unsure.most is not None and len(again) > plan.again.most + plan.unsure.most:
         return f"{case.name}: {len(again)} again, the plan said {plan.again}, unsure {plan.unsure}"
-    if len(missing) < plan.lost.fewest and not any(sound_acknowledged(case, before)):
+    in_doubt = any(queue.in_doubt for queue in plan.queues)  # what was lost may have been of a prepared transaction
+    if len(missing) < plan.lost.fewest and not in_doubt and not any(sound_acknowledged(case, before)):
         return f"{case.name}: {len(missing)} missing, the plan said {plan.lost}"
     return None
 

@@ -173,3 +173,21 @@ def test_a_folder_without_any_directory_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     with pytest.raises(NothingLeft, match="nothing to recover from"):
         plan_recovery(within(tmp_path))
+
+
+@pytest.mark.parametrize("way", ["page of noise", "page put aside"])
+def test_a_prepared_transaction_names_no_page_that_is_gone(way: str, tmp_path: Path) -> None:
+    """HornetQ 2.3 does not start on it."""
+    case = GoldenCase("hornetq-2.3.25", "tx")
+
+    def in_doubt(data: Path) -> set[int]:
+        """Pages in which prepared transactions acknowledge."""
+        index = load_place(within(data)).journal.in_doubt_acks
+        return {page for _, page in index.pages()}
+
+    broken(case.data(), way, tmp_path / "data", case.data())
+    plan = recover(within(tmp_path / "data"), tmp_path / "out")
+    (store,) = load_place(within(tmp_path / "out")).stores()
+    there = {page.number for page in store.store.pages}
+    assert plan.mends and in_doubt(case.data()) - there
+    assert in_doubt(tmp_path / "out") == in_doubt(case.data()) & there
