@@ -6,6 +6,8 @@ import json
 import shutil
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pagectl.commands import export as export_command
 
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
@@ -28,6 +31,7 @@ from pagefmt.pages.paging import PageFile
 from pagefmt.spark import session
 from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of
 from pagefmt.spark.new_rows import new_rows
+from pagefmt.spark.options import SourceOptions
 from pagefmt.spark.table_folder import table_at
 
 ACKED = GoldenCase("2.56.0", "scattered-acks")
@@ -276,9 +280,38 @@ def test_two_runs_at_once_are_one_and_a_refusal(tmp_path: Path) -> None:
     said = [running.communicate(timeout=280)[1] for running in both]
     assert sorted(running.returncode for running in both) in ([1, 2], [0, 1], [1, 1]), said
     assert all(
-        "another process is writing it" in each for each, run in zip(said, both, strict=True) if run.returncode == 2
+        "another process is writing it" in each or "has made this table meanwhile" in each
+        for each, run in zip(said, both, strict=True)
+        if run.returncode == 2
     )
     assert exported(out) == broker.every
+
+
+def test_a_table_that_is_made_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both runs saw that there was none."""
+    broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
+    broker.write(50)
+    words = ("export", tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
+    real = export_command._being_added_to
+
+    @contextmanager
+    def overtaken(*given: Any) -> Iterator[Path | None]:
+        with real(*given) as held:
+            other = started(*words)
+            other.communicate(timeout=280)
+            assert held is None and other.returncode in (0, 1) and out.is_dir()
+            yield held
+
+    # the parts that would start Spark in this process are replaced
+    monkeypatch.setattr(export_command, "_being_added_to", overtaken)
+    monkeypatch.setattr(export_command, "_by_spark", written_here)
+    answer = call(*words)
+    assert answer.status == 2 and "has made this table meanwhile" in answer.err, answer
+    assert exported(out) == broker.every
+
+
+def written_here(job: Any, *_: Any, **__: Any) -> Any:
+    return export_command._write(None, job, SourceOptions((), job.spec), [])
 
 
 def test_killed_nights_add_nothing_twice(tmp_path: Path) -> None:

@@ -441,6 +441,8 @@ def _write(context: SparkContext, job: _Job, options: SourceOptions, found: list
             context._jsc.hadoopConfiguration().set(HADOOP_MASK, mask)
             return write_by_spark(context, options, job.to, job.mode.value, job.compression, job.splits, watched)
         chosen = _mode_for(into, job.mode, incremental=job.increment is not None)
+        if job.increment is not None and job.held is None and any(into.iterdir()):
+            raise CallError(f"{job.to}: another export has made this table meanwhile; export again")
         replaced = {Mode.OVERWRITE: Replaced.ALL, Mode.PARTITIONS: Replaced.PARTITIONS}.get(chosen, Replaced.NOTHING)
         if replaced is Replaced.ALL and job.form is not LakeFormat.PARQUET:
             replaced = Replaced.LOG
