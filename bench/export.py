@@ -109,7 +109,7 @@ def measure(name: str, data: str, given: argparse.Namespace, on: SparkCluster | 
     for way in given.ways.split(","):
         for run in range(given.runs):
             with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:
-                words = [sys.executable, "-m", "pagectl", "export", data, "--to", f"{folder}/out"]
+                words = [sys.executable, "-m", "pagectl", "export", data, "--to", f"file://{folder}/out"]
                 body = () if "--what" in WAYS[way] and way != "everything" else BODY
                 words += [*place, *body, *WAYS[way], *given.further]
                 services = on.processes if on else ()
