@@ -9,7 +9,7 @@ from pathlib import Path
 from pagectl.opening.replay import note_not_modelled, replay_configuration
 from pagectl.options.groups import DecidingOptions
 from pagectl.options.shared import EditionChoice
-from pagectl.running.exits import CallError, describe
+from pagectl.running.exits import CallError, describe, is_reported
 from pagectl.terminal.progress import progress
 from pageengine.replay.replaying import Configuration
 from pageengine.replay.sweep import (
@@ -98,7 +98,9 @@ def replayed(
         for row in sweep(work) if work else ():
             rows.append(row)
             bar.advance(1)
-    note_not_modelled(variant_configuration(job) for job in (*work[: len(variants)], *work[:: len(variants)]))
+    note_not_modelled(
+        variant_configuration(job) for job in (*work[: len(variants)], *work[len(variants) :: len(variants)])
+    )
     rows += [FailedSweepRow(0, (), name, why) for name, why in fleet.failed.items()]
     if all(isinstance(row, FailedSweepRow) for row in rows):
         raise CallError(next(row.why for row in rows if isinstance(row, FailedSweepRow)))
@@ -109,13 +111,9 @@ def _row(job: SweepJob) -> SweepRow | FailedSweepRow:
     try:
         return sweep_row(job)
     except Exception as err:
-        if job.broker is None or not _is_reported(err):
+        if job.broker is None or not is_reported(err):
             raise
         return FailedSweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), job.broker, describe(err))
-
-
-def _is_reported(err: Exception) -> bool:
-    return isinstance(err, OSError | CallError) or getattr(err, "speaks_for_itself", False)
 
 
 def _read(entry: FleetEntry, options: DecidingOptions, settings: list[str] | None) -> Configuration | Exception:
@@ -126,6 +124,6 @@ def _read(entry: FleetEntry, options: DecidingOptions, settings: list[str] | Non
             options = replace(options, edition=EditionChoice(entry.edition.value))
         return replay_configuration(entry.config, options.reading(), settings)
     except Exception as err:
-        if not _is_reported(err):
+        if not is_reported(err):
             raise
         return err

@@ -95,6 +95,11 @@ _ADVICE = {
 }
 
 
+def is_reported(err: BaseException) -> bool:
+    """Whether it is one for the operator, rather than a fault of this program."""
+    return isinstance(err, OSError | CallError) or getattr(err, "speaks_for_itself", False)
+
+
 def describe(err: BaseException) -> str:
     """One line for an error: our own errors speak for themselves, the system's get the file's name."""
     if isinstance(err, OSError):
@@ -102,6 +107,6 @@ def describe(err: BaseException) -> str:
         advice = f"; {_ADVICE[err.errno]}" if err.errno in _ADVICE else ""
         return f"{name}{err.strerror or err}{advice}"
     text = " ".join(str(err).split())
-    if getattr(err, "speaks_for_itself", False) or isinstance(err, CallError):
+    if is_reported(err):
         return text
     return f"internal error, please report it: {type(err).__name__}: {text} (--debug shows where)"

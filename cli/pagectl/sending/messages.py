@@ -142,11 +142,13 @@ class StoredMessages:
 
 def _matches(pattern: list[str], words: list[str]) -> bool:
     """As brokers do: ``*`` is one word, ``#`` any number of them."""
-    if not pattern:
-        return not words
-    if pattern[0] == "#":
-        return any(_matches(pattern[1:], words[at:]) for at in range(len(words) + 1))
-    return bool(words) and pattern[0] in ("*", words[0]) and _matches(pattern[1:], words[1:])
+    reached = {0}  # words that are matched so far
+    for each in pattern:
+        if each == "#":
+            reached = set(range(min(reached, default=len(words) + 1), len(words) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(words) and each in ("*", words[at])}
+    return len(words) in reached
 
 
 def _scheduled(at: PageToRead, index: int) -> int:
