@@ -13,6 +13,7 @@ from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
 from pagefmt.compaction.apply import CompactionResult, CompactionStopped, rewritten
 from pagefmt.compaction.journals import JournalsPlan, NewJournalFile, copied
 from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step, fingerprint
+from pagefmt.directory.locate import new_names
 from pagefmt.journal.writing import FileChange
 
 _BLOCK: Final = 1 << 20
@@ -26,7 +27,7 @@ def copy_out(
     held: Mapping[Path, int] | None = None,
     changed: Mapping[Path, FileChange] | None = None,
 ) -> CompactionResult:
-    """Write ``paging``, ``journal``, ``bindings`` and ``large-messages`` below ``target``, which must not exist.
+    """Write pages, journals and large messages below ``target``, which must not exist, in folders named as they are.
 
     The folder appears whole or not at all. Only regular files and folders are copied, links are refused. ``held``: the
     lock files that are held, which no other descriptor may be opened for. ``changed``: journal files that lose records.
@@ -62,9 +63,10 @@ def _copy_roots(
 ) -> None:
     """``steps``: what becomes of a file; None: the copy does not have it. ``made``: by directory, what it gets."""
     like = next(iter(plan.roots.values())).parent
+    names = new_names(plan.roots)
     with whole_folder(target, plan.roots.values(), disk, like=like) as (partial, disk):
         for name, root in plan.roots.items():
-            copy_root(root, partial / name, steps, [new for at, new in made if at == name], disk, held, passed)
+            copy_root(root, partial / names[name], steps, [new for at, new in made if at == name], disk, held, passed)
         _unchanged(plan)
 
 

@@ -14,6 +14,7 @@ from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.conversion.forms import CHANGED
 from pagefmt.conversion.pages import NewPage
 from pagefmt.conversion.plan import AT_ONCE, COUNTERS, ConversionPlan, ConvertedStore
+from pagefmt.directory.locate import new_names
 from pagefmt.journal.bodies import BadBody, CounterValue, encode_body
 from pagefmt.journal.packing import usual_size
 from pagefmt.journal.record_types import RecordType
@@ -25,7 +26,6 @@ from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import ADDRESS_FILE
 
 NODE_FILE: Final = "server.lock"
-FOLDERS: Final = ("bindings", "journal", "large-messages", "paging")
 
 
 def convert(
@@ -35,37 +35,37 @@ def convert(
     disk: Disk | None = None,
     passed: Callable[[int], object] = lambda size: None,
 ) -> None:
-    """Write ``bindings``, ``journal``, ``large-messages`` and ``paging`` below ``target``, which must not exist.
+    """Write bindings, journal, large messages and pages below ``target``, which must not exist.
 
     ``held``: the lock files that are held, which no other descriptor may be opened for. ``passed`` gets the size of
     each file that was read. Raises ``CompactionStopped`` where a file has changed, ``TargetRefused``, ``OSError``.
     """
     roots = plan.roots
-    with whole_folder(target, roots.values(), disk, like=next(iter(roots.values())).parent) as (new, disk):
-        for name in FOLDERS:
-            disk.make_folder(new / name)
+    with whole_folder(target, roots.values(), disk, like=next(iter(roots.values())).parent) as (folder, disk):
+        new = {kind: folder / name for kind, name in new_names(roots, since_2=True).items()}
+        for each in new.values():
+            disk.make_folder(each)
         like = plan.definitions.files[0]
         size = usual_size(plan.definitions.files)
-        write_journal(new / "bindings", "activemq-bindings-{}.bindings", plan.bindings.records, disk, size, like.path)
+        write_journal(new["bindings"], "activemq-bindings-{}.bindings", plan.bindings.records, disk, size, like.path)
         like = plan.messages.files[0]
         size = usual_size(plan.messages.files)
-        write_journal(new / "journal", "activemq-data-{}.amq", _messages(plan), disk, size, like.path)
+        write_journal(new["journal"], "activemq-data-{}.amq", _messages(plan), disk, size, like.path)
         for files in (plan.definitions.files, plan.messages.files):
             passed(sum(file.size for file in files))
         node = roots["journal"] / NODE_FILE
         if node.is_file() and not node.is_symlink():
-            copy_file(node, new / "journal" / NODE_FILE, disk, (held or {}).get(node))
+            copy_file(node, new["journal"] / NODE_FILE, disk, (held or {}).get(node))
         if "large-messages" in roots:
             for body in LargeMessages(roots["large-messages"]).files():
-                copy_file(body.path, new / "large-messages" / body.name, disk)
+                copy_file(body.path, new["large-messages"] / body.name, disk)
                 passed(body.size)
         for store in plan.stores:
-            _store(plan, store, new / "paging" / store.folder.name, disk, passed)
+            _store(plan, store, new["paging"] / store.folder.name, disk, passed)
         for path, seen in plan.witnesses:
             _still(path, seen)
-        for name in FOLDERS:
-            if name in roots:
-                disk.copy_rights(new / name, roots[name])
+        for kind, root in roots.items():
+            disk.copy_rights(new[kind], root)
 
 
 def _still(path: Path, seen: Fingerprint) -> None:

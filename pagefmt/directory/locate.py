@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -28,6 +28,10 @@ PAGING_NAMES: Final = ("paging", "messagingpaging")
 JOURNAL_NAMES: Final = ("journal", "messagingjournal")
 BINDINGS_NAMES: Final = ("bindings", "messagingbindings")
 LARGE_NAMES: Final = ("large-messages", "largemessages", "messaginglargemessages")
+LAYOUT: Final = {
+    "paging": PAGING_NAMES, "journal": JOURNAL_NAMES, "large-messages": LARGE_NAMES, "bindings": BINDINGS_NAMES,
+}  # fmt: skip
+_EAP_6: Final = frozenset(names[-1] for names in LAYOUT.values())
 CONFIGURATIONS: Final = (
     "etc/broker.xml", "broker.xml", "config/hornetq-configuration.xml", "hornetq-configuration.xml",
 )  # fmt: skip
@@ -77,6 +81,18 @@ def locate(path: Path) -> DataLocation:
     if not stat.S_ISDIR(mode):
         raise LocateError(f"{path}: neither a folder nor a regular file; name a broker's data directory or a page file")
     return _folder(path)
+
+
+def new_names(roots: Mapping[str, Path], *, since_2: bool = False) -> dict[str, str]:
+    """What the directories of a new data directory are called: as those that it is made of, so that the same broker
+    finds them; by the same habit where there was none, or under a name that only a configuration says. ``since_2``: for
+    a broker that is not of EAP 6."""
+    old = {root.name for root in roots.values()} & _EAP_6
+    found = {kind: names[-1 if old and not since_2 else 0] for kind, names in LAYOUT.items()}
+    for kind, root in roots.items():
+        if root.name in LAYOUT[kind] and not (since_2 and root.name in old):
+            found[kind] = root.name
+    return found
 
 
 def stores(place: DataLocation) -> Iterator[Store]:

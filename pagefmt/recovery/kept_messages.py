@@ -117,7 +117,7 @@ def _broken_compaction(place: DataLocation) -> Iterator[RecoveryStep]:
     left = unfinished_files(place)
     if left:
         what = f"holds no valid record, and what a compaction has written is not in use: {', '.join(left)}"
-        action = f"read without these; they are in {ASIDE}/journal, for brokers delete them at start"
+        action = f"read without these; they are in {ASIDE}, for brokers delete them at start"
         yield RecoveryStep(DamagedPart.JOURNAL, CONTROL_FILE, what, action, MessageRange(0, None))
 
 

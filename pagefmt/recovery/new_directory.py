@@ -27,9 +27,14 @@ from pagefmt.recovery.sources import AHEAD, RecoverySources, name_prefix
 
 
 def write_rest(
-    found: RecoverySources, plan: RecoveryPlan, tally: PageTally, out: Path, disk: Disk, held: Mapping[Path, int]
+    found: RecoverySources,
+    plan: RecoveryPlan,
+    tally: PageTally,
+    new: Mapping[str, Path],
+    disk: Disk,
+    held: Mapping[Path, int],
 ) -> None:
-    """Write all but the pages, which ``tally`` has counted."""
+    """Write all but the pages, which ``tally`` has counted. ``new``: the directories."""
     place, prefix = found.place, name_prefix(found.place, found.edition)
     name = f"{prefix}-data-{{}}.{'hq' if prefix == 'hornetq' else 'amq'}"
     kept, queues = without_counters(found.journal), found.made.bindings.queues
@@ -41,15 +46,15 @@ def write_rest(
     jms = list(_packed_files(found.jms.loaded, f"{prefix}-jms-{{}}.jms")) if found.jms.damaged else []
     records = list(_new_records(found, tally))
     counter = found.next_id + len(records) + AHEAD
-    _folder(place.journal, out / "journal", Journal.MESSAGES.value, messages, disk, held)
-    write_journal(out / "journal", name, records, disk, first=len(messages) + 1)
+    _folder(place.journal, new["journal"], Journal.MESSAGES.value, messages, disk, held)
+    write_journal(new["journal"], name, records, disk, first=len(messages) + 1)
     endings = Journal.BINDINGS.value + (Journal.JMS.value if jms else ())
-    _folder(place.bindings, out / "bindings", endings, jms, disk, held)
+    _folder(place.bindings, new["bindings"], endings, jms, disk, held)
     like = next((file.path for file in found.bindings.loaded.files), None)
-    write_journal(out / "bindings", f"{prefix}-bindings-{{}}.bindings", found.made.records(counter), disk, like=like)
-    _large(place, plan, out, disk, held)
+    write_journal(new["bindings"], f"{prefix}-bindings-{{}}.bindings", found.made.records(counter), disk, like=like)
+    _large(place, plan, new["large-messages"], disk, held)
     if place.journal is not None:
-        _aside(place.journal, unfinished_files(place), out / ASIDE / "journal", disk, held)
+        _aside(place.journal, unfinished_files(place), new["journal"], disk, held)
 
 
 def _packed_files(loaded: LoadedJournal, name: str) -> Iterator[NewJournalFile]:
@@ -91,14 +96,14 @@ def _folder(
     copy_root(root.absolute(), to, gone, made, disk, held)
 
 
-def _large(place: DataLocation, plan: RecoveryPlan, out: Path, disk: Disk, held: Mapping[Path, int]) -> None:
+def _large(place: DataLocation, plan: RecoveryPlan, to: Path, disk: Disk, held: Mapping[Path, int]) -> None:
     root = place.large_messages
     if root is None:
-        disk.make_folder(out / "large-messages")
+        disk.make_folder(to)
         return
     names = set(plan.aside)
-    copy_root(root.absolute(), out / "large-messages", _left_out(root, names), (), disk, held)
-    _aside(root, names, out / ASIDE / "large-messages", disk, held)
+    copy_root(root.absolute(), to, _left_out(root, names), (), disk, held)
+    _aside(root, names, to, disk, held)
 
 
 def _left_out(root: Path, names: Collection[str]) -> dict[Path, None]:
@@ -106,6 +111,8 @@ def _left_out(root: Path, names: Collection[str]) -> dict[Path, None]:
 
 
 def _aside(root: Path, names: Collection[str], to: Path, disk: Disk, held: Mapping[Path, int]) -> None:
+    """Beside the new directory ``to``."""
     if names:
+        to = to.parent / ASIDE / to.name
         others = {path.name for path in root.iterdir()} - set(names)
         copy_root(root.absolute(), to, _left_out(root, others), (), disk, held)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from pagefmt.bytes.writing import Disk, whole_folder
 from pagefmt.compaction.planning import roots_of
-from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.locate import DataLocation, new_names
 from pagefmt.editions import Edition
 from pagefmt.recovery.counting import PageTally
 from pagefmt.recovery.new_directory import write_rest
@@ -50,13 +50,14 @@ def recover(
     found = read_sources(place, declared, edition)
     try:
         with whole_folder(out, roots.values(), disk, like=next(iter(roots.values())).parent) as (folder, disk):
+            new = {kind: folder / name for kind, name in new_names(roots).items()}
             tally = PageTally(found.rule, disk)
-            disk.make_folder(folder / "paging")
-            salvaged = salvaged_pages(found, folder / "paging", tally)
+            disk.make_folder(new["paging"])
+            salvaged = salvaged_pages(found, new["paging"], tally)
             plan = plan_of_recovery(found, salvaged, tally)
             if not plan.mends:
                 raise _NothingToDo
-            write_rest(found, plan, tally, folder, disk, held or {})
+            write_rest(found, plan, tally, new, disk, held or {})
     except _NothingToDo:
         pass
     return plan

@@ -44,6 +44,40 @@ def test_the_commands_lead_there_and_back(way: str, tmp_path: Path) -> None:
     assert left == before
 
 
+EAP_6 = {
+    "bindings": "messagingbindings",
+    "journal": "messagingjournal",
+    "large-messages": "messaginglargemessages",
+    "paging": "messagingpaging",
+}
+
+
+def eap_6(folder: Path, way: str) -> tuple[Path, Path]:
+    """The data directory of a broken HornetQ inside of JBoss EAP, and that of a sound one."""
+    case = GoldenCase("hornetq-2.4.7", "large")
+    found = broken(case.data(), way, folder / "damaged"), case.copy(folder)
+    for data in found:
+        for old, new in EAP_6.items():
+            if (data / old).exists():
+                (data / old).rename(data / new)
+    return found
+
+
+@pytest.mark.parametrize("way", ["page cut", "no bindings folder"])
+def test_folders_have_the_names_that_they_had(way: str, tmp_path: Path) -> None:
+    damaged, sound = eap_6(tmp_path, way)
+    new = tmp_path / "new"
+    told = json.loads(call("recover", damaged, "--out", new, "--format", "json").out)
+    assert {path.name for path in new.iterdir()} - {"aside"} == set(EAP_6.values())
+    carried_out([command for step in told["next"] for command in step["commands"]])
+    assert call("recover", damaged).status == 0
+    for what in ("pages", "journal"):
+        assert call(what, "compact", sound, "--out", tmp_path / what).status == 0
+        assert {path.name for path in (tmp_path / what).iterdir()} == set(EAP_6.values())
+    assert call("convert", sound, "--edition", "artemis-2.56", "--out", tmp_path / "artemis").status in (0, 1)
+    assert {path.name for path in (tmp_path / "artemis").iterdir()} == set(EAP_6)
+
+
 def test_names_of_lost_queues_are_those_of_the_configuration(tmp_path: Path) -> None:
     broker = instance(tmp_path / "broker", "no bindings files")
     told = json.loads(call("recover", broker, "--format", "json").out)

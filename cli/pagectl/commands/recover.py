@@ -185,10 +185,13 @@ def _messages(one: MessageRange) -> str:
     return f"at least {one.fewest}, " * bool(one.fewest) + f"at most {count_text(one.most, 'message')}"
 
 
-def _moves(plan: RecoveryPlan) -> dict[str, Path]:
-    """Where each directory of the broker has to be, also one that is not there."""
+def _moves(plan: RecoveryPlan) -> list[tuple[str, Path, bool]]:
+    """Of each directory of the broker: its name in the new one, where it has to be, and whether there is one."""
+    from pagefmt.directory.locate import new_names
+
     beside = next(iter(plan.roots.values())).parent
-    return {name: plan.roots.get(name, beside / name) for name in ("paging", "journal", "bindings", "large-messages")}
+    return [(name, plan.roots.get(kind, beside / name), kind in plan.roots)
+            for kind, name in new_names(plan.roots).items()]  # fmt: skip
 
 
 def _next(plan: RecoveryPlan, given: Path, out: Path | None) -> Iterator[tuple[str, list[str]]]:
@@ -197,8 +200,8 @@ def _next(plan: RecoveryPlan, given: Path, out: Path | None) -> Iterator[tuple[s
     yield "write the new directory", [f"pagectl recover {_quoted(given)} --out {_quoted(made)}"]
     yield "check it", [f"pagectl messages verify {_quoted(made)}"]
     moves = []
-    for name, root in _moves(plan).items():
-        if name in plan.roots:
+    for name, root, there in _moves(plan):
+        if there:
             moves.append(f"mv {_quoted(root)} {_quoted(root.with_name(root.name + '.damaged'))}")
         moves.append(f"mv {_quoted(made / name)} {_quoted(root)}")
     yield "let it take the place of the damaged one", moves
@@ -207,9 +210,9 @@ def _next(plan: RecoveryPlan, given: Path, out: Path | None) -> Iterator[tuple[s
 
 def _undo(plan: RecoveryPlan) -> Iterator[tuple[str, list[str]]]:
     back = []
-    for name, root in _moves(plan).items():
+    for _, root, there in _moves(plan):
         back.append(f"mv {_quoted(root)} {_quoted(root.with_name(root.name + '.recovered'))}")
-        if name in plan.roots:
+        if there:
             back.append(f"mv {_quoted(root.with_name(root.name + '.damaged'))} {_quoted(root)}")
     yield "to go back (nothing of the damaged directory was changed), with the broker stopped:", back
 

@@ -11,17 +11,13 @@ from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.disk import DiskQuery
 from pagectl.running.exits import CallError
 from pageengine.disk.monitor import DiskSettings, edition_of_monitor
-from pagefmt.directory.locate import BINDINGS_NAMES, JOURNAL_NAMES, LARGE_NAMES, PAGING_NAMES, configuration_in
+from pagefmt.directory.locate import LAYOUT, configuration_in
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
     from pagectl.opening.configuration import BrokerConfiguration
     from pageengine.disk.config import WhenBlocked
     from pageengine.disk.state import DiskState
-
-LAYOUT = {
-    "paging": PAGING_NAMES, "journal": JOURNAL_NAMES, "large-messages": LARGE_NAMES, "bindings": BINDINGS_NAMES,
-}  # fmt: skip
 
 
 class MonitoredDisks(NamedTuple):
