@@ -5,7 +5,9 @@ from __future__ import annotations
 from array import array
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from functools import partial
 
+from pagefmt.cross_checks.large_references import LargeReference, reference_of_page
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.state import DELETED, PageLook, PagingState, StoreState, looking_ahead
@@ -60,6 +62,8 @@ class DirectorySurvey:
     """``large``: id → where a large body is named first; ``live_large``: of these, still to be delivered to someone;
     ``newest_large``: named in a page that a running broker writes to.
 
+    ``references``: messages with a large body, where they were asked for.
+
     ``transactions``: ids that pages name; ``ignored_transactions``: those that the journal does not know → records.
     """
 
@@ -68,6 +72,7 @@ class DirectorySurvey:
     large: dict[int, str] = field(default_factory=dict)
     live_large: set[int] = field(default_factory=set)
     newest_large: set[int] = field(default_factory=set)
+    references: list[LargeReference] = field(default_factory=list)
     transactions: set[int] = field(default_factory=set)
     ignored_transactions: Counter[int] = field(default_factory=Counter)
 
@@ -86,16 +91,18 @@ class _PageSurvey:
     transactions: set[int] = field(default_factory=set)
     ignored_transactions: Counter[int] = field(default_factory=Counter)
     large: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    references: list[LargeReference] = field(default_factory=list)
     records: int = 0
     damage: Damage | None = None
 
 
-def _survey_page(store: StoreState, page: PageFile) -> _PageSurvey:
+def _survey_page(store: StoreState, page: PageFile, *, bodies: bool) -> _PageSurvey:
     rule, found = store.rule(page.number), _PageSurvey()
     # a transaction that a running broker rolls back takes its bodies with it
     needed = LIVE - {AckState.IN_DOUBT_SEND} if store.live else LIVE
     with open_page(page) as opened:
-        for number, _, _, tx, large_type, message, queues in opened.routes():
+        for route in opened.routes():
+            number, _, _, tx, large_type, message, queues = route
             found.message_ids.append(message)
             ack_states = rule.ack_states(number, tx, queues) if rule is not None else []
             for queue, ack_state in ack_states:
@@ -113,15 +120,20 @@ def _survey_page(store: StoreState, page: PageFile) -> _PageSurvey:
             if large_type:
                 first, live = found.large.get(message, (number, False))
                 found.large[message] = first, live or any(ack_state in needed for _, ack_state in ack_states)
+                if bodies and store.read_instead is None:
+                    found.references.append(reference_of_page(store, page, opened, route, dict(ack_states)))
         found.records, found.damage = opened.count, opened.damage
     return found
 
 
-def survey(state: PagingState, jobs: int = 1) -> DirectorySurvey:
-    """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large."""
+def survey(state: PagingState, jobs: int = 1, *, bodies: bool = False) -> DirectorySurvey:
+    """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large.
+
+    ``bodies``: with the messages that have a large one.
+    """
     found = DirectorySurvey(state)
     stores = deque(state.stores())
-    with looking_ahead(_survey_page, stores, jobs) as look:
+    with looking_ahead(partial(_survey_page, bodies=bodies), stores, jobs) as look:
         while stores:
             store = stores.popleft()
             one = _store(store, found, look)
@@ -139,6 +151,7 @@ def _store(store: StoreState, found: DirectorySurvey, look: PageLook[_PageSurvey
         _add(store, page, read, one)
         found.transactions |= read.transactions
         found.ignored_transactions += read.ignored_transactions
+        found.references += read.references
         for message, (number, live) in read.large.items():
             found.large.setdefault(message, f"{one.place} page {page.number} record {number}")
             if live:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.describe.message_json import declared_size
+from pagefmt.cross_checks.large_references import LargeReference
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.record_types import RecordType
-from pagefmt.messages.bodies import is_compressed
 from pagefmt.messages.large import LargeFile, LargeMessages
-from pagefmt.messages.persisted import Message
-from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
-from pagefmt.outstanding.origins import Where, queue_state
-from pagefmt.outstanding.state import PagingState, StoreState
-from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.paging import PageFile
-from pagefmt.pages.record import PageRecord
+from pagefmt.outstanding.origins import queue_state
+from pagefmt.outstanding.state import PagingState
 
 
 class LargeCondition(StrEnum):
@@ -39,71 +31,6 @@ class LargeCondition(StrEnum):
 
 
 _WRONG: Final = frozenset((LargeCondition.NOT_DURABLE, LargeCondition.OTHER_SIZE, LargeCondition.MISSING))
-
-
-@dataclass(slots=True)
-class LargeReference:
-    """A message whose body is a file. ``declared``: bytes of the body as the message has them; None: it does not say.
-
-    ``place``: the page, or the journal file; ``queues``: by id.
-    """
-
-    id: int
-    where: Where
-    place: str
-    address: str | None
-    declared: int | None
-    queues: dict[int, AckState] = field(default_factory=dict)
-
-    @property
-    def live(self) -> bool:
-        """Somebody waits for it."""
-        return not LIVE.isdisjoint(self.queues.values())
-
-
-def large_references(state: PagingState) -> Iterator[LargeReference]:
-    """Of pages, then of the journal. Every page is read once."""
-    for store in state.stores():
-        if store.read_instead is None:
-            for page in store.store.pages:
-                with open_page(page) as opened:
-                    yield from _in_page(store, page, opened)
-    for part in JournalParts(state, None).parts():
-        if isinstance(part, JournalPart):
-            with open_page(part.page) as opened:
-                yield from _in_journal(part, opened)
-
-
-def _in_page(store: StoreState, page: PageFile, opened: Page) -> Iterator[LargeReference]:
-    rule = store.rule(page.number)
-    for route in opened.routes():
-        number, _, _, tx, large_type, message, queues = route
-        if large_type:
-            states = dict(rule.ack_states(number, tx, queues)) if rule is not None else {}
-            read = opened.understood(route)
-            address, declared = _declared(read.message) if isinstance(read, PageRecord) else (None, None)
-            place = f"{store.store.name}/{page.name}"
-            yield LargeReference(message, Where.PAGE, place, store.store.address or address, declared, states)
-
-
-def _in_journal(part: JournalPart, opened: Page) -> Iterator[LargeReference]:
-    for route in opened.routes():
-        number, _, _, tx, large_type, message, queues = route
-        if large_type:
-            read = opened.understood(route)
-            address, declared = _declared(read.message) if isinstance(read, PageRecord) else (None, None)
-            file, _ = part.located(number)
-            states = dict(part.rule(0).ack_states(number, tx, queues))
-            yield LargeReference(message, Where.JOURNAL, file.name, address, declared, states)
-
-
-def _declared(message: Message) -> tuple[str | None, int | None]:
-    """Address, and bytes of the body where the message says so: not of a compressed one, whose file is shorter."""
-    try:
-        properties = message.properties()
-    except Undecodable:
-        return message.address, None
-    return message.address, None if is_compressed(properties) else declared_size(message, properties)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +70,10 @@ class LargeRow:
         }
 
 
-def large_rows(state: PagingState, large: LargeMessages) -> list[LargeRow]:
+def large_rows(state: PagingState, large: LargeMessages, references: Iterable[LargeReference]) -> list[LargeRow]:
     """By id: what is there, and what should be. Raises ``NotReadable``."""
     named: dict[int, LargeReference] = {}
-    for each in large_references(state):
+    for each in references:
         first = named.setdefault(each.id, each)
         if first is not each:
             first.queues |= each.queues

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 from program import call
+
+from pagefmt.bytes.files import FileWindow
 
 CORE = GoldenCase("2.56.0", "large-core")
 
@@ -35,6 +38,22 @@ def test_what_brokers_left(version: str) -> None:
             assert set(findings) <= {"large-body-not-durable"} and status == bool(findings), case
             told = {file["file"]: file["size"] for file in case.manifest()["large_messages"]}
             assert {row["file"]: row["size"] for row in rows.values() if row["file"]} == told, case
+
+
+@pytest.mark.parametrize("what", ["ls", "verify"])
+def test_every_page_is_read_once(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: Counter[str] = Counter()
+
+    class Counted(FileWindow):
+        def __init__(self, path: Path, *args: Any) -> None:
+            opened[str(path)] += 1
+            super().__init__(path, *args)
+
+    monkeypatch.setattr("pagefmt.pages.page.FileWindow", Counted)
+    jobs = ("--jobs", "1") if what == "verify" else ()
+    assert call("large", what, CORE.data(), *jobs).out
+    assert set(opened) == {str(path) for path in CORE.data().glob("paging/*/*.page")}
+    assert set(opened.values()) == {1}
 
 
 def test_files_and_messages_are_held_against_one_another(tmp_path: Path) -> None:

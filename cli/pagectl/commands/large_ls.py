@@ -22,10 +22,11 @@ def command(
     Ends with status 1 where a file is missing, not durable or of another size than its message says, or whose they
     are is not known.
     """
+    from pagefmt.cross_checks.large_references import large_references
     from pagefmt.verify.large_files import large_rows
 
     state, large = open_large(given, broker)
-    rows = large_rows(state, large)
+    rows = large_rows(state, large, large_references(state))
     if form is ListFormat.text:
         print_rows(rows)
         size = size_text(sum(row.file.size for row in rows if row.file is not None))

@@ -15,10 +15,10 @@ from pagectl.terminal.streams import JsonItems
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.cross_checks.survey import DirectorySurvey
     from pagefmt.editions import Edition
     from pagefmt.findings import Finding
     from pagefmt.messages.large import LargeMessages
-    from pagefmt.outstanding.state import PagingState
     from pagefmt.verify.large_files import LargeRow
 
 EXAMPLES = (("Is there a body for every large message, and a message for every body?", "large verify /var/lib/broker"),)
@@ -36,13 +36,16 @@ def command(
 
     Ends with status 1 where anything is damaged or contradicts, with 0 where there are remarks only.
     """
+    from pagefmt.cross_checks.large_references import references_of_journal
+    from pagefmt.cross_checks.survey import survey
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.verify.large_files import large_rows
     from pagefmt.verify.report import finding_json
 
     state, large = open_large(given, broker)
-    rows = large_rows(state, large)
-    findings = sorted(_findings(state, large, rows, edition_of(edition), processes(jobs)), key=gravest_first)
+    seen = survey(state, processes(jobs), bodies=True)
+    rows = large_rows(state, large, [*seen.references, *references_of_journal(state)])
+    findings = sorted(_findings(seen, large, rows, edition_of(edition)), key=gravest_first)
     if form is ListFormat.text:
         print_rows([row for row in rows if not row.sound])
         view = FindingText()
@@ -61,16 +64,16 @@ def command(
 
 
 def _findings(
-    state: PagingState, large: LargeMessages, rows: list[LargeRow], edition: Edition | None, jobs: int
+    seen: DirectorySurvey, large: LargeMessages, rows: list[LargeRow], edition: Edition | None
 ) -> list[Finding]:
     from pagefmt.cross_checks.of_journal import unknown_part
     from pagefmt.cross_checks.of_large import check_large
-    from pagefmt.cross_checks.survey import survey
     from pagefmt.directory.edition_evidence import likely_writer
     from pagefmt.editions import NEWEST
     from pagefmt.verify.large_files import check_sizes
 
+    state = seen.state
     if state.known.unknown_journal is not None:
         return [unknown_part(state.known.unknown_journal)]
     edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
-    return [*check_large(survey(state, jobs), large, edition), *check_sizes(rows)]
+    return [*check_large(seen, large, edition), *check_sizes(rows)]

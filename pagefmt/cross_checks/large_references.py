@@ -1,0 +1,90 @@
+"""Messages whose body is a file, as pages and journal have them (docs/spec/messages.md 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.describe.message_json import declared_size
+from pagefmt.messages.bodies import is_compressed
+from pagefmt.messages.persisted import Message
+from pagefmt.outstanding.ack_state import LIVE, AckState
+from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+from pagefmt.outstanding.origins import Where
+from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.paging import PageFile
+from pagefmt.pages.record import PageRecord
+from pagefmt.pages.routes import Route
+
+
+@dataclass(slots=True)
+class LargeReference:
+    """A message whose body is a file. ``declared``: bytes of the body as the message has them; None: it does not say.
+
+    ``place``: the page, or the journal file; ``queues``: by id.
+    """
+
+    id: int
+    where: Where
+    place: str
+    address: str | None
+    declared: int | None
+    queues: dict[int, AckState]
+
+    @property
+    def live(self) -> bool:
+        """Somebody waits for it."""
+        return not LIVE.isdisjoint(self.queues.values())
+
+
+def large_references(state: PagingState) -> Iterator[LargeReference]:
+    """Of pages, then of the journal. Every page is read once."""
+    for store in state.stores():
+        if store.read_instead is None:
+            for page in store.store.pages:
+                rule = store.rule(page.number)
+                with open_page(page) as opened:
+                    for route in opened.routes():
+                        number, _, _, tx, large_type, _, queues = route
+                        if large_type:
+                            states = rule.ack_states(number, tx, queues) if rule is not None else []
+                            yield reference_of_page(store, page, opened, route, dict(states))
+    yield from references_of_journal(state)
+
+
+def reference_of_page(
+    store: StoreState, page: PageFile, opened: Page, route: Route, queues: dict[int, AckState]
+) -> LargeReference:
+    """Of one record."""
+    address, declared = _declared(opened, route)
+    place = f"{store.store.name}/{page.name}"
+    return LargeReference(route[5], Where.PAGE, place, store.store.address or address, declared, queues)
+
+
+def references_of_journal(state: PagingState) -> Iterator[LargeReference]:
+    """Of all records."""
+    for part in JournalParts(state, None).parts():
+        if isinstance(part, JournalPart):
+            with open_page(part.page) as opened:
+                for route in opened.routes():
+                    number, _, _, tx, large_type, message, queues = route
+                    if large_type:
+                        address, declared = _declared(opened, route)
+                        file, _ = part.located(number)
+                        states = dict(part.rule(0).ack_states(number, tx, queues))
+                        yield LargeReference(message, Where.JOURNAL, file.name, address, declared, states)
+
+
+def _declared(opened: Page, route: Route) -> tuple[str | None, int | None]:
+    """Address, and bytes of the body where the message says so: not of a compressed one, whose file is shorter."""
+    read = opened.understood(route)
+    if not isinstance(read, PageRecord):
+        return None, None
+    message: Message = read.message
+    try:
+        properties = message.properties()
+    except Undecodable:
+        return message.address, None
+    return message.address, None if is_compressed(properties) else declared_size(message, properties)
