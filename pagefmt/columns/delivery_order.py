@@ -89,7 +89,7 @@ def delivery_order(parts: JournalParts, queue: int) -> tuple[Ints, Ints, Ints, I
     """
     waiting, times = parts.due(queue)
     due = waiting[times == 0]
-    of_message = np.full(len(parts.messages), DEFAULT_PRIORITY, np.int64)
+    of_message = np.full(len(parts.messages), DEFAULT_PRIORITY, np.int16)
     for part in parts.parts(due):
         if isinstance(part, JournalPart):
             known = decode_page(PageBytes(part.page.content), 0, Detail.HEADERS).table

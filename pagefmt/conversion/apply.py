@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from pagefmt.conversion.pages import NewPage
 from pagefmt.conversion.plan import AT_ONCE, COUNTERS, ConversionPlan, ConvertedStore
 from pagefmt.directory.locate import new_names
 from pagefmt.journal.bodies import BadBody, CounterValue, encode_body
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.packing import usual_size
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
@@ -99,17 +100,17 @@ def _messages(plan: ConversionPlan) -> Iterator[JournalRecord]:
     columns = loaded.columns
     yield from _records(plan, loaded.rows, 0)
     for branch in loaded.prepared:
-        yield from _records(plan, branch.rows, branch.tx)
+        yield from _records(plan, Numbers(branch.rows), branch.tx)
         for row in branch.deletes:
             yield JournalRecord(RecordKind.DELETE_TX, id=columns.ids[row], tx=branch.tx, body=columns.body(row))
         yield JournalRecord(RecordKind.PREPARE, tx=branch.tx, body=branch.xid)
 
 
-def _records(plan: ConversionPlan, rows: Sequence[int], tx: int) -> Iterator[JournalRecord]:
+def _records(plan: ConversionPlan, rows: Numbers, tx: int) -> Iterator[JournalRecord]:
     columns, known = plan.messages.columns, frozenset(RecordType)
     counted: set[int] = set()
     for at in range(0, len(rows), AT_ONCE):
-        some = rows[at : at + AT_ONCE]
+        some = rows.between(at, min(at + AT_ONCE, len(rows))).tolist()
         for row, body in zip(some, columns.bodies(some), strict=True):
             kind, record = columns.types[row], columns.ids[row]
             if kind not in known or record in plan.unread:

@@ -277,9 +277,9 @@ def _unread(messages: LoadedJournal, form: NewForm, told: _Losses) -> frozenset[
     import numpy as np
 
     columns, unread = messages.columns, set()
-    every = [messages.rows, *(branch.rows for branch in messages.prepared)]
-    rows = np.concatenate([np.frombuffer(each, np.int64) for each in every if each] or [np.zeros(0, np.int64)])
-    types = np.frombuffer(columns.types, np.int8)[rows] if len(rows) else rows
+    branches = (np.frombuffer(branch.rows, np.int64) for branch in messages.prepared)
+    rows = np.concatenate([messages.rows.every(), *branches])
+    types = columns.types.at(rows)
     sought = rows[np.isin(types, CHANGED)]
     for at in range(0, len(sought), AT_ONCE):
         some = sought[at : at + AT_ONCE].tolist()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from pagefmt.cross_checks.of_journal import bad_record
 from pagefmt.editions import Edition
@@ -17,7 +16,6 @@ from pagefmt.journal.record_types import BINDINGS, EVERY, RecordType, type_name
 from pagefmt.pages.gather import Ints
 from pagefmt.quantities import count_text
 
-Types = npt.NDArray[np.int8]
 _BY_THEMSELVES = frozenset((RecordType.DUPLICATE_ID, RecordType.HEURISTIC_COMPLETION))
 _WITH_MESSAGES = frozenset(
     (
@@ -34,9 +32,9 @@ def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: 
     """``loaded`` with all of its survivors; ``live``: a broker may be between two records."""
     if not loaded.rows:
         return
-    columns, rows = loaded.columns, np.frombuffer(loaded.rows, np.int64)
-    ids, types = np.frombuffer(columns.ids, np.int64)[rows], np.frombuffer(columns.types, np.int8)[rows]
-    update = np.frombuffer(columns.updates, np.uint8)[rows] != 0
+    columns, rows = loaded.columns, loaded.rows.every()
+    ids, types = columns.ids.at(rows), columns.types.at(rows)
+    update = columns.updates.at(rows) != 0
     added, counts = np.unique(ids[~update], return_counts=True)
     severity = Severity.INFO if live else Severity.WARNING
     if (twice := added[counts > 1]).size:
@@ -48,7 +46,7 @@ def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: 
             "loads each of them; of a message and of a queue the last one counts",
         )
     prepared = [np.frombuffer(each.rows, np.int64) for each in loaded.prepared]
-    known = np.concatenate([added, *(np.frombuffer(columns.ids, np.int64)[each] for each in prepared)])
+    known = np.concatenate([added, *(columns.ids.at(each) for each in prepared)])
     without = update & ~np.isin(ids, known)
     for kind in np.unique(types[without]).tolist():
         if journal is not Journal.MESSAGES or kind not in _WITH_MESSAGES:
@@ -68,8 +66,8 @@ def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Ed
     """Records that do not belong into this journal, and what a broker of an edition does with them."""
     if not loaded.rows or journal is Journal.JMS:
         return
-    rows = np.frombuffer(loaded.rows, np.int64)
-    types, ids = np.frombuffer(loaded.columns.types, np.int8)[rows], np.frombuffer(loaded.columns.ids, np.int64)[rows]
+    rows = loaded.rows.every()
+    types, ids = loaded.columns.types.at(rows), loaded.columns.ids.at(rows)
     passes = journal is Journal.BINDINGS or edition >= Edition.ARTEMIS_2_56
     own = BINDINGS if journal is Journal.BINDINGS else EVERY - BINDINGS
     for kind in sorted({*np.unique(types).tolist()} - own):
@@ -83,9 +81,9 @@ def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Ed
         )
 
 
-def _bodies(place: str, loaded: LoadedJournal, types: Types, rows: Ints) -> Iterator[Finding]:
+def _bodies(place: str, loaded: LoadedJournal, types: Ints, rows: Ints) -> Iterator[Finding]:
     """Bodies that do not have the form of their type."""
-    sizes = np.frombuffer(loaded.columns.sizes, np.int32)[rows]
+    sizes = loaded.columns.sizes.at(rows)
     for kind in np.unique(types).tolist():
         here = types == kind
         if layout := FIXED.get(kind) or COUNTERS.get(kind):

@@ -14,9 +14,9 @@ from typing import Final
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.usage import BLOCK, AddressUsage, Counted, DirectoryUsage
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.columns import portions
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.numbers import Numbers
 from pagefmt.messages.large import LargeFile, LargeMessages
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import read_store
@@ -45,8 +45,8 @@ def journal_content(loaded: LoadedJournal) -> JournalContent:
     """How much of a message journal is still needed. Prepared transactions are."""
     columns, records, live = loaded.columns, 0, 0
     holding: set[int] = set()
-    for rows in (loaded.rows, *(one.rows for one in loaded.prepared)):
-        for some in portions(rows):
+    for rows in (loaded.rows, *(Numbers(one.rows) for one in loaded.prepared)):
+        for some in rows.portions():
             records += len(some)
             live += RECORD * len(some) + columns.size_of(some)
             holding.update(columns.file_numbers(some))

@@ -1,20 +1,21 @@
 """Journal records in columns: millions of them without an object each.
 
-23 bytes a record, and its small body; those of ack and page-complete records, which are most, take nothing more.
+Some twelve bytes a record: its id, its type, the size of its body and where that is. Bodies that many records share
+are there once: references to one queue, acknowledgements of one page.
 """
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pagefmt.bytes.files import open_file
 from pagefmt.journal.files import HEADER, JournalFile, NotAJournal, encode_header
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.position_bodies import PositionBodies
-from pagefmt.journal.positions import AT_ONCE, PositionChunk
+from pagefmt.journal.positions import PositionChunk
 from pagefmt.journal.records import JournalFrame, RecordKind
 
 if TYPE_CHECKING:
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from pagefmt.journal.fast_scan import Ints, JournalFrames
 
     Bodies: TypeAlias = npt.NDArray[np.void]
-    Sizes: TypeAlias = npt.NDArray[np.int32]
 
 SMALL: Final = 24
 """Bodies up to this size are kept in memory: all records about references, acknowledgements and counters."""
+
+QUEUE: Final = 8
+"""Bytes of a body that says nothing but a queue's id: references, and their acknowledgements."""
+_FEW: Final = 8
 
 _CHANGED: Final = "changed while it was read; stop the broker and try again"
 _UPDATES: Final = (RecordKind.UPDATE, RecordKind.UPDATE_TX)
@@ -55,12 +59,12 @@ class JournalColumns:
     def __init__(self, files: Sequence[JournalFile]) -> None:
         self.files = files
         self.begins: list[int] = []
-        self.ids = array("q")
-        self.types = array("b")
-        self.updates = bytearray()
-        self.compacts = array("b")
-        self.sizes = array("i")
-        self.places = array("q")
+        self.ids = Numbers()
+        self.types = Numbers()
+        self.updates = Numbers()
+        self.compacts = Numbers()
+        self.sizes = Numbers()
+        self.places = Numbers()
         self.position_bodies = PositionBodies()
         self.small = bytearray()
 
@@ -83,9 +87,7 @@ class JournalColumns:
 
     def size_of(self, rows: Ints) -> int:
         """Bytes of their bodies together."""
-        import numpy as np
-
-        return int(np.frombuffer(self.sizes, np.int32)[rows].sum(dtype=np.int64))
+        return int(self.sizes.at(rows).sum())
 
     def append(self, frame: JournalFrame, buf: bytes | memoryview) -> int:
         """Add a record, give its row."""
@@ -110,16 +112,18 @@ class JournalColumns:
         from pagefmt.journal.fast_scan import bodies_at
 
         first = len(self.ids)
-        self.ids.frombytes(found.id[rows].tobytes())
-        self.types.frombytes(found.user_type[rows].astype(np.int8).tobytes())
-        self.updates += np.isin(found.kind[rows], _UPDATES).astype(np.uint8).tobytes()
-        self.compacts.frombytes(found.compact[rows].astype(np.int8).tobytes())
-        self.sizes.frombytes(found.size[rows].astype(np.int32).tobytes())
-        self._bring_in(found.size[rows], found.body[rows], lambda at, size: bodies_at(found.content, at, size))
+        updates = np.isin(found.kind[rows], _UPDATES)
+        for column, values in (
+            (self.ids, found.id[rows]), (self.types, found.user_type[rows]), (self.updates, updates),
+            (self.compacts, found.compact[rows]),
+        ):  # fmt: skip
+            column.extend(values.astype(np.int64))
+        sizes = found.size[rows].astype(np.int64)
+        self._bring_in(sizes, found.body[rows], lambda at, size: bodies_at(found.content, at, size))
         return first
 
-    def _bring_in(self, sizes: Sizes, bodies: Ints, bodies_of: Callable[[Ints, int], Bodies]) -> None:
-        """Note where the bodies are: small ones are copied, those of one size together."""
+    def _bring_in(self, sizes: Ints, bodies: Ints, bodies_of: Callable[[Ints, int], Bodies]) -> None:
+        """Note sizes, and where the bodies are: small ones are copied, those of one size together."""
         import numpy as np
 
         places = bodies.copy()
@@ -128,17 +132,21 @@ class JournalColumns:
             some = bodies_of(bodies[here], size)
             if size == POSITION:
                 places[here] = self.position_bodies.add_all(some)
-            else:
-                places[here] = len(self.small) + size * np.arange(len(here))
-                self.small += some.tobytes()
-        self.places.frombytes(places.tobytes())
+                continue
+            which = np.arange(len(here))
+            if size == QUEUE:
+                some, which = _each_once(some)
+            places[here] = len(self.small) + size * which
+            self.small += some.tobytes()
+        self.sizes.extend(sizes)
+        self.places.extend(places)
 
     def beginnings(self, rows: Ints, size: int) -> Bodies:
         """The bodies of these rows, of which none is shorter, up to this size, which is ``SMALL`` at most."""
         import numpy as np
 
-        same = np.frombuffer(self.sizes, np.int32)[rows] == size
-        places = np.frombuffer(self.places, np.int64)[rows]
+        same = self.sizes.at(rows) == size
+        places = self.places.at(rows)
         if same.all():
             return self._bodies_at(places, size)
         found = np.empty(len(rows), f"V{size}")
@@ -152,34 +160,31 @@ class JournalColumns:
 
         return self.position_bodies.bodies(places) if size == POSITION else bodies_at(self.small, places, size)
 
-    def of_rows(self, rows: Ints) -> JournalColumns:
-        """These rows alone, ascending."""
-        import numpy as np
-
+    def of_rows(self, rows: Numbers, begins: Sequence[int]) -> JournalColumns:
+        """These rows alone, ascending; ``begins``: which of them are the first of each file."""
         found = JournalColumns(self.files)
-        found.begins = np.searchsorted(rows, self.begins).tolist()
-        found.ids.frombytes(np.frombuffer(self.ids, np.int64)[rows].tobytes())
-        found.types.frombytes(np.frombuffer(self.types, np.int8)[rows].tobytes())
-        found.updates += np.frombuffer(self.updates, np.uint8)[rows].tobytes()
-        found.compacts.frombytes(np.frombuffer(self.compacts, np.int8)[rows].tobytes())
-        sizes = np.frombuffer(self.sizes, np.int32)[rows]
-        found.sizes.frombytes(sizes.tobytes())
-        places = np.frombuffer(self.places, np.int64)[rows]
-        found._bring_in(sizes, places, self._bodies_at)
+        found.begins = [*begins]
+        for some in rows.portions():
+            for name in ("ids", "types", "updates", "compacts"):
+                getattr(found, name).extend(getattr(self, name).at(some))
+            found._bring_in(self.sizes.at(some), self.places.at(some), self._bodies_at)
         return found
 
-    def positions(self, rows: array[int], user_type: int) -> Iterator[PositionChunk]:
+    def positions(self, rows: Numbers, user_type: int) -> Iterator[PositionChunk]:
         """Where the bodies of one type's records point, chunk by chunk; other rows, and other bodies, are left out."""
-        if not rows:
-            return
+        for every in rows.portions():
+            some = every[(self.types.at(every) == user_type) & (self.sizes.at(every) == POSITION)]
+            if len(some):
+                yield self.position_bodies.chunk(self.places.at(some))
+
+    def _extents(self, rows: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+        """Sizes of the bodies, and their places."""
+        if len(rows) < _FEW:
+            return [self.sizes[row] for row in rows], [self.places[row] for row in rows]
         import numpy as np
 
-        types, sizes = np.frombuffer(self.types, np.int8), np.frombuffer(self.sizes, np.int32)
-        places = np.frombuffer(self.places, np.int64)
-        for every in portions(rows):
-            some = every[(types[every] == user_type) & (sizes[every] == POSITION)]
-            if len(some):
-                yield self.position_bodies.chunk(places[some])
+        every = np.array(rows, np.int64)
+        return self.sizes.at(every).tolist(), self.places.at(every).tolist()
 
     def body(self, row: int) -> bytes:
         """The body of a record; a big one is read from its file again."""
@@ -191,21 +196,19 @@ class JournalColumns:
         Raises ``NotAJournal`` where a broker began the file anew since it was loaded, or made it shorter.
         """
         found = [b""] * len(rows)
-        large: dict[int, list[int]] = {}
-        for each, row in enumerate(rows):
-            size, at = self.sizes[row], self.places[row]
+        large: dict[int, list[tuple[int, int, int]]] = {}
+        for each, (row, size, at) in enumerate(zip(rows, *self._extents(rows), strict=True)):
             if size == POSITION:
                 found[each] = self.position_bodies.body(at)
             elif size <= SMALL:
                 found[each] = bytes(self.small[at : at + size])
             else:
-                large.setdefault(bisect_right(self.begins, row) - 1, []).append(each)
+                large.setdefault(bisect_right(self.begins, row) - 1, []).append((each, size, at))
         for number, wanted in large.items():
             file = self.files[number]
             opened = open_file(file.path)
             try:
-                for each in wanted:
-                    size, at = self.sizes[rows[each]], self.places[rows[each]]
+                for each, size, at in wanted:
                     found[each] = opened.read_at(size, at)
                     if len(found[each]) != size:
                         raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
@@ -216,10 +219,12 @@ class JournalColumns:
         return found
 
 
-def portions(rows: array[int]) -> Iterator[Ints]:
-    """Some at a time: an answer for each of all of them would take much memory."""
-    if rows:
-        import numpy as np
+def _each_once(bodies: Bodies) -> tuple[Bodies, Ints]:
+    """Bodies of ``QUEUE`` bytes without repetitions, and which each is."""
+    import numpy as np
 
-        every = np.frombuffer(rows, np.int64)
-        yield from (every[start : start + AT_ONCE] for start in range(0, len(every), AT_ONCE))
+    from pagefmt.pages.gather import distinct
+
+    values = bodies.view(np.int64)
+    known = distinct(values)
+    return known.view(bodies.dtype), np.searchsorted(known, values)

@@ -1,21 +1,22 @@
 """The messages of a journal with their references, as a broker that starts finds them (docs/spec/journal.md 5.2).
 
-In columns: a million messages take some fifty bytes each. Bodies stay in their files until asked for.
+In columns: some fifteen bytes for each message, and ten for each reference, as small as their numbers are. Bodies stay
+in their files until asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import MESSAGES, RecordType
-from pagefmt.pages.gather import Ints, Mask
+from pagefmt.pages.gather import Ints, Mask, distinct
 
 NO_TRANSACTION: Final = -1
 _QUEUE: Final = np.dtype([("queue", ">i8")])
@@ -72,13 +73,9 @@ class JournalMessages:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def sizes(self) -> Ints:
-        """Bytes of each message's record, without its frame."""
-        return np.frombuffer(self.columns.sizes, np.int32)[self.rows].astype(np.int64)
-
 
 class _Facts(NamedTuple):
-    """Records about references, in load order; ``tx`` of prepared ones."""
+    """Records about references, in load order. ``message``: its number, -1: not there; ``tx`` of prepared ones."""
 
     row: Ints
     message: Ints
@@ -86,114 +83,157 @@ class _Facts(NamedTuple):
     value: Ints
     tx: Ints
 
+    def of(self, rows: Ints) -> _Facts:
+        """Some of them."""
+        return _Facts(*(each[rows] for each in self))
+
+
+class MessageNumbers:
+    """Numbers of messages by their ids."""
+
+    def __init__(self, ids: Ints) -> None:
+        self._order = None if (ids[1:] >= ids[:-1]).all() else narrow(np.argsort(ids, kind="stable"))
+        self._ids = ids if self._order is None else ids[self._order]
+
+    def of(self, wanted: Ints) -> Ints:
+        """The number of each message; -1 where it is not there."""
+        if not len(self._ids):
+            return np.full(len(wanted), -1, np.int64)
+        at = np.searchsorted(self._ids, wanted).clip(max=len(self._ids) - 1)
+        return np.where(self._ids[at] == wanted, at if self._order is None else self._order[at], -1)
+
+
+def narrow(values: Ints) -> Ints:
+    """The same in as few bytes as they need."""
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    kinds = (np.int8, np.int16, np.int32)
+    kind = next((each for each in kinds if np.iinfo(each).min <= least and most <= np.iinfo(each).max), np.int64)
+    found: Any = values.astype(kind, copy=False)
+    return cast("Ints", found)
+
 
 def journal_messages(loaded: LoadedJournal) -> JournalMessages:
     """What a journal holds beside what it says about pages."""
-    rows, tx = _rows(loaded, MESSAGES)
-    ids = np.frombuffer(loaded.columns.ids, np.int64)[rows] if len(rows) else rows
-    added = _facts(loaded, RecordType.ADD_REF)
-    number = numbers_of(ids, added.message)
-    lost = number < 0
-    kept = np.flatnonzero(~lost)
-    keys = _Keys(number[kept], added.queue[kept])
-    first, last = keys.first, keys.last
+    none = np.zeros(0, np.int64)
+    rows, tx = _joined([(none, none), *_rows(loaded, MESSAGES)])
+    ids = narrow(loaded.columns.ids.at(rows))
+    numbers = MessageNumbers(ids)
+    added = _every_fact(loaded, RecordType.ADD_REF, numbers)
+    lost = np.flatnonzero(added.message < 0)
+    pairs = tuple(zip(loaded.columns.ids.at(added.row[lost]).tolist(), added.queue[lost].tolist(), strict=True))
+    if len(lost):
+        added = added.of(np.flatnonzero(added.message >= 0))
+    keys = _Keys(added.message, added.queue)
+    del added
     references = QueueReferences(
-        keys.message, keys.queue, *_acknowledged(loaded, ids, keys, added.row[kept][last]),
-        _latest(loaded, RecordType.UPDATE_DELIVERY_COUNT, ids, keys),
-        _latest(loaded, RecordType.SET_SCHEDULED_DELIVERY_TIME, ids, keys),
+        keys.message, keys.queue, *_acknowledged(loaded, numbers, keys),
+        _latest(loaded, RecordType.UPDATE_DELIVERY_COUNT, numbers, keys),
+        _latest(loaded, RecordType.SET_SCHEDULED_DELIVERY_TIME, numbers, keys),
     )  # fmt: skip
-    by_message = np.lexsort((first, keys.message))
-    references = references.of(by_message)
-    arrived = np.argsort(first[by_message], kind="stable")
-    begins = np.searchsorted(references.message, np.arange(len(rows) + 1))
-    pairs = tuple(zip(added.message[lost].tolist(), added.queue[lost].tolist(), strict=True))
+    arrived: Ints | None = None
+    if keys.first is not None:
+        by_message = np.lexsort((keys.first, keys.message))
+        references = references.of(by_message)
+        arrived = np.argsort(keys.first[by_message], kind="stable")
+    arrived = narrow(np.arange(len(keys.message)) if arrived is None else arrived)
+    begins = narrow(np.searchsorted(references.message, np.arange(len(rows) + 1, dtype=references.message.dtype)))
     return JournalMessages(loaded.columns, rows, ids, tx, begins, references, arrived, pairs)
 
 
 def astray(loaded: LoadedJournal, messages: JournalMessages) -> Iterator[tuple[RecordType, Ints, Ints]]:
     """By type, message and queue of the records about references that are not there."""
     keys = _Keys(messages.references.message, messages.references.queue)
+    numbers = MessageNumbers(messages.ids)
     for kind in _LAYOUTS.keys() - {RecordType.ADD_REF}:
-        facts = _facts(loaded, kind)
-        here, _ = keys.find(numbers_of(messages.ids, facts.message), facts.queue)
+        facts = _every_fact(loaded, kind, numbers)
+        here, _ = keys.find(facts)
         rest = np.delete(np.arange(len(facts.row)), here)
         if len(rest):
-            yield kind, facts.message[rest], facts.queue[rest]
+            yield kind, loaded.columns.ids.at(facts.row[rest]), facts.queue[rest]
 
 
 class _Keys:
-    """Distinct pairs of message number and queue, ascending; ``first`` and ``last``: where each stands."""
+    """Distinct pairs of message number and queue, ascending; ``first``: where each stands first, None: they were
+    ascending. Each pair is a word."""
 
     def __init__(self, message: Ints, queue: Ints) -> None:
-        order = np.lexsort((np.arange(len(message)), queue, message))
-        new = np.ones(len(order), bool)
-        new[1:] = (np.diff(message[order]) != 0) | (np.diff(queue[order]) != 0)
-        starts = np.flatnonzero(new)
-        self.first: Ints = order[starts]
-        self.last: Ints = order[np.append(starts[1:], len(order))[: len(starts)] - 1]
-        self.message, self.queue = message[self.first], queue[self.first]
-        self._known = _pairs(self.message, self.queue)
+        self._queues = distinct(queue)
+        most = (int(message.max(initial=0)) + 1) * len(self._queues)
+        words: Any = np.empty(len(message), np.int32 if most < 1 << 31 else np.int64)
+        for start in range(0, len(words), TOGETHER):
+            part = slice(start, start + TOGETHER)
+            words[part] = self._word(message[part], queue[part])[0]
+        self.first: Ints | None = None
+        if not (words[1:] > words[:-1]).all():
+            order = narrow(np.argsort(words, kind="stable"))
+            words = words[order]
+            starts = np.flatnonzero(np.append(True, words[1:] != words[:-1])[: len(words)])
+            self.first, words = order[starts], words[starts]
+            message, queue = message[self.first], queue[self.first]
+        self.message, self.queue = message, queue
+        self._known = words
 
-    def find(self, message: Ints, queue: Ints) -> tuple[Ints, Ints]:
+    def _word(self, message: Ints, queue: Ints) -> tuple[Ints, Mask]:
+        """And where there is none."""
+        which = np.searchsorted(self._queues, queue).clip(max=max(len(self._queues) - 1, 0))
+        good = (message >= 0) & (self._queues[which] == queue) if len(self._queues) else np.zeros(len(queue), bool)
+        return message.astype(np.int64) * len(self._queues) + which, good
+
+    def find(self, facts: _Facts) -> tuple[Ints, Ints]:
         """(which of the given are known, where they stand)."""
-        wanted = _pairs(message, queue)
-        at = np.searchsorted(self._known, wanted).clip(max=max(len(self._known) - 1, 0))
-        here = np.flatnonzero(self._known[at] == wanted) if len(self._known) else at[:0]
+        wanted, good = self._word(facts.message, facts.queue)
+        at = np.searchsorted(self._known, np.where(good, wanted, 0).astype(self._known.dtype))
+        at = at.clip(max=max(len(self._known) - 1, 0))
+        here = np.flatnonzero(good & (self._known[at] == wanted)) if len(self._known) else at[:0]
         return here, at[here]
 
 
-def _pairs(message: Ints, queue: Ints) -> npt.NDArray[np.void]:
-    found = np.empty(len(message), [("message", np.int64), ("queue", np.int64)])
-    found["message"], found["queue"] = message, queue
-    return found
-
-
-def _rows(loaded: LoadedJournal, types: frozenset[RecordType]) -> tuple[Ints, Ints]:
+def _rows(loaded: LoadedJournal, types: frozenset[RecordType]) -> Iterator[tuple[Ints, Ints]]:
     """Rows of the survivors of these types, then of what prepared transactions hold; and the transaction of each."""
-    kinds = np.frombuffer(loaded.columns.types, np.int8)
-    parts = [np.frombuffer(loaded.rows_of(*types), np.int64)]
-    owners = [np.full(len(parts[0]), NO_TRANSACTION, np.int64)]
+    for some in loaded.rows_of(*types).portions():
+        yield some, np.full(len(some), NO_TRANSACTION)
     for each in loaded.prepared:
         rows = np.frombuffer(each.rows, np.int64)
-        parts.append(rows[np.isin(kinds[rows], list(types))])
-        owners.append(np.full(len(parts[-1]), each.tx, np.int64))
-    return np.concatenate(parts), np.concatenate(owners)
+        rows = rows[np.isin(loaded.columns.types.at(rows), list(types))]
+        yield rows, np.full(len(rows), each.tx)
 
 
-def _facts(loaded: LoadedJournal, kind: RecordType) -> _Facts:
+def _joined(parts: Iterable[Sequence[Ints]]) -> Iterator[Ints]:
+    """Each column of all parts."""
+    found = [[narrow(column) for column in part] for part in parts]
+    return map(np.concatenate, zip(*found, strict=True))
+
+
+def _facts(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers) -> Iterator[_Facts]:
     layout, columns = _LAYOUTS[kind], loaded.columns
-    rows, tx = _rows(loaded, frozenset((kind,)))
-    fits = np.frombuffer(columns.sizes, np.int32)[rows] >= layout.itemsize
-    rows, tx = rows[fits], tx[fits]
-    bodies = columns.beginnings(rows, layout.itemsize).view(layout)
-    message = np.frombuffer(columns.ids, np.int64)[rows] if len(rows) else rows
-    value = bodies["value"] if "value" in (layout.names or ()) else np.zeros(len(rows))
-    return _Facts(rows, message, bodies["queue"].astype(np.int64), value.astype(np.int64), tx)
+    for rows, tx in _rows(loaded, frozenset((kind,))):
+        fits = columns.sizes.at(rows) >= layout.itemsize
+        rows, tx = rows[fits], tx[fits]
+        bodies = columns.beginnings(rows, layout.itemsize).view(layout)
+        value = bodies["value"] if "value" in (layout.names or ()) else np.zeros(len(rows))
+        message = numbers.of(columns.ids.at(rows))
+        yield _Facts(rows, message, bodies["queue"].astype(np.int64), value.astype(np.int64), tx)
 
 
-def numbers_of(ids: Ints, wanted: Ints) -> Ints:
-    """The number of each message; -1 where it is not there."""
-    if not len(ids):
-        return np.full(len(wanted), -1, np.int64)
-    order = np.argsort(ids, kind="stable")
-    at = np.searchsorted(ids[order], wanted).clip(max=len(ids) - 1)
-    return np.where(ids[order][at] == wanted, order[at], -1)
+def _every_fact(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers) -> _Facts:
+    none = np.zeros(0, np.int64)
+    return _Facts(*_joined([_Facts(none, none, none, none, none), *_facts(loaded, kind, numbers)]))
 
 
-def _acknowledged(loaded: LoadedJournal, ids: Ints, keys: _Keys, added: Ints) -> tuple[Mask, Mask]:
-    """Acknowledged for good, and in a prepared transaction. ``added``: the row that made each reference last."""
-    acks = _facts(loaded, RecordType.ACKNOWLEDGE_REF)
-    here, at = keys.find(numbers_of(ids, acks.message), acks.queue)
-    acked, held = np.zeros(len(added), bool), np.zeros(len(added), bool)
-    prepared = acks.tx[here] != NO_TRANSACTION
-    held[at[prepared]] = True
-    acked[at[~prepared]] = True
+def _acknowledged(loaded: LoadedJournal, numbers: MessageNumbers, keys: _Keys) -> tuple[Mask, Mask]:
+    """Acknowledged for good, and in a prepared transaction."""
+    acked, held = np.zeros(len(keys.message), bool), np.zeros(len(keys.message), bool)
+    for acks in _facts(loaded, RecordType.ACKNOWLEDGE_REF, numbers):
+        here, at = keys.find(acks)
+        prepared = acks.tx[here] != NO_TRANSACTION
+        held[at[prepared]] = True
+        acked[at[~prepared]] = True
     return acked, held & ~acked
 
 
-def _latest(loaded: LoadedJournal, kind: RecordType, ids: Ints, keys: _Keys) -> Ints:
-    facts = _facts(loaded, kind)
-    here, at = keys.find(numbers_of(ids, facts.message), facts.queue)
+def _latest(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers, keys: _Keys) -> Ints:
     found = np.zeros(len(keys.message), np.int64)
-    found[at] = facts.value[here]
-    return found
+    for facts in _facts(loaded, kind, numbers):
+        here, at = keys.find(facts)
+        found[at] = facts.value[here]
+    return narrow(found)

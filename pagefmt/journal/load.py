@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.bytes.files import FileGone, MappedFile, NotReadable
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.columns import JournalColumns, portions
+from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
 from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, JournalListing
 from pagefmt.journal.listing import list_files
+from pagefmt.journal.numbers import TOGETHER, Numbers
 from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import TornRecords, scan
 from pagefmt.quantities import count_text
@@ -94,7 +95,7 @@ class LoadedJournal:
     """A journal after loading. ``rows`` are the survivors in load order; ``torn`` has an entry for each file."""
 
     columns: JournalColumns
-    rows: array[int]
+    rows: Numbers
     prepared: tuple[PreparedTransaction, ...]
     dropped: tuple[DroppedTransaction, ...]
     torn: tuple[tuple[JournalFile, TornRecords], ...]
@@ -123,23 +124,18 @@ class LoadedJournal:
         """The surviving records in load order."""
         return map(self.record, self.rows)
 
-    def rows_of(self, *user_types: int) -> array[int]:
+    def rows_of(self, *user_types: int) -> Numbers:
         """Rows of the survivors of these user types, in load order."""
         if not self.rows:
             return self.rows
         import numpy as np
 
-        types = np.frombuffer(self.columns.types, np.int8)
-        return _chosen(self.rows, lambda rows: np.isin(types[rows], user_types))
+        return _chosen(self.rows, lambda rows: np.isin(self.columns.types.at(rows), user_types))
 
-    def other_sizes(self, user_type: int, size: int) -> array[int]:
+    def other_sizes(self, user_type: int, size: int) -> Numbers:
         """Rows of the survivors of a type whose body has another size."""
-        if not self.rows:
-            return self.rows
-        import numpy as np
-
-        types, sizes = np.frombuffer(self.columns.types, np.int8), np.frombuffer(self.columns.sizes, np.int32)
-        return _chosen(self.rows, lambda rows: (types[rows] == user_type) & (sizes[rows] != size))
+        types, sizes = self.columns.types, self.columns.sizes
+        return _chosen(self.rows, lambda rows: (types.at(rows) == user_type) & (sizes.at(rows) != size))
 
     def without(self, user_type: int) -> LoadedJournal:
         """The same without the survivors of a type, and without what did not survive."""
@@ -147,18 +143,25 @@ class LoadedJournal:
             return self
         import numpy as np
 
-        from pagefmt.pages.gather import distinct
-
-        types = np.frombuffer(self.columns.types, np.int8)
-        rows = _chosen(self.rows, lambda rows: types[rows] != user_type)
-        in_doubt = [each for one in self.prepared for each in (one.rows, one.deletes)]
-        kept = distinct(np.concatenate([np.frombuffer(each, np.int64) for each in (rows, *in_doubt)]))
+        rows = _chosen(self.rows, lambda rows: self.columns.types.at(rows) != user_type)
+        in_doubt = [np.frombuffer(each, np.int64) for one in self.prepared for each in (one.rows, one.deletes)]
+        kept = np.zeros(len(self.columns), bool)
+        for some in (*rows.portions(), *in_doubt):
+            kept[some] = True
+        before, left = np.zeros(len(kept) + 1, np.int32), Numbers()
+        np.cumsum(kept, out=before[1:])
+        for start in range(0, len(kept), TOGETHER):
+            left.extend(start + np.flatnonzero(kept[start : start + TOGETHER]))
 
         def again(rows: array[int]) -> array[int]:
-            return array("q", np.searchsorted(kept, np.frombuffer(rows, np.int64)).tobytes())
+            return array("q", before[np.frombuffer(rows, np.int64)].astype(np.int64).tobytes())
 
         prepared = tuple(one._replace(rows=again(one.rows), deletes=again(one.deletes)) for one in self.prepared)
-        return replace(self, columns=self.columns.of_rows(kept), rows=again(rows), prepared=prepared)
+        now = Numbers()
+        for some in rows.portions():
+            now.extend(before[some].astype(np.int64))
+        columns = self.columns.of_rows(left, before[self.columns.begins].tolist())
+        return replace(self, columns=columns, rows=now, prepared=prepared)
 
     def record(self, row: int) -> JournalRow:
         """The record in a row of the columns."""
@@ -206,8 +209,8 @@ class _Loader:
 
     def __init__(self, columns: JournalColumns) -> None:
         self.columns = columns
-        self.rows = array("q")
-        self.deleted = array("q")
+        self.rows = Numbers()
+        self.deleted = Numbers()
         self.open: dict[int, _OpenTransaction] = {}
         self.dropped: list[DroppedTransaction] = []
 
@@ -228,16 +231,16 @@ class _Loader:
         if found is None:
             return False
         done = settled(found, self.open)
-        self.deleted.frombytes(found.id[done.deletes].tobytes())
+        self.deleted.extend(found.id[done.deletes])
         kept = np.flatnonzero(np.isin(found.kind, _WITH_ROWS))
         row_of = np.full(len(found.kind), -1, np.int64)
         row_of[kept] = self.columns.extend(found, kept) + np.arange(len(kept))
         upto = 0
         for each in done.others.tolist():
             before, upto = upto, int(np.searchsorted(done.when, each))
-            self.rows.frombytes(row_of[done.rows[before:upto]].tobytes())
+            self.rows.extend(row_of[done.rows[before:upto]])
             self.in_transaction(found.frame(each), buf, number, int(row_of[each]))
-        self.rows.frombytes(row_of[done.rows[upto:]].tobytes())
+        self.rows.extend(row_of[done.rows[upto:]])
         return True
 
     def frames(self, number: int, file: JournalFile, buf: bytes | memoryview, torn: TornRecords) -> None:
@@ -284,7 +287,7 @@ class _Loader:
             return
         self.rows.extend(tx.rows)
         ids = self.columns.ids
-        self.deleted.extend([ids[row] for row in tx.deletes])
+        self.deleted.extend(array("q", [ids[row] for row in tx.deletes]))
 
     def finish(self, torn: tuple[tuple[JournalFile, TornRecords], ...], notes: tuple[FileNote, ...]) -> LoadedJournal:
         prepared = []
@@ -300,25 +303,25 @@ class _Loader:
         return LoadedJournal(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes)
 
 
-def without(rows: array[int], ids: array[int], deleted: array[int]) -> array[int]:
+def without(rows: Numbers, ids: Numbers, deleted: Numbers) -> Numbers:
     """The rows whose id was not deleted, in their order. Ids are never given twice, so the order of deletes is moot."""
     if not rows or not deleted:
         return rows
     import numpy as np
 
-    known, gone = np.frombuffer(ids, np.int64), np.sort(np.frombuffer(deleted, np.int64))
+    gone = np.sort(deleted.every())
 
     def stays(rows: Ints) -> npt.NDArray[np.bool_]:
-        wanted = known[rows]
+        wanted = ids.at(rows)
         missing: npt.NDArray[np.bool_] = gone[np.searchsorted(gone, wanted).clip(max=len(gone) - 1)] != wanted
         return missing
 
     return _chosen(rows, stays)
 
 
-def _chosen(rows: array[int], choose: Callable[[Ints], npt.NDArray[np.bool_]]) -> array[int]:
+def _chosen(rows: Numbers, choose: Callable[[Ints], npt.NDArray[np.bool_]]) -> Numbers:
     """The rows that ``choose`` takes."""
-    found = array("q")
-    for some in portions(rows):
-        found.frombytes(some[choose(some)].tobytes())
+    found = Numbers()
+    for some in rows.portions():
+        found.extend(some[choose(some)])
     return found

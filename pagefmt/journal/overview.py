@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pagefmt.findings import Severity
 from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.records import FRAME_LAYOUTS, RecordKind
 from pagefmt.quantities import count_text
 
@@ -69,11 +70,10 @@ def _live(loaded: LoadedJournal) -> tuple[list[int], list[int]]:
     columns, files = loaded.columns, len(loaded.columns.files)
     counts, sizes = np.zeros(files, np.int64), np.zeros(files, np.int64)
     branches = [each for one in loaded.prepared for each in (one.rows, one.deletes)]
-    for each in (loaded.rows, *branches):
-        if each:
-            rows = np.frombuffer(each, np.int64)
+    for each in (loaded.rows, *map(Numbers, branches)):
+        for rows in each.portions():
             numbers = np.searchsorted(columns.begins, rows, "right") - 1
-            bodies = np.frombuffer(columns.sizes, np.int32)[rows]
+            bodies = columns.sizes.at(rows)
             counts += np.bincount(numbers, minlength=files)
             sizes += np.bincount(numbers, bodies, files).astype(np.int64)
     sizes += counts * FRAME_LAYOUTS[2][RecordKind.ADD].total

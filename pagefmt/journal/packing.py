@@ -7,7 +7,6 @@ of prepared ones follow at the end, each transaction with a PREPARE that names h
 from __future__ import annotations
 
 import os
-from array import array
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from pagefmt.bytes.files import open_regular
 from pagefmt.journal.columns import SMALL, JournalColumns
 from pagefmt.journal.files import HEADER, JournalFile, JournalHeader, NotAJournal, encode_header
 from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.records import CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalRecord, RecordKind, encode
 from pagefmt.journal.scan import LARGEST_BLOCK
 
@@ -89,8 +89,7 @@ def packed(loaded: LoadedJournal) -> PackedJournal:
     import numpy as np
 
     columns = loaded.columns
-    rows = np.frombuffer(loaded.rows, np.int64) if loaded.rows else np.zeros(0, np.int64)
-    ends = np.cumsum(_sizes(columns, rows))
+    ends = np.cumsum(_sizes(columns, loaded.rows.every()))
     prepared = deque(_prepared(loaded))
     largest = max(int(np.diff(ends, prepend=0).max(initial=0)), *(_size(columns, one) for one in prepared), 0)
     size = _file_size(loaded.files, largest)
@@ -100,10 +99,10 @@ def packed(loaded: LoadedJournal) -> PackedJournal:
         end = int(np.searchsorted(ends, before + room, "right"))
         left = room - (int(ends[end - 1]) - before if end > start else 0)
         before = int(ends[end - 1]) if end else 0
-        fits = tuple(_fitting(columns, prepared, left)) if end == len(rows) else ()
+        fits = tuple(_fitting(columns, prepared, left)) if end == len(ends) else ()
         files.append(PackedFile(start, end, fits))
         start = end
-        if start == len(rows) and not prepared:
+        if start == len(ends) and not prepared:
             return PackedJournal(loaded, size, tuple(files))
 
 
@@ -133,10 +132,7 @@ def usual_size(files: tuple[JournalFile, ...]) -> int:
 
 
 def _sizes(columns: JournalColumns, rows: Ints) -> Ints:
-    import numpy as np
-
-    sizes: Ints = np.frombuffer(columns.sizes, np.int32)[rows].astype(np.int64) if len(rows) else rows
-    return sizes + _PLAIN.total
+    return columns.sizes.at(rows) + _PLAIN.total
 
 
 def _prepared(loaded: LoadedJournal) -> Iterator[PreparedRecord]:
@@ -164,13 +160,12 @@ def _whole(columns: JournalColumns, record: PreparedRecord) -> JournalRecord:
     )  # fmt: skip
 
 
-def _portions(columns: JournalColumns, rows: array[int], start: int, end: int) -> Iterator[Ints]:
+def _portions(columns: JournalColumns, rows: Numbers, start: int, end: int) -> Iterator[Ints]:
     """The rows of these survivors, so many at a time that their records take a few MiB."""
     import numpy as np
 
-    every = np.frombuffer(rows, np.int64)[start:end] if end > start else np.zeros(0, np.int64)
-    for begin in range(0, len(every), _AT_ONCE >> 6):
-        some = every[begin : begin + (_AT_ONCE >> 6)]
+    for begin in range(start, end, _AT_ONCE >> 6):
+        some = rows.between(begin, min(begin + (_AT_ONCE >> 6), end))
         ends = np.cumsum(_sizes(columns, some))
         cuts = np.unique(np.searchsorted(ends, np.arange(_AT_ONCE, int(ends[-1]), _AT_ONCE)))
         yield from np.split(some, cuts)
@@ -186,14 +181,12 @@ def _records(columns: JournalColumns, rows: Ints, file_id: int, read: _OldFiles)
     total = _sizes(columns, rows)
     at = np.cumsum(total) - total
     heads = np.zeros(len(rows), np.dtype(_HEAD))
-    heads["kind"] = np.where(
-        np.frombuffer(columns.updates, np.uint8)[rows] != 0, int(RecordKind.UPDATE), int(RecordKind.ADD)
-    )
+    heads["kind"] = np.where(columns.updates.at(rows) != 0, int(RecordKind.UPDATE), int(RecordKind.ADD))
     heads["file_id"] = file_id & FILE_ID_MASK
-    heads["compact"] = np.minimum(np.frombuffer(columns.compacts, np.int8)[rows].astype(np.int16) + 1, MOST_COPIES)
-    heads["id"] = np.frombuffer(columns.ids, np.int64)[rows]
-    sizes = heads["size"] = np.frombuffer(columns.sizes, np.int32)[rows]
-    heads["type"] = np.frombuffer(columns.types, np.int8)[rows]
+    heads["compact"] = np.minimum(columns.compacts.at(rows) + 1, MOST_COPIES)
+    heads["id"] = columns.ids.at(rows)
+    sizes = heads["size"] = columns.sizes.at(rows)
+    heads["type"] = columns.types.at(rows)
     _put(out, at, heads.view(f"V{_PLAIN.head.size}"))
     _put(out, at + total - CHECK.size, total.astype(">i4").view(f"V{CHECK.size}"))
     bodies = at + _PLAIN.head.size

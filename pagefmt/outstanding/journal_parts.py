@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,9 +15,10 @@ from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.journal.columns import SMALL
 from pagefmt.journal.files import JournalFile, NotAJournal
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journal_messages, numbers_of
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, MessageNumbers, journal_messages, narrow
 from pagefmt.journal.load import TRIES, JournalMoves, load_journal
 from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeMessages
 from pagefmt.messages.persisted import Message
@@ -97,8 +99,8 @@ class JournalOrigin(MessageOrigin):
         known, which = np.unique(queue, return_inverse=True)
         addresses = [self.names[each].address if each in self.names else None for each in known.tolist()]
         rows = messages.rows[mine]
-        size = messages.sizes()[mine]
-        offset = np.where(size > SMALL, np.frombuffer(messages.columns.places, np.int64)[rows], 0)
+        size = messages.columns.sizes.at(rows)
+        offset = np.where(size > SMALL, messages.columns.places.at(rows), 0)
         return JournalPlaces(addresses, which, offset, size)
 
     def deliveries(self, number: Ints, row: Ints) -> tuple[Ints, Ints]:
@@ -184,12 +186,12 @@ class JournalParts:
 
     def parts(self, numbers: Ints | None = None) -> Iterator[JournalPart | LostPart]:
         """All messages, or these in this order."""
-        every = self._here(np.arange(len(self.messages)) if numbers is None else numbers)
-        for first, last in list(self._cuts(every)):
-            mine, why = self._here(every[first:last]), ""
+        every = narrow(self._here(np.arange(len(self.messages)) if numbers is None else numbers))
+        for found in self._cuts(every):
+            mine, why = self._here(found), ""
             for _ in range(TRIES):
                 try:
-                    found = self._part(mine) if len(mine) else None
+                    part = self._part(mine) if len(mine) else None
                 except (NotAJournal, NotReadable) as err:
                     why = str(err)
                     if not self._looked_up_anew():
@@ -197,8 +199,8 @@ class JournalParts:
                         break
                     mine = self._here(mine)
                     continue
-                if found is not None:
-                    yield found
+                if part is not None:
+                    yield part
                 break
             else:
                 yield LostPart(len(mine), why)
@@ -221,24 +223,29 @@ class JournalParts:
             now = journal_messages(load_journal(files[0].path.parent))
         except (NotAJournal, JournalMoves):
             return False
-        number = numbers_of(now.ids, self.messages.ids)
+        number = MessageNumbers(now.ids).of(self.messages.ids)
         rows = np.where((number >= 0) & (self.messages.rows >= 0), now.rows[number] if len(now) else -1, -1)
         self.messages = replace(self.messages, columns=now.columns, rows=rows)
         return True
 
-    def _cuts(self, every: Ints) -> Iterator[tuple[int, int]]:
+    def _cuts(self, every: Ints) -> Iterator[Ints]:
         """Of about ``CHUNK`` bytes each, and of one layout."""
-        columns, rows = self.messages.columns, self.messages.rows[every]
-        ends = np.cumsum(np.frombuffer(columns.sizes, np.int32)[rows], dtype=np.int64)
-        old = np.frombuffer(columns.types, np.int8)[rows] == RecordType.ADD_MESSAGE
-        turns = np.append(np.flatnonzero(old[1:] != old[:-1]) + 1, len(rows))
-        first = 0
-        while first < len(rows):
-            before = int(ends[first - 1]) if first else 0
-            last = max(first + 1, int(np.searchsorted(ends, before + CHUNK, "right")))
-            last = min(last, int(turns[np.searchsorted(turns, first, "right")]))
-            yield first, last
-            first = last
+        messages, start = self.messages, 0
+        while start < len(every):
+            rows = messages.rows[every[start : start + TOGETHER]]
+            ends = np.cumsum(messages.columns.sizes.at(rows))
+            old = messages.columns.types.at(rows) == RecordType.ADD_MESSAGE
+            turns = np.append(np.flatnonzero(old[1:] != old[:-1]) + 1, len(rows))
+            first = 0
+            while first < len(rows):
+                before = int(ends[first - 1]) if first else 0
+                last = max(first + 1, int(np.searchsorted(ends, before + CHUNK, "right")))
+                last = min(last, int(turns[np.searchsorted(turns, first, "right")]))
+                if first and last == len(rows) < len(every) - start:
+                    break  # more of them may fit
+                yield every[start + first : start + last]
+                first = last
+            start += first
 
     def _part(self, mine: Ints) -> JournalPart:
         messages, known = self.messages, self.state.known
@@ -258,16 +265,15 @@ class JournalParts:
         return JournalPart(self._page(mine, references.queue, counts), origin, rule, unknown, queues)
 
     def _page(self, mine: Ints, queues: Ints, counts: Ints) -> PageInMemory:
-        rows, types = self.messages.rows[mine], self.messages.columns.types
-        bodies = self.messages.columns.bodies(rows.tolist())
-        ends = np.cumsum(counts).tolist()
-        ids = queues.tolist()
-        begins = [0, *ends]
+        columns, rows = self.messages.columns, self.messages.rows[mine]
+        ends, ids = np.cumsum(counts).tolist(), queues.tolist()
+        each = zip(
+            columns.types.at(rows).tolist(), columns.bodies(rows.tolist()), self.messages.tx[mine].tolist(),
+            pairwise([0, *ends]), strict=True,
+        )  # fmt: skip
         return laid_out(
-            LooseRecord(body, tuple(ids[begins[n] : end]), tx, *_large_type(types[row], body))
-            for n, (row, body, tx, end) in enumerate(
-                zip(rows.tolist(), bodies, self.messages.tx[mine].tolist(), ends, strict=True)
-            )
+            LooseRecord(body, tuple(ids[first:end]), tx, *_large_type(kind, body))
+            for kind, body, tx, (first, end) in each
         )
 
 

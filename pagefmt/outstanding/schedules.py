@@ -10,7 +10,7 @@ import numpy as np
 
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, narrow
 from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, AmqpMessage
 from pagefmt.messages.persisted import Message
 from pagefmt.outstanding.origins import REPLACED, scheduled_time
@@ -46,7 +46,11 @@ def started_references(
 ) -> StartedReferences:
     """What a broker that starts makes of the journal's references."""
     references = messages.references
-    times = references.scheduled.copy()
+    times = references.scheduled
+    last_values = _last_value_keys(queues) if start.edition >= Edition.ARTEMIS_2_28 else {}
+    rings = _ring_sizes(queues) if start.edition >= Edition.ARTEMIS_2_10 else {}
+    if times.any() or last_values or rings:
+        times = times.astype(np.int64)
     live = ~references.acked & (messages.tx[references.message] == NO_TRANSACTION)
     timed = np.zeros(len(messages), bool)
     timed[references.message[times != 0]] = True
@@ -61,16 +65,15 @@ def started_references(
             order = sorted(rows[live[rows]].tolist(), key=lambda row: turn[int(references.queue[row])])
             times[order] = _in_turn(times[order].tolist(), message, start)
     looked_into = timed
-    if start.edition >= Edition.ARTEMIS_2_28:
-        for queue, key in _last_value_keys(queues).items():
-            rows = messages.arrived[(references.queue[messages.arrived] == queue) & live[messages.arrived]]
-            keys = {number: source_of(message).property(key) for number, message in decoded(references.message[rows])}
-            numbers = references.message[rows].tolist()
-            last = {keys[number]: number for number in numbers if keys.get(number)}
-            gone = [last.get(keys.get(number), number) != number for number in numbers]
-            times[rows[gone]] = REPLACED
-            looked_into[references.message[rows]] = True
-    for queue, size in _ring_sizes(queues).items() if start.edition >= Edition.ARTEMIS_2_10 else ():
+    for queue, key in last_values.items():
+        rows = messages.arrived[(references.queue[messages.arrived] == queue) & live[messages.arrived]]
+        keys = {number: source_of(message).property(key) for number, message in decoded(references.message[rows])}
+        numbers = references.message[rows].tolist()
+        last = {keys[number]: number for number in numbers if keys.get(number)}
+        gone = [last.get(keys.get(number), number) != number for number in numbers]
+        times[rows[gone]] = REPLACED
+        looked_into[references.message[rows]] = True
+    for queue, size in rings.items():
         rows = messages.arrived[(references.queue[messages.arrived] == queue) & live[messages.arrived]]
         rows = rows[(times[rows] >= 0) & (times[rows] <= start.now)]
         if len(rows) > size:
@@ -81,7 +84,7 @@ def started_references(
                 if unread is None or unread[number] or not isinstance(message, AmqpMessage):
                     priorities[number] = message.priority
             times[rows[_pushed_out(list(priorities.values()), size)]] = REPLACED
-    return StartedReferences(times, looked_into)
+    return StartedReferences(narrow(times), looked_into)
 
 
 def _in_turn(recorded: list[int], message: Message, start: BrokerStart) -> list[int]:

@@ -7,7 +7,6 @@ Headers that were destroyed are put right from the records behind them, which na
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -28,6 +27,7 @@ from pagefmt.journal.files import (
 )
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import LoadedJournal, load_files
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.records import RecordKind
 from pagefmt.journal.scan import ALIGNMENT, TornRecords, scan
 
@@ -68,7 +68,7 @@ class KeptJournal:
 
     def of(self, rows: Iterable[int]) -> KeptJournal:
         """The same with these rows alone."""
-        return replace(self, loaded=replace(self.loaded, rows=array("q", rows)))
+        return replace(self, loaded=replace(self.loaded, rows=Numbers(rows)))
 
 
 def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
@@ -187,7 +187,7 @@ def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
     bad = {
         row.row
         for row in kept.loaded.records()
-        if (row.id, row.user_type) in suspects and Bindings(replace(kept.loaded, rows=array("q", [row.row]))).bad
+        if (row.id, row.user_type) in suspects and Bindings(replace(kept.loaded, rows=Numbers([row.row]))).bad
     }
     faults = [
         JournalFault("bindings", f"record {each.record} cannot be read: {each.detail}", "left out")

@@ -199,5 +199,5 @@ def without_gone_pages(kept: KeptJournal, is_there: Callable[[int, int], bool]) 
 
 def _survivors(loaded: LoadedJournal) -> tuple[Ints, Ints, Ints]:
     """Rows, types and ids."""
-    rows = np.array(loaded.rows, np.int64)
-    return rows, np.array(loaded.columns.types, np.int64)[rows], np.array(loaded.columns.ids, np.int64)[rows]
+    rows = loaded.rows.every()
+    return rows, loaded.columns.types.at(rows), loaded.columns.ids.at(rows)

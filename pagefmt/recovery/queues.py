@@ -7,7 +7,6 @@ declares one queue of the address, and from the address where that has one queue
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -24,6 +23,7 @@ from pagefmt.directory.bindings import (
     encode_queue,
 )
 from pagefmt.editions import Edition
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.recovery.evidence import Evidence, QueueEvidence
@@ -179,4 +179,4 @@ def _made(
 
 def emptied(bindings: Bindings) -> Bindings:
     """None of its records."""
-    return Bindings(replace(bindings.loaded, rows=array("q")))
+    return Bindings(replace(bindings.loaded, rows=Numbers()))
