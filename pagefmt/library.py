@@ -153,27 +153,29 @@ class BrokerDirectory:
         names: list[str],
         damage: list[PageDamage] | None,
     ) -> Iterator[pa.RecordBatch]:
-        from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
+        from pagefmt.columns.table import PageSource, TableDamage, without_outstanding
+        from pagefmt.columns.together import together_batches
         from pagefmt.columns.wanted_records import rows_by_queue
 
         choice, address = chosen
         for known in self._stores():
             if address is not None and known.store.address != address:
                 continue
-            for page in known.store.pages:
-                rule = known.rule(page.number)
-                source = PageSource(
-                    page, page.number, known.store.name, known.store.address, rule, edition=self._edition
-                )
-                for found in page_batches(source, query):
-                    if not isinstance(found, TableDamage):
-                        rows = rows_by_queue(found, choice)
-                        yield (rows if known.unknown is None else without_outstanding(rows)).select(names)
-                    elif known.motion(page, found.damage) is None:
-                        where = PageDamage(page.path, found.damage, found.missing)
-                        if damage is None:
-                            raise DamagedPage(f"{where}; give a list as damage to read on behind it")
-                        damage.append(where)
+            store, rule = known.store, known.rule
+            sources = (
+                PageSource(page, page.number, store.name, store.address, rule(page.number), edition=self._edition)
+                for page in store.pages
+            )
+            for n, found in together_batches(sources, query):
+                page = store.pages[n]
+                if not isinstance(found, TableDamage):
+                    rows = rows_by_queue(found, choice)
+                    yield (rows if known.unknown is None else without_outstanding(rows)).select(names)
+                elif known.motion(page, found.damage) is None:
+                    where = PageDamage(page.path, found.damage, found.missing)
+                    if damage is None:
+                        raise DamagedPage(f"{where}; give a list as damage to read on behind it")
+                    damage.append(where)
 
     def _message(self, row: dict[str, Any]) -> StoredMessage:
         return StoredMessage(

@@ -44,9 +44,10 @@ class NoSuchColumn(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class RowsContext:
-    """What the rows of a page have in common: its file, names of queues by id, the time, ms, and the broker."""
+    """What rows are told by: names of files by the number of the page, of queues by id, the time, ms, and the
+    broker."""
 
-    file: str
+    files: Mapping[int, str]
     queues: Mapping[int, str]
     now: int
     broker: str = ""
@@ -105,7 +106,8 @@ def _expired(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
 
 
 def _file(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
-    return pa.repeat(pa.scalar(context.file, STRING), batch.num_rows)
+    pages = batch.column("page").dictionary_encode()
+    return pa.array([context.files[page] for page in pages.dictionary.to_pylist()], STRING).take(pages.indices)
 
 
 def _broker(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
@@ -180,7 +182,7 @@ _MADE: Final = {
     "expired": NamedColumn(pa.bool_(), ("expiration",), _expired), "queue_names": _names("queues"),
     "acked_by_names": _names("acked_by"), "outstanding_names": _names("outstanding"),
     "correlation_id": NamedColumn(STRING, ("amqp", "properties"), _correlation_id),
-    "file": NamedColumn(STRING, (), _file),
+    "file": NamedColumn(STRING, ("page",), _file),
 }  # fmt: skip
 OF_A_FLEET: Final = {
     "broker": NamedColumn(STRING, (), _broker), "exported_at": NamedColumn(TIME, (), _exported_at),

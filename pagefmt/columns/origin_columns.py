@@ -22,7 +22,7 @@ from pagefmt.outstanding.origins import (
     scheduled_time,
 )
 from pagefmt.pages.frames import Damage
-from pagefmt.pages.gather import Mask
+from pagefmt.pages.gather import Ints, Mask
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.scan import PageFrames
@@ -91,12 +91,14 @@ def origin_json(origin: MessageOrigin, rule: PageRule | None, number: int, messa
     }
 
 
-def origin_table(origin: MessageOrigin, rule: PageRule | None, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+def origin_table(
+    origin: MessageOrigin, rule: PageRule | None, number: Ints, columns: dict[str, pa.Array]
+) -> dict[str, pa.Array]:
     """The columns of ``ORIGIN_FIELDS``; of messages of the journal those of their place as well.
 
-    ``columns``: with number, transaction, queues, id, and whether they are large.
+    ``columns``: with transaction, queues, id, and whether they are large.
     """
-    number, tx = np.asarray(columns["number"]).astype(np.int64), np.asarray(columns["tx"])
+    tx = np.asarray(columns["tx"])
     names, which = origin.files(number)
     large = pc.fill_null(columns["large"], False)
     files = names_array(names).take(pa.array(which))

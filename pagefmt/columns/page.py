@@ -80,10 +80,13 @@ def decode_page(
 
 
 def _frame_columns(frames: PageFrames, row: Ints, page: int) -> list[pa.Array]:
+    length = pa.array(frames.length[row].astype(np.int32))
+    if (at := frames.places) is not None:
+        places = (at.numbers[at.owner[row]], at.number[row].astype(np.int32), at.offset[row])
+        return [*map(pa.array, places), length]
     return [
         pa.repeat(pa.scalar(page, pa.int64()), len(row)), pa.array((row + frames.number).astype(np.int32)),
-        pa.array(frames.offset[row] + frames.base),
-        pa.array(frames.length[row].astype(np.int32)),
+        pa.array(frames.offset[row] + frames.base), length,
     ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -120,23 +120,12 @@ class TableQuery:
 
 def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBatch | TableDamage]:
     """The rows of one page, and what is damaged in it, in their order."""
-    level, form = wanted.level, wanted.schema
     layout = None
     for content, frames in read_chunks(source.file, part=source.part, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
         layout = layout if frames.number else opened.layout()
-        chosen = _by_headers(source, wanted, content, frames, layout)
-        decoded = decode_page(content, source.page, level, frames, layout, chosen)
-        mask = np.ones(decoded.table.num_rows, bool)
-        if isinstance(source.origin, PageOrigin):
-            note_schedules(source.origin, opened, frames)
-            set_apart(source.origin, frames, mask)
-        away = list(decoded.thrown if wanted.where is None else decoded.odd)
-        mask[away if chosen is None else np.searchsorted(chosen, away)] = False
-        batch = decoded.table
-        if wanted.where is not None:
-            mask &= _matches(wanted.where, content, frames, decoded)
-        yield _completed(batch if mask.all() else batch.filter(pa.array(mask)), source, form)
+        decoded, rows = decoded_rows(source, wanted, content, frames, opened, layout)
+        yield completed(decoded.table, source, wanted.schema, rows + frames.number)
         for n, damage in sorted(decoded.odd.items()):
             yield TableDamage(damage, int(frames.length[n]) + FRAME if n in decoded.thrown else 0)
         if decoded.cut is not None:
@@ -150,6 +139,26 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
             stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
             if stopped is not None:
                 yield TableDamage(stopped._replace(offset=at), content.size - frames.end)
+
+
+def decoded_rows(
+    source: PageSource, wanted: TableQuery, content: PageBytes, frames: PageFrames, opened: Page, layout: Layout | None
+) -> tuple[PageColumns, Ints]:
+    """The wanted rows of a chunk, and which of its records they are."""
+    chosen = _by_headers(source, wanted, content, frames, layout)
+    decoded = decode_page(content, source.page, wanted.level, frames, layout, chosen)
+    rows = np.arange(decoded.table.num_rows) if chosen is None else chosen[: decoded.table.num_rows]
+    mask = np.ones(len(rows), bool)
+    if isinstance(source.origin, PageOrigin):
+        note_schedules(source.origin, opened, frames)
+        set_apart(source.origin, frames, mask)
+    away = list(decoded.thrown if wanted.where is None else decoded.odd)
+    mask[np.searchsorted(rows, away)] = False
+    if wanted.where is not None:
+        mask &= _matches(wanted.where, content, frames, decoded)
+    if mask.all():
+        return decoded, rows
+    return replace(decoded, table=decoded.table.filter(pa.array(mask))), rows[mask]
 
 
 def _by_headers(
@@ -181,7 +190,8 @@ def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Itera
             if wanted.where is None or (
                 not isinstance(found, OddRecord) and wanted.where.matches(source_of(found.message))
             ):
-                yield _completed(pa.RecordBatch.from_pylist([row], schema=form), source, wanted.schema)
+                batch = pa.RecordBatch.from_pylist([row], schema=form)
+                yield completed(batch, source, wanted.schema, np.array([route[0]]))
         if opened.damage is not None and opened.size - opened.bytes_read > LEFTOVER:
             yield TableDamage(opened.damage, opened.size - opened.bytes_read)
 
@@ -201,8 +211,8 @@ def _matches(where: Selector, content: PageBytes, frames: PageFrames, decoded: P
     return mask[: batch.num_rows]
 
 
-def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa.RecordBatch:
-    """With the columns of the store and of the journal."""
+def completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema, number: Ints) -> pa.RecordBatch:
+    """With the columns of the store and of the journal. ``number``: of the records, as rule and origin have them."""
     rows, wanted = batch.num_rows, frozenset(form.names)
     columns = {name: batch.column(n) for n, name in enumerate(batch.schema.names)}
     if "protocol" in columns:
@@ -211,12 +221,12 @@ def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa
     columns["store_address"] = pa.repeat(pa.scalar(source.address, STRING), rows)
     columns["acked_by"] = columns["outstanding"] = pa.nulls(rows, LONGS)
     if source.rule is not None and wanted & STATE_COLUMNS:
-        number, tx = np.asarray(columns["number"]).astype(np.int64), np.asarray(columns["tx"])
+        tx = np.asarray(columns["tx"])
         columns["acked_by"], columns["outstanding"] = acked_columns(source.rule, number, tx, columns["queues"])
     if VALUE_FIELD.name in wanted:
         columns[VALUE_FIELD.name] = _values(columns["type"], columns["body"])
     if source.origin is not None:
-        columns |= origin_table(source.origin, source.rule, columns)
+        columns |= origin_table(source.origin, source.rule, number, columns)
     return pa.record_batch([columns[name] for name in form.names], schema=form)
 
 

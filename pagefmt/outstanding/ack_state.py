@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -108,3 +108,30 @@ class PageRule:
         mark = (complete, frozenset(acked) if acked else _NONE, frozenset(held) if held else _NONE)
         self._marks[queue] = mark
         return mark
+
+
+class PagesRule(PageRule):
+    """The rule for the records of several pages of one store, numbered on from page to page.
+
+    ``parts``: of each page its rule, the number of its first record, and that behind its last one.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: Sequence[tuple[PageRule, int, int]]) -> None:
+        one = parts[0][0]
+        super().__init__(one._journal, one.queues, one._page, live=one._live)
+        self._parts = parts
+
+    def numbers(self, queue: int) -> tuple[bool, array[int], array[int]]:
+        """As of one page; each number of a complete page counts as acknowledged."""
+        done, doubtful = array("i"), array("i")
+        for rule, first, behind in self._parts:
+            complete, acked, held = rule.numbers(queue)
+            done.extend(range(first, behind) if complete else _shifted(acked, first, behind))
+            doubtful.extend(_shifted(held, first, behind))
+        return False, done, doubtful
+
+
+def _shifted(numbers: array[int], first: int, behind: int) -> Iterable[int]:
+    return (first + number for number in numbers if 0 <= number < behind - first)

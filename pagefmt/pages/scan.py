@@ -18,11 +18,21 @@ _AT_ONCE: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
+class RecordPlaces:
+    """Of records of several pages: which of these each lies in, and where there. ``numbers``: of the pages."""
+
+    numbers: Ints
+    owner: Ints
+    number: Ints
+    offset: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class PageFrames:
     """Offsets and payload lengths of the records in a buffer, and whether they fill it to its last byte.
 
     Where the buffer is a chunk of a page: ``base`` is its offset in the file, ``number`` that of its first record, and
-    ``unreadable`` why the system gives nothing behind it.
+    ``unreadable`` why the system gives nothing behind it. Where it holds several pages: ``places`` of the records.
     """
 
     offset: Ints
@@ -31,6 +41,7 @@ class PageFrames:
     base: int = 0
     number: int = 0
     unreadable: NotReadable | None = None
+    places: RecordPlaces | None = None
 
     @property
     def end(self) -> int:
@@ -43,7 +54,7 @@ def scan(page: PageBytes, base: int = 0, number: int = 0) -> PageFrames:
     found: list[Ints] = []
     at = 0
     while page.size - at >= FRAME:
-        edges = _followed(page, at)
+        edges = np.array(followed(memoryview(page.buffer)[: page.size], at), np.int64)
         sound = _sound(page, edges)
         found.append(edges[: sound + 1] if sound else edges[:0])
         at = int(edges[sound])
@@ -54,13 +65,12 @@ def scan(page: PageBytes, base: int = 0, number: int = 0) -> PageFrames:
     return PageFrames(_joined(starts), _joined(lengths), at == page.size, base, number)
 
 
-def _followed(page: PageBytes, at: int) -> Ints:
+def followed(view: memoryview, at: int) -> list[int]:
     """Offsets of the next records and of what lies behind the last of them, by their lengths alone.
 
     Lengths are read as unsigned: a negative one leads far outside and ends the way. Only so many at once, so that
     bytes which are no records (six zero bytes would be one of length 0) cost little memory.
     """
-    view = memoryview(page.buffer)[: page.size]
     edges = [at]
     append = edges.append
     try:
@@ -69,7 +79,7 @@ def _followed(page: PageBytes, at: int) -> Ints:
             append(at)
     except error:
         pass
-    return np.array(edges, np.int64)
+    return edges
 
 
 def _sound(page: PageBytes, edges: Ints) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,6 +20,7 @@ from pagefmt.columns.named_columns import NamedTable, RowsContext, in_calendar
 from pagefmt.columns.state_tables import acknowledgement_batches, page_row, queue_rows, table_rows
 from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
 from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.together import together_batches
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
@@ -102,9 +103,10 @@ class BrokerAtHand:
             *map(Remark, [*known.lost(), *filter(None, unknown)]),
         ]
 
-    def context(self, file: str, spec: TableSpec) -> RowsContext:
-        """Of the rows of a file."""
-        return RowsContext(file, self.queues, spec.exported_at, self.broker.name)
+    def context(self, spec: TableSpec, pages: Iterable[PageFile] = ()) -> RowsContext:
+        """Of the rows of pages, or of the journal."""
+        files = {page.number: page.name for page in pages}
+        return RowsContext(files, self.queues, spec.exported_at, self.broker.name)
 
     def pages(self, piece: Piece) -> Iterator[PageFile]:
         """As they are now; one that went away is there to be missed."""
@@ -144,32 +146,39 @@ def _messages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Ro
             else:
                 yield LostRows(found.broker.name, None, None, part.why, 0, 0, None, f"{part.messages} messages")
         return
-    for page in found.pages(piece):
-        every = _page_rows(found, found.stores[piece.store], page, table, spec)
-        if piece.known is None:
-            yield from every
-        else:
-            yield from new_rows(every, page, found.broker.name, piece.store, piece.known.get(page.number))
+    pages, known = list(found.pages(piece)), found.stores[piece.store]
+    if piece.known is None:
+        yield from _page_rows(found, known, pages, table, spec)
+        return
+    for page in pages:
+        every = _page_rows(found, known, [page], table, spec)
+        yield from new_rows(every, page, found.broker.name, piece.store, piece.known.get(page.number))
 
 
 def _page_rows(
-    found: BrokerAtHand, known: StoreState, page: PageFile, table: NamedTable, spec: TableSpec
+    found: BrokerAtHand, known: StoreState, pages: Sequence[PageFile], table: NamedTable, spec: TableSpec
 ) -> Iterator[Rows]:
+    sources = (_source(found, known, page, table, spec) for page in pages)
+    context = found.context(spec, pages)
+    for n, batch in together_batches(sources, table.query):
+        if not isinstance(batch, TableDamage):
+            yield table.rows(batch if known.unknown is None else without_outstanding(batch), context)
+        elif known.motion(pages[n], batch.damage) is None:
+            yield lost_rows(found.broker.name, known.store.name, pages[n], batch)
+
+
+def _source(
+    found: BrokerAtHand, known: StoreState, page: PageFile, table: NamedTable, spec: TableSpec
+) -> PageSource:  # fmt: skip
     origin = None
     if table.query.located:
         names = found.state.bindings.queues if found.state.bindings is not None else {}
         why = None if known.unknown is None else known.unknown.reason
         origin = PageOrigin(names, why, found.large, spec.exported_at, f"{known.store.name}/{page.name}")
-    source = PageSource(
+    return PageSource(
         page, page.number, known.store.name, known.store.address, known.rule(page.number), edition=found.edition,
         origin=origin,
     )  # fmt: skip
-    for batch in page_batches(source, table.query):
-        if not isinstance(batch, TableDamage):
-            judged = batch if known.unknown is None else without_outstanding(batch)
-            yield table.rows(judged, found.context(page.name, spec))
-        elif known.motion(page, batch.damage) is None:
-            yield lost_rows(found.broker.name, known.store.name, page, batch)
 
 
 def _journal_rows(found: BrokerAtHand, part: JournalPart, table: NamedTable, spec: TableSpec) -> Iterator[Rows]:
@@ -182,7 +191,7 @@ def _journal_rows(found: BrokerAtHand, part: JournalPart, table: NamedTable, spe
             kind = _damage_kind(damage)
             yield LostRows(found.broker.name, None, None, file.name, damage.offset, batch.missing, None, kind)
         else:
-            context = found.context("", spec)
+            context = found.context(spec)
             yield table.rows(batch if part.unknown is None else without_outstanding(batch), context)
 
 
@@ -202,12 +211,12 @@ def _pages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows]
     assert piece.store is not None
     known = found.stores[piece.store]
     rows = [page_row(known, page, found.queues) for page in found.pages(piece)]
-    yield table_rows(spec.content, rows, found.context("", spec))
+    yield table_rows(spec.content, rows, found.context(spec))
 
 
 def _outstanding(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows]:
     assert piece.store is not None
-    yield table_rows(spec.content, queue_rows(found.stores[piece.store]), found.context("", spec))
+    yield table_rows(spec.content, queue_rows(found.stores[piece.store]), found.context(spec))
 
 
 def _damage(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows]:
@@ -232,13 +241,13 @@ def _damage(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows
                 for each in page_batches(source, every)
                 if isinstance(each, TableDamage) and store.motion(page, each.damage) is None
             ]  # fmt: skip
-    yield table_rows(spec.content, rows, found.context("", spec))
+    yield table_rows(spec.content, rows, found.context(spec))
 
 
 def _acknowledgements(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows]:
     bindings = found.state.bindings
     addresses = {each: queue.address for each, queue in bindings.queues.items()} if bindings else {}
-    yield from acknowledgement_batches(found.state.journal, found.context("", spec), addresses)
+    yield from acknowledgement_batches(found.state.journal, found.context(spec), addresses)
 
 
 _MADE: Final[dict[TableContent, Callable[[BrokerAtHand, Piece, TableSpec], Iterator[Rows]]]] = {

@@ -138,7 +138,7 @@ def _rows(page: StreamedPage, spec: TableSpec) -> Iterator[Rows]:
         yield gone
         return
     source = PageSource(file.path, file.number, page.store, page.address, None, part)
-    context = RowsContext(file.name, {}, spec.exported_at, page.broker)
+    context = RowsContext({file.number: file.name}, {}, spec.exported_at, page.broker)
     for batch in page_batches(source, table.query):
         if not isinstance(batch, TableDamage):
             yield table.rows(batch, context)

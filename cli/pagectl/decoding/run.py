@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Unit = tuple[PageToRead, ...]
 _AT_ONCE: Final = 4096
 """Rows that are made into texts together."""
 PLAIN: Final = 256 << 10
@@ -160,30 +161,38 @@ class _Decoding:
         return reader(at.page, at.known, at.known.store, form, at.choice, at.origin, part=at.part or WHOLE_FILE)
 
     def read(
-        self, reader: Callable[[PageToRead], Iterator[T | Damage]], jobs: int = 1, *, beside_output: bool
-    ) -> Iterator[tuple[PageToRead, T]]:
-        """What ``reader`` finds in all pages asked for, by so many processes; damage is warned of."""
+        self, reader: Callable[[Unit], Iterator[tuple[int, T | Damage]]], units: Iterator[Unit], jobs: int = 1,
+        *, beside_output: bool,
+    ) -> Iterator[tuple[PageToRead, T]]:  # fmt: skip
+        """What ``reader`` finds, each with which page of its unit it is of, by so many processes; damage is warned
+        of."""
         from pagefmt.pages.frames import Damage
 
-        pages = list(self.sources) if jobs > 1 else ()
-        if sum(at.page.size for at in pages) > PLAIN:
+        listed = list(units) if jobs > 1 else ()
+        if sum(map(_size, listed)) > PLAIN:
             self.plain = 0
         with (
             progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar,
-            ahead(reader, pages, (at.page.size for at in pages), jobs) as results,
+            ahead(reader, listed, map(_size, listed), jobs) as results,
         ):
-            for at in pages or self.sources:
-                for found in results(at):
+            for unit in listed or units:
+                for n, found in results(unit):
                     if isinstance(found, Damage):
-                        self.damaged |= at.tell(found)
+                        self.damaged |= unit[n].tell(found)
                     else:
-                        yield at, found
-                if at.part is None:
-                    bar.advance(at.page.size)
+                        yield unit[n], found
+                bar.advance(_size(at for at in unit if at.part is None))
+
+    def read_each(
+        self, reader: Callable[[PageToRead], Iterator[T | Damage]], jobs: int = 1
+    ) -> Iterator[tuple[PageToRead, T]]:
+        """As ``read``, page by page."""
+        units = ((at,) for at in self.sources)
+        return self.read(lambda unit: ((0, found) for found in reader(unit[0])), units, jobs, beside_output=True)
 
     def rows(self, limit: int | None) -> Iterator[tuple[PageToRead, dict[str, Any]]]:
         """Each message as the object that its line holds, counted."""
-        every = self.read(self.rows_of, beside_output=True)
+        every = self.read_each(self.rows_of)
         for found in islice(every, limit):
             self.written += 1
             yield found
@@ -198,9 +207,7 @@ class _Decoding:
         most = sys.maxsize if limit is None else limit
         if not most:
             return
-        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read(
-            texts, jobs or self.jobs, beside_output=True
-        )
+        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read_each(texts, jobs or self.jobs)
         for _, found in made:
             taken = found.first(most - self.written)
             write_utf8(taken.content)
@@ -263,7 +270,6 @@ def _texts(rows: Iterator[Any], text: Callable[[dict[str, Any]], str]) -> Iterat
 
 def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:
     from pagectl.files.table_output import table_output
-    from pagefmt.pages.chunks import WHOLE_FILE
 
     bindings = run.state.bindings
     names = {each: queue.name for each, queue in bindings.queues.items()} if bindings else {}
@@ -280,74 +286,70 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
     if form is DecodeFormat.parquet and shown.limit is None and not output.splits and not run.everywhere:
         _write_row_groups(run, output, shown.to)
         return
-    reading = run.read(
-        lambda at: output.rows(at.page, at.known, at.choice, at.origin, at.part or WHOLE_FILE),
-        run.jobs,
-        beside_output=False,
-    )
-    batches = (batch for _, batch in reading)
-    output.write(shown.to, run.place, batches, shown.limit)
+    reading = run.read(partial(_table_rows, output), _units(run.sources), run.jobs, beside_output=False)
+    output.write(shown.to, run.place, (batch for _, batch in reading), shown.limit)
 
 
 def _write_row_groups(run: _Decoding, output: TableOutput, to: Path | None) -> None:
     """Pages become row groups where they are read."""
-    from pagefmt.columns.row_groups import RowGroups
-
-    units = list(_units(run.sources))
-    with (
-        output.joined(to, run.place) as table,
-        progress("reading pages", bytes_to_read(run.place)) as bar,
-        ahead(partial(_row_groups, output), units, (_size(unit) for unit in units), run.jobs) as results,
-    ):
-        for unit in units:
-            for found in results(unit):
-                if isinstance(found, RowGroups):
-                    table.append(found)
-                else:
-                    run.damaged |= unit[found[0]].tell(found[1])
-            bar.advance(_size(unit))
+    with output.joined(to, run.place) as table:
+        for _, found in run.read(partial(_row_groups, output), _units(run.sources), run.jobs, beside_output=False):
+            table.append(found)
 
 
-def _units(pages: Iterable[PageToRead]) -> Iterator[list[PageToRead]]:
-    """Pages that follow one another, as many as make row groups together."""
+def _units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
+    """Pages that follow one another, as many as make row groups together. What is more than a page file to be read
+    stands alone, and no further is looked before it was read."""
     from pagefmt.columns.row_groups import UNIT
 
     unit: list[PageToRead] = []
-    size = 0
     for each in pages:
+        if unit and not each.is_whole_page():
+            yield tuple(unit)
+            unit = []
         unit.append(each)
-        size += each.page.size
-        if size >= UNIT:
-            yield unit
-            unit, size = [], 0
+        if not each.is_whole_page() or _size(unit) >= UNIT:
+            yield tuple(unit)
+            unit = []
     if unit:
-        yield unit
+        yield tuple(unit)
 
 
 def _size(unit: Iterable[PageToRead]) -> int:
     return sum(at.page.size for at in unit)
 
 
-def _row_groups(output: TableOutput, unit: list[PageToRead]) -> Iterator[RowGroups | tuple[int, Damage]]:
-    """The rows of some pages, and what is damaged in which of them."""
-    from pagefmt.columns.row_groups import encoded
+def _table_rows(output: TableOutput, unit: Unit) -> Iterator[tuple[int, Any | Damage]]:
+    """The rows of a unit, and what is damaged in which of its pages."""
     from pagefmt.pages.chunks import WHOLE_FILE
+
+    first = 0
+    for _, same in groupby(unit, key=lambda at: (id(at.known), id(at.choice))):
+        of_store = list(same)
+        pages = [(at.page, at.origin, at.part or WHOLE_FILE) for at in of_store]
+        for n, found in output.rows(of_store[0].known, of_store[0].choice, pages):
+            yield first + n, found
+        first += len(of_store)
+
+
+def _row_groups(output: TableOutput, unit: Unit) -> Iterator[tuple[int, RowGroups | Damage]]:
+    """As ``_table_rows``, with the rows of all pages behind what is damaged in any."""
+    from pagefmt.columns.row_groups import encoded
     from pagefmt.pages.frames import Damage
 
     damaged: list[tuple[int, Damage]] = []
 
     def batches() -> Iterator[Any]:
-        for n, at in enumerate(unit):
-            for found in output.rows(at.page, at.known, at.choice, at.origin, WHOLE_FILE):
-                if isinstance(found, Damage):
-                    damaged.append((n, found))
-                else:
-                    yield found
+        for n, found in _table_rows(output, unit):
+            if isinstance(found, Damage):
+                damaged.append((n, found))
+            else:
+                yield found
 
     rows = encoded(output.table.schema, batches())
     yield from damaged
     if rows.rows:
-        yield rows
+        yield 0, rows
 
 
 def _now() -> int:

@@ -39,6 +39,14 @@ class PageToRead(NamedTuple):
     origin: MessageOrigin | None = None
     part: FilePart | None = None
 
+    def is_whole_page(self) -> bool:
+        """A page file to be read from start to end, of which nothing is left for later."""
+        from pagefmt.outstanding.origins import PageOrigin
+        from pagefmt.pages.paging import PageFile
+
+        apart = isinstance(self.origin, PageOrigin) and self.origin.apart
+        return isinstance(self.page, PageFile) and self.part is None and not apart
+
     def tell(self, found: Damage) -> bool:
         """Say it on standard error; whether it is damage, and not what a running broker is doing."""
         file, damage, motion = self.placed(found)

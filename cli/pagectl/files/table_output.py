@@ -46,29 +46,36 @@ class TableOutput:
     queue_names: frozenset[str] | None
 
     def rows(
-        self, page: PageFile | PageInMemory, known: StoreState | JournalPart, choice: MessageFilter,
-        origin: MessageOrigin | None, part: FilePart,
-    ) -> Iterator[Any | Damage]:  # fmt: skip
-        """The chosen rows of one page, and what is damaged in it."""
+        self, known: StoreState | JournalPart, choice: MessageFilter,
+        pages: Sequence[tuple[PageFile | PageInMemory, MessageOrigin | None, FilePart]],
+    ) -> Iterator[tuple[int, Any | Damage]]:  # fmt: skip
+        """The chosen rows of pages, and what is damaged in them; with which of the pages it is."""
         from pagefmt.columns.named_columns import RowsContext
-        from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
+        from pagefmt.columns.table import PageSource, TableDamage, without_outstanding
+        from pagefmt.columns.together import together_batches
         from pagefmt.columns.wanted_records import rows_by_queue
         from pagefmt.pages.frames import DamageKind
 
-        store, rule = known.store, known.rule(page.number)
+        store, rule = known.store, known.rule
         wanted = replace(self.table.query, where=choice.selector)
-        source = PageSource(page, page.number, store.name, store.address, rule, part, self.edition, origin)
+        sources = (
+            PageSource(page, page.number, store.name, store.address, rule(page.number), part, self.edition, origin)
+            for page, origin, part in pages
+        )
         names = {each: queue.name for each, queue in (known.queues or {}).items()}
-        context = RowsContext(page.name, names, milliseconds(datetime.now(UTC)))
-        for found in page_batches(source, wanted):
+        context = RowsContext({page.number: page.name for page, *_ in pages}, names, milliseconds(datetime.now(UTC)))
+        thrown = -1
+        for n, found in together_batches(sources, wanted):
+            if n == thrown:
+                continue  # a broker throws: nothing behind it is outstanding
             if not isinstance(found, TableDamage):
                 rows = rows_by_queue(found, choice)
-                yield self.table.rows(rows if known.unknown is None else without_outstanding(rows), context)
+                yield n, self.table.rows(rows if known.unknown is None else without_outstanding(rows), context)
                 continue
             lost = f"; {found.missing} bytes are not in the table" if found.missing else ""
-            yield found.damage._replace(detail=f"{found.damage.detail}{lost}")
+            yield n, found.damage._replace(detail=f"{found.damage.detail}{lost}")
             if choice.outstanding and found.damage.kind is DamageKind.UNDECODABLE and found.missing:
-                return  # a broker throws: nothing behind it is outstanding
+                thrown = n
 
     def write(self, to: Path | None, place: DataLocation, batches: Iterable[Any], limit: int | None) -> None:
         """Write ``to``, whole or not at all. Raises ``CallError`` where it is no file, or no folder to be made."""

@@ -1,0 +1,113 @@
+"""Pages of a store as rows of a table: small ones together, as if they were one.
+
+What a page costs besides its records is more than most small pages hold. A page with anything that columns do not read
+is read by itself, and is told and shown as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.table import PageSource, TableDamage, TableQuery, completed, decoded_rows, page_batches
+from pagefmt.outstanding.ack_state import PagesRule
+from pagefmt.outstanding.origins import PageOrigin
+from pagefmt.pages.chunks import CHUNK, WHOLE_FILE
+from pagefmt.pages.gather import Ints
+from pagefmt.pages.page import Page
+from pagefmt.pages.paging import PageFile
+from pagefmt.pages.record import Layout
+from pagefmt.pages.together import PagesTogether, read_together
+
+SMALL: Final = CHUNK // 8
+"""Bytes of a page that is read together with others."""
+Found: TypeAlias = pa.RecordBatch | TableDamage
+
+
+@dataclass(frozen=True, slots=True)
+class _PagesOrigin(PageOrigin):
+    """Of the records of several pages, numbered on from page to page."""
+
+    names_of_files: Sequence[str] = ()
+    owner: Ints | None = None
+
+    def files(self, number: Ints) -> tuple[list[str], Ints]:
+        assert self.owner is not None
+        return list(self.names_of_files), self.owner[number]
+
+
+def together_batches(sources: Iterable[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
+    """As ``page_batches`` of one page after the other; all of one store. With which of the sources it is: of rows of
+    several pages the first."""
+    for first, group in _groups(sources):
+        if len(group) > 1:
+            yield from ((first + n, found) for n, found in _together(group, wanted))
+        else:
+            yield from ((first, found) for found in page_batches(group[0], wanted))
+
+
+def _groups(sources: Iterable[PageSource]) -> Iterator[tuple[int, list[PageSource]]]:
+    """What is read at once; one that is read by itself is not waited for."""
+    group: list[PageSource] = []
+    size = first = 0
+    for n, source in enumerate(sources):
+        own = _small_size(source)
+        if group and (own is None or size + own > CHUNK or source.page <= group[-1].page):
+            yield first, group
+            group = []
+        if own is None:
+            yield n, [source]
+            continue
+        if not group:
+            first, size = n, 0
+        group.append(source)
+        size += own
+    if group:
+        yield first, group
+
+
+def _small_size(source: PageSource) -> int | None:
+    """Bytes of a page that is read with others; None: by itself."""
+    origin, file = source.origin, source.file
+    if origin is not None and (not isinstance(origin, PageOrigin) or origin.apart or origin.only is not None):
+        return None
+    return file.size if isinstance(file, PageFile) and file.size <= SMALL and source.part == WHOLE_FILE else None
+
+
+def _together(group: Sequence[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
+    read = read_together([source.file for source in group if isinstance(source.file, PageFile)])
+    content, sound, places = read.content, read.sound, read.frames.places
+    assert places is not None
+    source = _as_one(group, read, places.owner)
+    opened = Page(memoryview(content.buffer)[: content.size]).of_layout(Layout.NEW)
+    decoded, rows = decoded_rows(source, wanted, content, read.frames, opened, Layout.NEW)
+    sound[places.owner[decoded.irregular]] = False
+    owner = places.owner[rows]
+    batch = completed(decoded.table, source, wanted.schema, rows)
+    bounds = np.searchsorted(owner, np.arange(len(group) + 1)).tolist()
+    alone = np.flatnonzero(~sound).tolist()
+    for before, n in pairwise((-1, *alone, len(group))):
+        if before + 1 < n:
+            yield before + 1, batch.slice(bounds[before + 1], bounds[n] - bounds[before + 1])
+        if n < len(group):
+            yield from ((n, found) for found in page_batches(group[n], wanted))
+
+
+def _as_one(group: Sequence[PageSource], read: PagesTogether, owner: Ints) -> PageSource:
+    """A source that has all of their records, numbered on from page to page."""
+    bounds = pairwise(read.first.tolist())
+    parts = [(source.rule, *each) for source, each in zip(group, bounds, strict=True) if source.rule is not None]
+    origin = group[0].origin
+    if origin is not None:
+        origins = [each.origin for each in group if isinstance(each.origin, PageOrigin)]
+        assert isinstance(origin, PageOrigin)
+        origin = _PagesOrigin(
+            origin.names, origin.unknown, origin.large, origin.now, "",
+            names_of_files=[each.file for each in origins], owner=owner,
+        )  # fmt: skip
+    return replace(group[0], rule=PagesRule(parts) if parts else None, origin=origin)

@@ -1,0 +1,99 @@
+"""Small pages read together give what each gives by itself: rows, what is damaged, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from golden_cases import GoldenCase, cases, cases_of_each_kind
+from table_rows import plain
+
+from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
+from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.together import together_batches
+from pagefmt.outstanding.origins import PageOrigin
+from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.selector import parse
+
+NOW = 1_800_000_000_000
+QUERIES = {
+    "bodies": TableQuery(TableBody.BASE64),
+    "texts": TableQuery(TableBody.TEXT, columns=frozenset(("page", "number", "offset", "body_text", "outstanding"))),
+    "selector": TableQuery(where=parse("AMQPriority > 3 AND (color = 'red' OR seq < 40)")),
+    "located": TableQuery(located=True),
+    "headers": TableQuery(
+        TableBody.VALUE, headers=lambda batch: np.asarray(batch.column(batch.schema.get_field_index("number"))) % 2 == 0
+    ),
+}
+
+
+def sources(store: StoreState, query: TableQuery) -> Iterator[PageSource]:
+    for page in store.store.pages:
+        origin = PageOrigin(store.queues or {}, None, None, NOW, page.name) if query.located else None
+        rule = store.rule(page.number)
+        yield PageSource(page, page.number, store.store.name, store.store.address, rule, origin=origin)
+
+
+def told(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: TableQuery) -> list[Any]:
+    """Rows and damage in their order. What headers leave out may come."""
+    every: list[Any] = []
+    for n, each in found:
+        if isinstance(each, TableDamage):
+            every.append((n, each))
+        else:
+            each.validate(full=True)
+            every += map(plain, (each.filter(pa.array(query.headers(each))) if query.headers else each).to_pylist())
+    return every
+
+
+def same(data: Path, query: TableQuery) -> list[Any]:
+    """What both ways tell of a directory."""
+    every = []
+    for store in load_state(data / "paging", data / "journal", data / "bindings").stores():
+        alone = ((n, found) for n, source in enumerate(sources(store, query)) for found in page_batches(source, query))
+        expected = told(alone, query)
+        assert told(together_batches(sources(store, query), query), query) == expected
+        every += expected
+    return every
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_golden_directories(case: GoldenCase) -> None:
+    same(case.data(), QUERIES["bodies"])
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_whatever_is_asked(case: GoldenCase, name: str) -> None:
+    same(case.data(), QUERIES[name])
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("seed", range(12))
+def test_damaged_pages_among_sound_ones(tmp_path: Path, seed: int, name: str) -> None:
+    """Cut, changed, emptied, longer ones and such that are no files, in a directory of one message a page."""
+    chance = Random(seed)
+    data = next(case for case in cases("2.56.0") if case.name == "one-per-page").copy(tmp_path / "data")
+    for path in sorted(data.glob("paging/*/*.page")):
+        content = bytearray(path.read_bytes())
+        match chance.randrange(9):
+            case 0:
+                path.write_bytes(content[: chance.randrange(len(content))])
+            case 1:
+                content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+                path.write_bytes(content)
+            case 2:
+                path.write_bytes(content + chance.randbytes(chance.randrange(1, 40)))
+            case 3:
+                path.write_bytes(content * 3)
+            case 4:
+                path.unlink()
+                path.symlink_to("/etc/hostname")
+            case _:
+                pass
+    assert any(type(each) is tuple for each in same(data, QUERIES[name]))
