@@ -446,6 +446,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'recover --properties' |\
         'recover --profile' |\
         'recover --server' |\
+        'recover --list' |\
         'disk check --max-disk-usage' |\
         'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
@@ -602,7 +603,7 @@ _pagectl_options() {
         'large verify') _pagectl_offer '' --edition --jobs --broker-xml --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
-        'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --help -h ;;
+        'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --list --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
@@ -704,6 +705,7 @@ _pagectl_value() {
         'convert --properties' |\
         'recover --broker-xml' |\
         'recover --properties' |\
+        'recover --list' |\
         'disk check --broker-xml' |\
         'disk check --properties' |\
         'disk check --textfile' |\

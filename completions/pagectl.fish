@@ -636,6 +636,7 @@ complete -c pagectl -n '__pagectl_at recover' -l broker-xml -r -F -d 'Configurat
 complete -c pagectl -n '__pagectl_at recover' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at recover' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at recover' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at recover' -l list -r -F -d 'Write messages that are lost, again or unsure, as JSON lines.'
 complete -c pagectl -n '__pagectl_at recover' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at recover' -F
 

@@ -13,20 +13,25 @@ from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import ADDRESS_FILE, java_number
 from pagefmt.pages.record import FRAME
+from pagefmt.recovery.message_outcomes import NamesOfPages
 
 
 class PageTally(Disk):
     """A disk that looks into the pages that it is given. ``to``: where they are written; None: nowhere.
 
-    ``rule``: of a page, by the address of its folder and its number. By queue: ``outstanding`` and ``in_doubt``;
-    ``counted`` and ``bytes`` as a broker up to 2.27 counts them. ``largest``: messages that one queue is given of one
-    page, at most. ``ignored``: messages of transactions that the journal does not know. ``large``: ids of large
-    messages → whether some queue is given it. ``pages``: address of the folder and number of each.
+    ``named`` takes what becomes of each message. ``rule``: of a page, by the address of its folder and its number.
+
+    By queue: ``outstanding`` and ``in_doubt``; ``counted`` and ``bytes`` as a broker up to 2.27 counts them.
+    ``largest``: messages that one queue is given of one page, at most. ``ignored``: messages of transactions that the
+    journal does not know. ``large``: ids of large messages → whether some queue is given it. ``pages``: address of the
+    folder and number of each.
     """
 
-    def __init__(self, rule: Callable[[str | None, int], PageRule], to: Disk | None) -> None:
+    def __init__(
+        self, rule: Callable[[str | None, int], PageRule], to: Disk | None, named: NamesOfPages | None = None
+    ) -> None:
         super().__init__()
-        self._rule, self._to = rule, to
+        self._rule, self._to, self._told = rule, to, named
         self._addresses: dict[Path, str] = {}
         self.outstanding: Counter[int] = Counter()
         self.in_doubt: Counter[int] = Counter()
@@ -79,6 +84,8 @@ class PageTally(Disk):
                         case AckState.IGNORED:
                             self.ignored += 1
                     waited |= ack_state in LIVE
+                    if self._told is not None:
+                        self._told(message, queue, ack_state)
                     if ack_state in (AckState.OUTSTANDING, AckState.IN_DOUBT_ACK):
                         self.counted[queue] += 1
                         self.bytes[queue] += length + FRAME

@@ -19,7 +19,7 @@ from pagefmt.directory.locate import DataLocation
 from pagefmt.journal.bodies import CursorAck, decode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, read_control
 from pagefmt.journal.files import Journal, folder_names
-from pagefmt.journal.held_messages import NO_TRANSACTION
+from pagefmt.journal.held_messages import NO_TRANSACTION, astray
 from pagefmt.journal.load import LoadedJournal, UnreadableRecord
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType
@@ -32,6 +32,7 @@ from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PagingDirectory
 from pagefmt.quantities import count_text
 from pagefmt.recovery.kept_journal import KeptJournal, read_kept
+from pagefmt.recovery.message_outcomes import MessageOutcomes, RecoveryOutcome
 from pagefmt.recovery.plan import DamagedPart, MessageRange, RecoveryStep
 
 ASIDE: Final = "aside"
@@ -64,7 +65,9 @@ def knows_pages(journal: MessageJournal) -> bool:
     return any(counter.value + counter.increments or counter.pending for counter in counters(journal).values())
 
 
-def kept_messages(place: DataLocation, steps: list[RecoveryStep]) -> tuple[KeptJournal, MessageJournal, JournalParts]:
+def kept_messages(
+    place: DataLocation, steps: list[RecoveryStep], outcomes: MessageOutcomes
+) -> tuple[KeptJournal, MessageJournal, JournalParts]:
     """What stays of it: not what cannot be read, or refers to nothing, and no counters."""
     kept = read_kept(place.journal, Journal.MESSAGES)
     steps += [RecoveryStep(DamagedPart.JOURNAL, each.file, each.what, each.action) for each in kept.faults]
@@ -74,8 +77,11 @@ def kept_messages(place: DataLocation, steps: list[RecoveryStep]) -> tuple[KeptJ
     if bad:
         what = f"{count_text(len(bad), 'message')} cannot be read, and a broker may refuse to start"
         references = parts.messages.references
-        waited = parts.messages.ids[references.message[~references.acked]]
-        sure = len(bad & set(waited.tolist()))
+        of_bad = ~references.acked & np.isin(parts.messages.ids, list(bad))[references.message]
+        waited = parts.messages.ids[references.message[of_bad]]
+        sure = len(np.unique(waited))
+        pairs = zip(waited.tolist(), references.queue[of_bad].tolist(), strict=True)
+        outcomes.add(RecoveryOutcome.LOST, "messages", "it cannot be read", pairs, sure=True)
         steps.append(RecoveryStep(DamagedPart.JOURNAL, "messages", what, "left out", MessageRange(sure, sure)))
     kept = _without(kept, {(number, kind) for number in bad for kind in MESSAGES})
     parts = _parts(kept)
@@ -84,25 +90,54 @@ def kept_messages(place: DataLocation, steps: list[RecoveryStep]) -> tuple[KeptJ
     if wrong:
         unsure = MessageRange(0, len(wrong))
         what = f"{count_text(len(wrong), 'record')} cannot be read, and a broker may refuse to start"
-        steps.append(RecoveryStep(DamagedPart.JOURNAL, "records", what, "left out", unsure=unsure))
+        named = sorted(record for record, kind in wrong if kind in _REFERENCES)
+        outcomes.add(
+            RecoveryOutcome.UNSURE, "records", "a record about it cannot be read", ((each, None) for each in named)
+        )
+        nameless = "of records about pages it is not known which message they are about"
+        steps.append(
+            RecoveryStep(
+                DamagedPart.JOURNAL, "records", what, "left out", unsure=unsure,
+                nameless=nameless if len(named) < len(wrong) else None,
+            )
+        )  # fmt: skip
     kept = _without(kept, wrong)
-    lost = {message for message, _ in parts.messages.lost} - bad
-    if lost:
-        what = f"{count_text(len(lost), 'message')} that queues refer to are not there"
-        each = MessageRange(len(lost), len(lost))
+    waiting = [pair for pair in _without_message(parts) if pair[0] not in bad]
+    missing = {message for message, _ in parts.messages.lost} - bad
+    if missing:
+        lost = len({message for message, _ in waiting})
+        what = f"{count_text(len(missing), 'message')} that queues refer to are not there"
+        outcomes.add(
+            RecoveryOutcome.LOST, "references", "a queue refers to it, and it is not there", waiting, sure=True
+        )
+        each = MessageRange(lost, lost)
         steps.append(RecoveryStep(DamagedPart.JOURNAL, "references", what, "the references are left out", each))
     bare = np.flatnonzero((np.diff(parts.messages.begins) == 0) & (parts.messages.tx == NO_TRANSACTION))
     if len(bare) and kept.damaged:
         what = f"{count_text(len(bare), 'message')} that no queue refers to any more"
+        alone = ((message, None) for message in parts.messages.ids[bare].tolist())
+        outcomes.add(RecoveryOutcome.LOST, "messages", "no queue refers to it: the references may be lost", alone)
         steps.append(RecoveryStep(DamagedPart.JOURNAL, "messages", what, "left out", MessageRange(0, len(bare))))
     kept = _without_dangling(kept, parts.messages.ids)
     for dropped in kept.loaded.dropped:
         if not dropped.open:
             what = f"transaction {dropped.tx}: {dropped.reason}"
             most = MessageRange(0, dropped.records)
-            steps.append(RecoveryStep(DamagedPart.JOURNAL, "transactions", what, "left out, as a broker does", most))
+            action, nameless = "left out, as a broker does", "nothing is kept of a transaction that is not whole"
+            steps.append(RecoveryStep(DamagedPart.JOURNAL, "transactions", what, action, most, nameless=nameless))
     parts = _parts(kept)
     return kept, parts.state.journal, parts
+
+
+def _without_message(parts: JournalParts) -> list[tuple[int, int]]:
+    """Message and queue of references to messages that are not there, and that are not acknowledged."""
+    acked = {
+        pair
+        for kind, messages, queues in astray(parts.state.journal.loaded, parts.messages)
+        if kind is RecordType.ACKNOWLEDGE_REF
+        for pair in zip(messages.tolist(), queues.tolist(), strict=True)
+    }
+    return [pair for pair in parts.messages.lost if pair not in acked]
 
 
 def unfinished_files(place: DataLocation) -> list[str]:
@@ -118,7 +153,8 @@ def _broken_compaction(place: DataLocation) -> Iterator[RecoveryStep]:
     if left:
         what = f"holds no valid record, and what a compaction has written is not in use: {', '.join(left)}"
         action = f"read without these; they are in {ASIDE}, for brokers delete them at start"
-        yield RecoveryStep(DamagedPart.JOURNAL, CONTROL_FILE, what, action, MessageRange(0, None))
+        nameless = "they are not read"
+        yield RecoveryStep(DamagedPart.JOURNAL, CONTROL_FILE, what, action, MessageRange(0, None), nameless=nameless)
 
 
 def _parts(kept: KeptJournal) -> JournalParts:

@@ -40,7 +40,7 @@ class RecoveryStep:
     """One damage, and what becomes of it. ``lost``, ``again`` (delivered, though they were acknowledged), ``unsure``
     (delivered or withheld, and nobody knows whether that is right). ``command``: that does this alone, if one does.
 
-    ``mends``: something is written otherwise than it was.
+    ``mends``: something is written otherwise than it was. ``nameless``: why the ids of some are not known.
     """
 
     part: DamagedPart
@@ -52,6 +52,7 @@ class RecoveryStep:
     unsure: MessageRange = NONE
     mends: bool = True
     command: str | None = None
+    nameless: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Final
@@ -16,13 +16,15 @@ from pagefmt.cross_checks.of_large import named_by_journal
 from pagefmt.journal.damage import ACKNOWLEDGEMENT
 from pagefmt.journal.held_messages import NO_TRANSACTION
 from pagefmt.messages.large import SUFFIXES, LargeMessages
+from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.journal_parts import JournalParts
-from pagefmt.pages.paging import PagingDirectory, Store, read_store
+from pagefmt.pages.paging import PagingDirectory, Store, java_number, read_store
 from pagefmt.quantities import count_text
 from pagefmt.recovery.counting import PageTally
+from pagefmt.recovery.message_outcomes import NamesOfPages, RecoveryOutcome
 from pagefmt.recovery.plan import DamagedPart, MessageRange, QueuePlan, RecoveryPlan, RecoveryStep
 from pagefmt.recovery.queues import NameSource
-from pagefmt.recovery.sources import RecoverySources, listed_stores
+from pagefmt.recovery.sources import GONE, RecoverySources, listed_stores
 from pagefmt.salvage.directory import SalvagedDirectory, salvage_stores
 from pagefmt.salvage.store import Loss, SalvagedStore
 
@@ -34,7 +36,42 @@ def salvaged_pages(found: RecoverySources, out: Path, disk: Disk) -> SalvagedDir
     """Write all stores below ``out``."""
     if found.place.paging is None:
         return SalvagedDirectory([], 0)
-    return salvage_stores(found.place._replace(store=None, page=None), found.state, out, disk)
+
+    def again(folder: str, pairs: Iterable[tuple[int, int]]) -> None:
+        found.outcomes.add(RecoveryOutcome.AGAIN, folder, "acknowledged where it was, and given a new place", pairs)
+
+    return salvage_stores(found.place._replace(store=None, page=None), found.state, out, disk, again=again)
+
+
+def names_of_pages(found: RecoverySources) -> NamesOfPages | None:
+    """Takes what becomes of messages in pages, where it is not sure that this is right."""
+    passed_over = found.made.passed_over
+    holes = _holes(found)
+    if not passed_over and holes is None:
+        return None
+
+    def named(message: int, queue: int, ack_state: AckState) -> None:
+        if ack_state is AckState.NO_QUEUE and queue in passed_over:
+            found.outcomes.add(
+                RecoveryOutcome.UNSURE, "bindings", f"no queue is made: {passed_over[queue]}", [(message, queue)]
+            )
+        elif holes is not None and ack_state is AckState.OUTSTANDING:
+            found.outcomes.add(RecoveryOutcome.UNSURE, *holes, [(message, queue)])
+        elif holes is not None and ack_state is AckState.IGNORED:
+            why = "withheld: what is lost of the journal may have committed its transaction"
+            found.outcomes.add(RecoveryOutcome.UNSURE, holes[0], why, [(message, queue)])
+
+    return named
+
+
+def _holes(found: RecoverySources) -> tuple[str, str] | None:
+    """The file, and why it is not sure that what waits in pages and journal should be delivered."""
+    kept = found.journal
+    if kept.gone:
+        return "journal", "delivered, acknowledged or not, committed or not: there is no journal"
+    for stretch in (*kept.stretches, *kept.cut):
+        return stretch.file, "delivered: what is lost of the journal may have acknowledged it"
+    return None
 
 
 def plan_of_recovery(found: RecoverySources, salvaged: SalvagedDirectory, tally: PageTally) -> RecoveryPlan:
@@ -67,7 +104,8 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
     what += ["its address.txt names no address, or one that its messages are not for"] if each.readdressed else []
     what += [f"other folders have the same address: {', '.join(each.merged)}"] if each.merged else []
     action = f"{count_text(each.kept, 'message')} stay where they were, {each.rescued} go into new pages"
-    fewest, most = each.lost
+    done = _name_losses(found, each)
+    fewest, most = (max(count - done, 0) for count in each.lost)
     cut = _cut_pages(read_store(found.paging.path / each.folder), each.losses)
     what += [f"how much was cut off of {', '.join(cut)} is not known"] if cut else []
     again = MessageRange(0, each.delivered_again)
@@ -81,7 +119,34 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
         MessageRange(fewest, None if cut else most),
         again,
         command=command,
+        nameless="what stood in bytes that make no record has no id" if cut or _nameless(each.losses) else None,
     )
+
+
+def _nameless(losses: Sequence[Loss]) -> bool:
+    return any(loss.most > bool(loss.message) for loss in losses)
+
+
+def _name_losses(found: RecoverySources, each: SalvagedStore) -> int:
+    """How many were acknowledged by all queues, so that nothing is lost with them. A record that cannot be read does
+    not say for which queues it is: it may be for all of the address."""
+    queues = [number for number, queue in found.made.bindings.queues.items() if queue.address == each.address]
+    done = 0
+    for loss in each.losses:
+        page = java_number(loss.file) if "." in loss.file else None
+        lost_by: Sequence[int | None] = queues
+        if loss.number is not None and page is not None:
+            rule = found.rule(each.address, page)
+            acked = rule.acked_by(loss.number, queues)
+            lost_by = [queue for queue in queues if queue not in acked]
+        done += bool(queues and not lost_by)
+        if loss.message and (lost_by or not queues):
+            pairs = [(loss.message, queue) for queue in lost_by or (None,)]
+            where = loss.file if "/" in loss.file else f"{each.folder}/{loss.file}"
+            found.outcomes.add(
+                RecoveryOutcome.LOST, where, f"it cannot be read: {loss.detail}", pairs, sure=len(queues) == 1
+            )
+    return done
 
 
 def _cut_pages(store: Store, losses: Sequence[Loss]) -> list[str]:
@@ -96,8 +161,9 @@ def _empty_steps(paging: PagingDirectory) -> Iterator[RecoveryStep]:
         if empty:
             what = f"{', '.join(empty)}: nothing is in it, though pages were written behind it"
             yield RecoveryStep(
-                DamagedPart.PAGES, store.name, what, "what was in it is not known", MessageRange(0, None), mends=False
-            )
+                DamagedPart.PAGES, store.name, what, "what was in it is not known", MessageRange(0, None), mends=False,
+                nameless=GONE,
+            )  # fmt: skip
 
 
 def _due(found: RecoverySources) -> Counter[int]:
@@ -105,6 +171,11 @@ def _due(found: RecoverySources) -> Counter[int]:
     parts = JournalParts(found.state, None)
     references = parts.messages.references
     waiting = ~references.acked & ~references.held & (parts.messages.tx[references.message] == NO_TRANSACTION)
+    holes = _holes(found)
+    if holes is not None:
+        ids = parts.messages.ids[references.message[waiting]]
+        pairs = zip(ids.tolist(), references.queue[waiting].tolist(), strict=True)
+        found.outcomes.add(RecoveryOutcome.UNSURE, *holes, pairs)
     queues, counts = np.unique(references.queue[waiting], return_counts=True)
     bound = found.made.bindings.queues
     return Counter({n: count for n, count in zip(queues.tolist(), counts.tolist(), strict=True) if n in bound})
@@ -117,8 +188,9 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
         what = "there is no journal" if not kept.loaded.files else "there is no record in it"
         action = "a new one is made, and all messages of pages are delivered, acknowledged or not, committed or not"
         yield RecoveryStep(
-            DamagedPart.JOURNAL, "journal", what, action, MessageRange(0, None), unsure=MessageRange(0, paged)
-        )
+            DamagedPart.JOURNAL, "journal", what, action, MessageRange(0, None), unsure=MessageRange(0, paged),
+            nameless=GONE,
+        )  # fmt: skip
         return
     for stretch in (*kept.stretches, *kept.cut):
         size = stretch.end - stretch.start
@@ -127,7 +199,7 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
         yield RecoveryStep(
             DamagedPart.JOURNAL, stretch.file, stretch.why, "written anew without it",
             MessageRange(0, lost), unsure=MessageRange(0, most + tally.ignored),
-            command=f"pagectl journal verify {quote(str(place.given))}",
+            command=f"pagectl journal verify {quote(str(place.given))}", nameless="what stood there is not known",
         )  # fmt: skip
 
 

@@ -16,9 +16,10 @@ from pagefmt.compaction.planning import roots_of
 from pagefmt.directory.locate import DataLocation, new_names
 from pagefmt.editions import Edition
 from pagefmt.recovery.counting import PageTally
+from pagefmt.recovery.message_outcomes import MessageOutcomes
 from pagefmt.recovery.new_directory import write_rest
 from pagefmt.recovery.plan import RecoveryPlan
-from pagefmt.recovery.planning import plan_of_recovery, salvaged_pages
+from pagefmt.recovery.planning import names_of_pages, plan_of_recovery, salvaged_pages
 from pagefmt.recovery.queues import QueueToName
 from pagefmt.recovery.sources import read_sources
 
@@ -28,11 +29,12 @@ class _NothingToDo(Exception):
 
 
 def plan_recovery(
-    place: DataLocation, declared: Sequence[QueueToName] = (), edition: Edition | None = None
-) -> RecoveryPlan:
-    """Reads everything, writes nothing. Raises ``NothingLeft``."""
-    found = read_sources(place, declared, edition)
-    tally = PageTally(found.rule, None)
+    place: DataLocation, declared: Sequence[QueueToName] = (), edition: Edition | None = None,
+    outcomes: MessageOutcomes | None = None,
+) -> RecoveryPlan:  # fmt: skip
+    """Reads everything, writes nothing. ``outcomes`` takes messages that are known by id. Raises ``NothingLeft``."""
+    found = read_sources(place, declared, edition, outcomes)
+    tally = PageTally(found.rule, None, names_of_pages(found))
     with TemporaryDirectory() as folder:
         salvaged = salvaged_pages(found, Path(folder), tally)
     return plan_of_recovery(found, salvaged, tally)
@@ -40,18 +42,18 @@ def plan_recovery(
 
 def recover(
     place: DataLocation, out: Path, declared: Sequence[QueueToName] = (), edition: Edition | None = None,
-    held: Mapping[Path, int] | None = None, disk: Disk | None = None,
+    held: Mapping[Path, int] | None = None, disk: Disk | None = None, outcomes: MessageOutcomes | None = None,
 ) -> RecoveryPlan:  # fmt: skip
     """Write a data directory below ``out``, whole or not at all. Where nothing is damaged nothing is written.
 
     ``held``: lock files that are held. Raises ``NothingLeft``, ``TargetRefused``, ``LinkRefused``, ``OSError``.
     """
     roots = roots_of(place)
-    found = read_sources(place, declared, edition)
+    found = read_sources(place, declared, edition, outcomes)
     try:
         with whole_folder(out, roots.values(), disk, like=next(iter(roots.values())).parent) as (folder, disk):
             new = {kind: folder / name for kind, name in new_names(roots).items()}
-            tally = PageTally(found.rule, disk)
+            tally = PageTally(found.rule, disk, names_of_pages(found))
             disk.make_folder(new["paging"])
             salvaged = salvaged_pages(found, new["paging"], tally)
             plan = plan_of_recovery(found, salvaged, tally)

@@ -25,11 +25,13 @@ from pagefmt.quantities import count_text
 from pagefmt.recovery.evidence import Evidence, gather
 from pagefmt.recovery.kept_journal import KeptJournal, read_kept, readable_bindings
 from pagefmt.recovery.kept_messages import kept_messages, knows_pages, living_queues
+from pagefmt.recovery.message_outcomes import MessageOutcomes
 from pagefmt.recovery.plan import DamagedPart, MessageRange, RecoveryStep
 from pagefmt.recovery.queues import MadeBindings, QueueToName, emptied, foreign, make_queues, without_address
 
 AHEAD: Final = 1 << 16
 """New ids lie so far behind all that were found."""
+GONE: Final = "nothing is left that would name a message"
 
 
 class NothingLeft(PageFmtError):
@@ -51,6 +53,7 @@ class RecoverySources:
     evidence: Evidence
     next_id: int
     steps: list[RecoveryStep]
+    outcomes: MessageOutcomes
 
     def rule(self, address: str | None, page: int) -> PageRule:
         """Of the pages that are written."""
@@ -59,15 +62,21 @@ class RecoverySources:
         return PageRule(self.state.journal, mine, page)
 
 
-def read_sources(place: DataLocation, declared: Sequence[QueueToName], edition: Edition | None) -> RecoverySources:
+def read_sources(
+    place: DataLocation,
+    declared: Sequence[QueueToName],
+    edition: Edition | None,
+    outcomes: MessageOutcomes | None = None,
+) -> RecoverySources:
     """Reads every journal file and every page. Raises ``NothingLeft``."""
     if place.journal is None and place.bindings is None and place.paging is None:
         raise NothingLeft(
             f"{place.given}: no paging, journal or bindings folder; name the data directory or the instance"
         )
     steps: list[RecoveryStep] = []
+    outcomes = MessageOutcomes() if outcomes is None else outcomes
     paging = read_paging(place.paging) if place.paging is not None else PagingDirectory(place.given, (), ())
-    kept, journal, parts = kept_messages(place, steps)
+    kept, journal, parts = kept_messages(place, steps, outcomes)
     bindings_kept, bindings = readable_bindings(read_kept(place.bindings, Journal.BINDINGS))
     evidence = gather(listed_stores(paging), parts)
     largest = max(evidence.largest, _largest(kept.loaded), 0)
@@ -77,7 +86,9 @@ def read_sources(place: DataLocation, declared: Sequence[QueueToName], edition: 
     if place.paging is None and knows_pages(journal):
         what = "there are no pages, though the journal has records about some"
         lost = MessageRange(0, None)
-        steps.append(RecoveryStep(DamagedPart.PAGES, "paging", what, "a folder without pages is made", lost))
+        steps.append(
+            RecoveryStep(DamagedPart.PAGES, "paging", what, "a folder without pages is made", lost, nameless=GONE)
+        )
     why = _bindings_fault(place, bindings_kept, bindings, evidence, largest, bool(living))
     edition = edition or _edition(place, bindings, journal, evidence)
     next_id = max(largest, _largest(bindings.loaded), bindings.id_counter or 0) + AHEAD
@@ -95,7 +106,9 @@ def read_sources(place: DataLocation, declared: Sequence[QueueToName], edition: 
         journal.page_transactions |= evidence.transactions
     state = PagingState(paging, KnownJournals(journal, bindings, None, None), same_addresses(paging))
     jms = read_kept(place.bindings, Journal.JMS)
-    return RecoverySources(place, edition, paging, kept, bindings_kept, jms, made, state, evidence, next_id, steps)
+    return RecoverySources(
+        place, edition, paging, kept, bindings_kept, jms, made, state, evidence, next_id, steps, outcomes
+    )
 
 
 def listed_stores(paging: PagingDirectory) -> Iterator[Store]:

@@ -7,7 +7,9 @@ A folder of which a broker delivers nothing gets the address that its records sh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,9 +64,13 @@ def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> Salv
 
 
 def salvage_stores(
-    place: DataLocation, state: PagingState | None, out: Path, disk: Disk, jobs: int = 1
-) -> SalvagedDirectory:
-    """Write all stores into a folder that is there: those that are well as they are."""
+    place: DataLocation, state: PagingState | None, out: Path, disk: Disk, jobs: int = 1,
+    again: Callable[[str, Iterable[tuple[int, int]]], object] | None = None,
+) -> SalvagedDirectory:  # fmt: skip
+    """Write all stores into a folder that is there: those that are well as they are.
+
+    ``again`` takes the folder, and messages with queues that may be given them again.
+    """
     bindings = _known(state)
     bound = None if bindings is None else {number: queue.address for number, queue in bindings.queues.items()}
     found, copied = [], []
@@ -86,7 +92,8 @@ def salvage_stores(
             continue
         taken = [each.store for each in others]
         journal = None if state is None or state.known.unknown_journal else state.journal
-        salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk, jobs)
+        told = None if again is None else partial(again, store.name)
+        salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk, jobs, told)
         found.append(report)
     for store in copied:
         copy_store(store, out, disk)

@@ -94,9 +94,11 @@ class LooseRecords:
 
     def _clear(self) -> None:
         self._ids, self._sizes, self._again = array("q"), array("q"), bytearray()
+        self._acked = array("q"), array("q")
         self._file.seek(0)
         self._file.truncate()
         self.repeated = self.written = self.delivered_again = 0
+        self.acked: Iterable[tuple[int, int]] = ()
 
     def __enter__(self) -> LooseRecords:
         return self
@@ -112,17 +114,21 @@ class LooseRecords:
             err.filename = str(self._beside).removesuffix(PARTIAL_SUFFIX)
             raise
 
-    def add(self, record: bytes | memoryview, message: int, again: bool) -> None:
-        """``again``: some queue has acknowledged it where it was."""
+    def add(self, record: bytes | memoryview, message: int, again: bool = False, acked: Iterable[int] = ()) -> None:
+        """``again``: some queue has acknowledged it where it was; ``acked``: queues that may have."""
         with self._errors_named():
             self._file.write(record)
+        for queue in acked:
+            self._acked[0].append(len(self._ids))
+            self._acked[1].append(queue)
         self._ids.append(message)
         self._sizes.append(len(record))
         self._again.append(again)
 
     def pages(self, present: MessageIds) -> Iterator[Iterator[bytes]]:
         """The records of one new page after the other, each message once and none that is ``present``; then all are
-        gone. Counts them in ``repeated``, ``written`` and ``delivered_again``."""
+        gone. Counts them in ``repeated``, ``written`` and ``delivered_again``; ``acked``: message and queue of those
+        that the queue may have acknowledged."""
         import numpy as np
 
         with self._errors_named():
@@ -136,10 +142,12 @@ class LooseRecords:
         again = int(np.frombuffer(bytes(self._again), np.uint8)[fresh].sum())
         spans = list(zip((np.cumsum(sizes) - sizes)[fresh].tolist(), sizes[fresh].tolist(), strict=True))
         counts = len(ids) - len(spans), len(spans), again
+        acked = ((int(ids[at]), queue) for at, queue in zip(*self._acked, strict=True) if fresh[at])
         while spans:
             yield self._records(_page_of(spans))
         self._clear()
         self.repeated, self.written, self.delivered_again = counts
+        self.acked = acked
 
     def _records(self, spans: list[tuple[int, int]]) -> Iterator[bytes]:
         for at, size in spans:

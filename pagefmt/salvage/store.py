@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +32,8 @@ _SECTOR: Final = 512
 _LARGEST_STEP: Final = 1 << 20
 _MOST_STUBS: Final = PAGE_SIZE // max(STUB_SIZE.values())
 _READABLE: Final = (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)
+AgainNames = Callable[[Iterable[tuple[int, int]]], object]
+"""Takes pairs of message and queue."""
 
 
 class CannotSalvage(PageFmtError):
@@ -41,7 +44,7 @@ class CannotSalvage(PageFmtError):
 class Loss:
     """Bytes of a file that no message was made of: at least ``fewest`` and at most ``most`` messages stood there.
 
-    ``message``: the id of one of them where it can be read, else 0.
+    ``message``: the id of one of them where it can be read, else 0; ``number``: in its page, where it is one and sure.
     """
 
     file: str
@@ -51,6 +54,7 @@ class Loss:
     fewest: int
     most: int
     message: int
+    number: int | None = None
 
 
 @dataclass(slots=True)
@@ -84,10 +88,10 @@ class SalvagedStore:
 
 def salvage_store(
     store: Store, others: Sequence[Store], report: SalvagedStore, journal: MessageJournal | None,
-    queues: Iterable[int], layout: Layout, out: Path, disk: Disk, jobs: int,
+    queues: Iterable[int], layout: Layout, out: Path, disk: Disk, jobs: int, again: AgainNames | None = None,
 ) -> None:  # fmt: skip
     """Write the store anew below ``out``. ``queues``: of the address; pages that their records name are not reused.
-    ``jobs`` processes read the pages.
+    ``jobs`` processes read the pages. ``again`` takes messages and queues that may be given them again.
 
     ``others``: folders of the same address, of which a broker reads one only (2.1). What acknowledgements name is the
     position in this one, so all that is in the others becomes new pages.
@@ -103,7 +107,7 @@ def salvage_store(
         disk.create(out / store.name / ADDRESS_FILE, [report.address.encode() + b"\n"], like=like)
     with LooseRecords(out) as loose:
         named = _named_records(journal, set(queues))
-        rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk, like, named)
+        rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk, like, named, again)
         left = []
         sizes = (page.size for page in near.pages)
         with one_ahead(lambda page: page_ids(page.path), near.pages, sizes, jobs) as read:
@@ -216,9 +220,10 @@ def _named_records(journal: MessageJournal | None, queues: set[int]) -> dict[int
     return named
 
 
-def _acknowledged(rule: PageRule, number: int, queues: tuple[int, ...]) -> bool:
-    """By some queue, be it in a prepared transaction."""
-    return bool(rule.acked_by(number, queues)) or any(number in rule.marks(queue)[2] for queue in queues)
+def _acknowledged(rule: PageRule, number: int, queues: tuple[int, ...]) -> list[int]:
+    """By which queues, be it in a prepared transaction."""
+    acked = rule.acked_by(number, queues)
+    return [queue for queue in queues if queue in acked or number in rule.marks(queue)[2]]
 
 
 class _Rescue:
@@ -227,7 +232,7 @@ class _Rescue:
     def __init__(
         self, report: SalvagedStore, folder: Path, layout: Layout, journal: MessageJournal | None,
         numbers: FreeNumbers, loose: LooseRecords, disk: Disk, like: Path,
-        named: Mapping[int, int] = MappingProxyType({}),
+        named: Mapping[int, int] = MappingProxyType({}), again: AgainNames | None = None,
     ) -> None:  # fmt: skip
         self._report = report
         self._folder = folder
@@ -238,6 +243,7 @@ class _Rescue:
         self._disk = disk
         self._like = like
         self._named = named
+        self._told = again
         self._ids = MessageIds()
         self._repeats = 0
 
@@ -273,7 +279,7 @@ class _Rescue:
         for segment in rebuilt.numbered:
             if segment.outcome in _READABLE and segment.queues:
                 if self._uncounted(segment, number):
-                    self._loose.add(segment.data, segment.message, again=False)
+                    self._loose.add(segment.data, segment.message)
                     parts.append(stub(self._layout, segment.message))
                     continue
                 ids.append(segment.message)
@@ -292,7 +298,16 @@ class _Rescue:
     def _rebuilt(self, path: Path, name: str) -> RebuiltPage:
         rebuilt = rebuild(*read_around(path), self._layout)
         self._report.losses += [
-            Loss(name, segment.start, segment.end, segment.detail, segment.fewest, segment.most, segment.message)
+            Loss(
+                name,
+                segment.start,
+                segment.end,
+                segment.detail,
+                segment.fewest,
+                segment.most,
+                segment.message,
+                segment.number,
+            )
             for segment in rebuilt.lost
         ]
         return rebuilt
@@ -324,32 +339,43 @@ class _Rescue:
     def _acknowledged(self, path: Path, number: int) -> int:
         if self._journal is None or not self.free(number):
             return 0
-        rule = PageRule(self._journal, None, number)
+        rule, found = PageRule(self._journal, None, number), 0
         with open_page(path) as page:
-            return sum(_acknowledged(rule, route[0], route[6]) for route in page.routes())
+            for route in page.routes():
+                acked = _acknowledged(rule, route[0], route[6])
+                found += bool(acked)
+                if acked and self._told is not None:
+                    self._told((route[5], queue) for queue in acked)
+        return found
 
     def _loosen_all(self, segments: Sequence[PageSegment], page: int, first: int) -> None:
         """``first``: the lowest number that one of them can have had."""
         rule = None if self._journal is None else PageRule(self._journal, None, page)
-        left: dict[int, int] = {}
+        had: dict[int, int] = {}
+        given: Counter[int] = Counter()
         for segment in segments:
             if segment.outcome in _READABLE and segment.queues:
-                again = rule is not None and self._again(segment, rule, page, first, left)
-                self._loose.add(segment.data, segment.message, again)
+                again, acked = (False, ()) if rule is None else self._again(segment, rule, page, first, had, given)
+                self._loose.add(segment.data, segment.message, again, acked)
 
-    def _again(self, segment: PageSegment, rule: PageRule, page: int, first: int, left: dict[int, int]) -> bool:
-        """Whether some queue has acknowledged it; where its number is not known: as many as have been at most.
+    def _again(
+        self, segment: PageSegment, rule: PageRule, page: int, first: int, had: dict[int, int], given: Counter[int]
+    ) -> tuple[bool, Sequence[int]]:
+        """Whether some queue has acknowledged it, and which may have. Where its number is not known: as many as have
+        been at most, any of which it may be.
 
-        ``left``: acknowledgements of the page by queue that belong to no record yet.
+        ``had``: acknowledgements of the page by queue; ``given``: how many of them some record has got.
         """
         if segment.likely is not None:
-            return _acknowledged(rule, segment.likely, segment.queues) and not self._uncounted(segment, page)
+            some = () if self._uncounted(segment, page) else _acknowledged(rule, segment.likely, segment.queues)
+            return bool(some), some
         for queue in segment.queues:
-            if queue not in left:
+            if queue not in had:
                 complete, acked, _ = rule.marks(queue)
-                left[queue] = max(self._complete(queue, page)) - first if complete else sum(n >= first for n in acked)
-            left[queue] -= 1
-        return any(left[queue] >= 0 for queue in segment.queues)
+                had[queue] = max(self._complete(queue, page)) - first if complete else sum(n >= first for n in acked)
+        given.update(segment.queues)
+        some = [queue for queue in segment.queues if had[queue] > 0]
+        return any(given[queue] <= had[queue] for queue in some), some
 
     def _complete(self, queue: int, page: int) -> array[int]:
         """How many records the page had by the queue's page-complete records."""
@@ -370,6 +396,8 @@ class _Rescue:
         self._report.rescued += self._loose.written
         self._report.repeated += self._loose.repeated
         self._repeats += self._loose.delivered_again
+        if self._told is not None:
+            self._told(self._loose.acked)
 
     def _new_page(self) -> str:
         name = page_name(self._numbers.take())

@@ -3,7 +3,8 @@
 ``make test-compaction-broker``. Directories of each release are broken in each way of ``broken_directories``; a broker
 of that release drains them as they are, and what ``recover`` made of them. Held against each other, by queue and
 message: what the result delivers, what ``messages decode`` lists of it, and what the plan counted; what is missing from
-the sound directory's messages, or comes besides, and what the plan called lost, delivered again and unsure.
+the sound directory's messages, or comes besides, and what the plan called lost, delivered again and unsure, by number
+and by id.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from broker_drains import Drain, drains, failure
 from broker_jars import oracle
 from deliveries import message_lines
 from golden_cases import GoldenCase
+from recoveries import accounted
 
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import load_place
+from pagefmt.recovery.message_outcomes import MessageOutcomes
 from pagefmt.recovery.plan import RecoveryPlan
 from pagefmt.recovery.recovering import recover
 
@@ -37,7 +40,9 @@ SUITED = {
     "hornetq-2.3.25": ("topic-acks", "tx"),
 }
 OLD = ("topic-acks", "natural")
-HEAD = "version         directories  do not start  start after  messages before  after  missing  again  different"
+HEAD = (
+    "version         directories  do not start  start after  messages before  after  missing  named   more  named  bad"
+)
 NOT_SEEN = "main journal file gone"
 """Where other files of the journal have records, and none of them refers to what is gone."""
 
@@ -51,6 +56,7 @@ class BrokenCase:
     damaged: Path
     result: Path
     plan: RecoveryPlan
+    outcomes: MessageOutcomes
 
 
 def delivered(told: Drain) -> dict[int, Counter[int]]:
@@ -135,9 +141,10 @@ def broken_cases(version: str, folder: Path) -> list[BrokenCase]:
             result = case.lay_out(folder / f"{name}, {way}, recovered")
             shutil.rmtree(result / "data")
             edition = Edition.HORNETQ_2_4 if version.startswith("hornetq") else None  # where no file is left to tell
-            plan = recover(within(damaged / "data"), result / "data", edition=edition)
+            outcomes = MessageOutcomes()
+            plan = recover(within(damaged / "data"), result / "data", edition=edition, outcomes=outcomes)
             if plan.mends:
-                found.append(BrokenCase(damaged.name, case.drain(), damaged, result, plan))
+                found.append(BrokenCase(damaged.name, case.drain(), damaged, result, plan, outcomes))
     return found
 
 
@@ -154,11 +161,13 @@ def test_a_broker_starts_and_delivers_what_the_plan_says(
     sums = [
         sum(ids.total() for each in every.values() for ids in delivered(each).values()) for every in (before, after)
     ]
-    gone = [differences(delivered(hit.sound), delivered(after[hit.result])) for hit in hits]
+    named = [accounted(hit.plan, hit.outcomes, delivered(hit.sound), delivered(after[hit.result])) for hit in hits]
+    told += [f"{hit.name}: {each.wrong}" for hit, each in zip(hits, named, strict=True) if each.wrong]
+    figures = [sum(getattr(each, name) for each in named) for name in ("missing", "lost", "more", "again")]
     with capfd.disabled():
         print(
             f"\n{HEAD}\n{version:15} {len(hits):11} {len(stopped):13} {len(hits) - len(problems):12} {sums[0]:16} "
-            f"{sums[1]:6} {sum(len(one) for one, _ in gone):8} {sum(len(one) for _, one in gone):6} {len(told):10}"
+            f"{sums[1]:6} {figures[0]:8} {figures[1]:6} {figures[2]:6} {figures[3]:6} {len(told):5}"
         )
     assert problems + told == []
     assert len(hits) >= 15

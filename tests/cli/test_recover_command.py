@@ -87,6 +87,31 @@ def test_names_of_lost_queues_are_those_of_the_configuration(tmp_path: Path) -> 
     assert [each["id"] for each in alone["queues"]] == [each["id"] for each in told["queues"]]
 
 
+@pytest.mark.parametrize("way", ["several", "everything", "no journal files", "last page undecodable"])
+def test_messages_are_named(way: str, tmp_path: Path) -> None:
+    broker, told = instance(tmp_path / "broker", way), tmp_path / "messages.jsonl"
+    answer = call("recover", broker, "--format", "json", "--list", told)
+    found = json.loads(answer.out)
+    lines = [json.loads(line) for line in told.read_text("utf-8").splitlines()]
+    assert found["messages"] == lines[:1000]
+    assert found["named"] == {
+        outcome: sum(line["outcome"] == outcome for line in lines) for outcome in ("lost", "again", "unsure")
+    }
+    queues = {queue["id"]: queue for queue in found["queues"]}
+    for line in lines:
+        assert (line["queue"], line["address"]) == tuple(queues[line["queue_id"]][key] for key in ("queue", "address"))
+    assert bool(lines) == (way != "several")
+    assert f"{len(lines)} message" in answer.err
+
+
+def test_the_list_is_not_written_into_what_is_read(tmp_path: Path) -> None:
+    broker = instance(tmp_path / "broker", "several")
+    before = tree(broker)
+    answer = call("recover", broker, "--list", broker / "data" / "journal" / "x")
+    assert answer.status == 2 and "only read" in answer.err
+    assert tree(broker) == before
+
+
 def test_where_nothing_is_damaged_nothing_is_written(tmp_path: Path) -> None:
     answer = call("recover", CASE.data(), "--out", tmp_path / "new")
     assert (answer.status, answer.out) == (0, "nothing is damaged: there is nothing to recover\n")

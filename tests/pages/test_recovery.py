@@ -10,6 +10,7 @@ import pytest
 from broken_directories import BREAKS, OTHER_BROKER, NotHere, broken
 from compactions import tree
 from golden_cases import GoldenCase, cases_of_each_kind
+from recoveries import accounted
 
 from pagefmt.cross_checks.of_messages import check_messages
 from pagefmt.cross_checks.run import cross_check
@@ -18,6 +19,7 @@ from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.journal_parts import JournalParts
 from pagefmt.outstanding.state import load_place
+from pagefmt.recovery.message_outcomes import MessageOutcomes
 from pagefmt.recovery.plan import DamagedPart, RecoveryPlan
 from pagefmt.recovery.queues import NameSource, QueueToName
 from pagefmt.recovery.recovering import plan_recovery, recover
@@ -77,15 +79,19 @@ def test_the_result_holds_what_the_plan_says(version: str, name: str, way: str, 
     except NotHere:
         return
     before = tree(data)
-    plan = plan_recovery(within(data))
-    assert recover(within(data), tmp_path / "new") == plan
+    planned, named = MessageOutcomes(), MessageOutcomes()
+    plan = plan_recovery(within(data), outcomes=planned)
+    assert recover(within(data), tmp_path / "new", outcomes=named) == plan
+    assert list(planned) == list(named)
     assert tree(data) == before
     if not plan.mends:
         assert not (tmp_path / "new").exists()
         assert plan.steps or way == "large bodies empty" or (name, way) in NOT_SEEN
         return
     new = within(tmp_path / "new")
-    compare(plan, waiting(within(case.data())), waiting(new))
+    due, given = waiting(within(case.data())), waiting(new)
+    compare(plan, due, given)
+    assert accounted(plan, named, due, given).wrong is None
     assert not plan_recovery(new).mends
     state = load_place(new)
     said = [*cross_check(state, new.large_messages), *check_messages(state)]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from contextlib import ExitStack, redirect_stdout
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.options.formats import TextOrJson
@@ -15,16 +19,20 @@ from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off, instance_of
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import print_json, print_table, warning
+from pagectl.terminal.streams import note, print_json, print_json_line, print_table, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.recovery.message_outcomes import MessageOutcomes
     from pagefmt.recovery.plan import MessageRange, RecoveryPlan, RecoveryStep
     from pagefmt.recovery.queues import QueueToName
 
+_NAMED_IN_JSON = 1000
+_OUTCOMES = {"lost": "lost or perhaps lost", "again": "perhaps delivered again", "unsure": "unsure"}
 EXAMPLES = (
     ("The broker does not start: what is damaged, and what would be lost", "recover /var/lib/broker"),
     ("Make a directory that it starts on", "recover /var/lib/broker --out recovered"),
+    ("Which messages are lost or come again, by id", "recover /var/lib/broker --list messages.jsonl"),
 )
 
 
@@ -34,18 +42,23 @@ def command(
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
     broker: BrokerOptions = BrokerOptions(),
+    list_to: Annotated[
+        Path | None,
+        typer.Option("--list", metavar="FILE", help="Write messages that are lost, again or unsure, as JSON lines."),
+    ] = None,
 ) -> int:
     """Plan how a broker starts again on damaged pages, journal, bindings and large messages, and what that means in
     messages: lost, delivered again, unsure. With --out carry it out in a new directory.
 
     What is read is never changed. Where bindings are lost, queues are made from what messages name; their names are
     taken from the configuration, where it declares one queue of an address, or are invented. Ends with status 1 where
-    something is damaged, or something was lost or is not sure.
+    something is damaged, or something was lost or is not sure. Messages are named by id as far as ids are left.
     """
-    from pagectl.files.destination import note_written
+    from pagectl.files.destination import fresh_file, note_written
     from pagefmt.bytes.writing import check_new_folder
     from pagefmt.directory.locate import LocationKind
     from pagefmt.directory.locks import running_broker
+    from pagefmt.recovery.message_outcomes import MessageOutcomes
     from pagefmt.recovery.recovering import plan_recovery, recover
 
     opened = open_broker(given, broker.broker_xml, broker.reading())
@@ -57,16 +70,24 @@ def command(
     if out is None and running_broker(place.journal, instance_of(place)) is not None:
         warning("a broker runs on these files: what is being written looks like damage; stop it, and ask again")
     declared = list(_declared(opened))
-    with brokers_held_off(place, out is not None) as held, progress("reading everything", None):
-        if out is None:
-            plan = plan_recovery(place, declared, edition_of(edition))
+    with MessageOutcomes() as outcomes, ExitStack() as stack:
+        fresh = None if list_to is None else stack.enter_context(fresh_file(list_to, place))
+        with brokers_held_off(place, out is not None) as held, progress("reading everything", None):
+            if out is None:
+                plan = plan_recovery(place, declared, edition_of(edition), outcomes)
+            else:
+                plan = recover(place, out, declared, edition_of(edition), held, outcomes=outcomes)
+        if fresh is not None:
+            with fresh.open("w", encoding="utf-8") as stream, redirect_stdout(stream):
+                for each in _messages_by_id(plan, outcomes):
+                    print_json_line(each)
+        written = out.absolute() if out is not None and plan.mends else None
+        if form is TextOrJson.json:
+            print_json(_object(plan, outcomes, place.given, out, written))
         else:
-            plan = recover(place, out, declared, edition_of(edition), held)
-    written = out.absolute() if out is not None and plan.mends else None
-    if form is TextOrJson.json:
-        print_json(_object(plan, place.given, out, written))
-    else:
-        _text(plan, place.given, out, written)
+            _text(plan, outcomes, place.given, out, written)
+    if list_to is not None:
+        note(f"{count_text(outcomes.counts.total(), 'message')} in {list_to.absolute()}")
     if written is not None:
         note_written(written, place.paging)
     unsure = plan.lost.most != 0 or plan.again.most != 0 or plan.unsure.most != 0
@@ -83,7 +104,27 @@ def _declared(broker: OpenedBroker) -> Iterator[QueueToName]:
             yield QueueToName(address, name, queue.routing)
 
 
-def _object(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | None) -> dict[str, Any]:
+def _messages_by_id(plan: RecoveryPlan, outcomes: MessageOutcomes) -> Iterator[dict[str, object]]:
+    queues = {each.id: each for each in plan.queues}
+    for each in outcomes:
+        queue = queues.get(each.queue) if each.queue is not None else None
+        yield {
+            "outcome": each.outcome.value,
+            "id": each.message,
+            "queue_id": each.queue,
+            "queue": queue.name if queue is not None else None,
+            "address": queue.address if queue is not None else None,
+            "sure": each.sure,
+            "file": each.file,
+            "why": each.why,
+        }
+
+
+def _object(
+    plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path | None, written: Path | None
+) -> dict[str, Any]:
+    from pagefmt.recovery.message_outcomes import RecoveryOutcome
+
     return {
         "done": written is not None,
         "wrote": str(written) if written else None,
@@ -91,6 +132,8 @@ def _object(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | N
         "lost": _number(plan.lost),
         "again": _number(plan.again),
         "unsure": _number(plan.unsure),
+        "named": {outcome.value: outcomes.counts[outcome] for outcome in RecoveryOutcome},
+        "messages": list(islice(_messages_by_id(plan, outcomes), _NAMED_IN_JSON)),
         "steps": [_step_object(step) for step in plan.steps],
         "queues": [
             {
@@ -125,6 +168,7 @@ def _step_object(step: RecoveryStep) -> dict[str, Any]:
         "unsure": _number(step.unsure),
         "mends": step.mends,
         "command": step.command,
+        "nameless": step.nameless,
     }
 
 
@@ -135,7 +179,7 @@ def _number(messages: MessageRange) -> int | dict[str, int | None] | None:
     return fewest if fewest == most else {"at_least": fewest, "at_most": most}
 
 
-def _text(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | None) -> None:
+def _text(plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path | None, written: Path | None) -> None:
     if not plan.steps:
         print("nothing is damaged: there is nothing to recover")
         return
@@ -146,6 +190,8 @@ def _text(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | Non
             for word, one in (("lost:", step.lost), ("delivered again:", step.again), ("unsure:", step.unsure))
             if one != (0, 0)
         ]
+        if told and step.nameless is not None:
+            told.append(f"not all by id: {step.nameless}")
         print(f"    {one_line(step.action)}{''.join(f'; {each}' for each in told)}")
     print()
     numbers = ("MESSAGES", "JOURNAL", "PAGES", "IN DOUBT")
@@ -159,6 +205,9 @@ def _text(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | Non
     if plan.aside:
         print(f"set aside: {count_text(len(plan.aside), 'large-message file')} that no record names")
     print(f"lost: {_messages(plan.lost)}; delivered again: {_messages(plan.again)}; unsure: {_messages(plan.unsure)}")
+    if outcomes.counts:
+        counts = (f"{count} {_OUTCOMES[outcome]}" for outcome, count in sorted(outcomes.counts.items()))
+        print(f"by id and queue: {', '.join(counts)}; --list FILE writes them")
     if written:
         print(f"recovered: {one_line(str(written))}")
     if not plan.mends:
