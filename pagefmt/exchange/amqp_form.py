@@ -82,6 +82,8 @@ class _Making:
             self.fields[_SYMBOL_FIELDS[name]] = _symbol(text)
         elif name == "JMSCorrelationID":
             self.fields["correlation_id"] = _identifier(text) if typed.kind is ValueKind.STRING else typed
+            if typed.kind is ValueKind.BYTES:
+                self.lost.append("a correlation id of bytes: core clients read text (ID:AMQP_BINARY:…)")
         elif name == "JMSReplyTo":
             self._reply(text)
         elif name in ("_AMQ_VALIDATED_USER", "JMSXUserID"):
@@ -224,6 +226,7 @@ def _body(out: ByteWriter, made: _Making, form: CoreForm) -> None:
 def _default(out: ByteWriter, made: _Making, body: bytes) -> None:
     """A broker looks for a string there, and passes on nothing else."""
     if not body:
+        made.lost.append("a message without a body: core clients read one of bytes, with none")
         return
     try:
         text = text_of(body)

@@ -9,19 +9,14 @@ converted, so that a core client there reads other properties; one of AMQP is gi
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-import golden_cases
 import pytest
-from broker_jars import CURRENT
-from program import call
-from target_broker import TargetBroker, target_broker
+from sent_queues import PAIRS, Given, Source, Takers, given_after, given_before, golden_sources
 
 pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
 from amqp_taker import Said, said, taken
@@ -38,105 +33,44 @@ when it starts; values that it does not know, of which it reads some other bytes
 passes on compressed. And duplicate ids of bytes, which become text."""
 _OF_AMQP = re.compile(r"\d\|.*(JMS_AMQP_|NATIVE_MESSAGE_ID)")
 _EXPIRATION = re.compile(r"\d\|[^|]*\|\d\|\w+\|\d{13}")
-LAST_VALUE = "last-value"
-"""What such a queue keeps depends on when it is read, and that it is one on the broker's configuration."""
-PAIRS = [*((each, each) for each in CURRENT), ("2.28.0", "2.56.0"), ("2.56.0", "2.28.0")]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What clients are given of a queue. ``scheduled``: some were, so that there is no order."""
-
-    core: tuple[Said, ...]
-    amqp: tuple[Said, ...]
-    scheduled: bool
-
-
-def queues(case: golden_cases.GoldenCase) -> list[str]:
-    """``address::queue`` of those that hold something."""
-    found = {each["name"]: each["address"] for each in case.manifest()["bindings"]["queues"]}
-    held = (each["name"] for each in case.drain()["queues"] if each["count"] and not each["name"].startswith("$"))
-    return [f"{found[name]}::{name}" for name in held]
-
-
-def given(broker: TargetBroker, names: list[str], filled: Callable[[Path], object], folder: Path) -> dict[str, Given]:
-    """By clients of two brokers, each on a folder that ``filled`` fills before it starts or beside it."""
-    core: dict[str, tuple[Said, ...]] = {}
-    scheduled: dict[str, bool] = {}
-    found: dict[str, Given] = {}
-    for each in ("core", "amqp"):
-        filled(folder / each)
-        for name in names:
-            queue = name.partition("::")[2]
-            due = broker.due(queue)
-            if each == "core":
-                scheduled[name] = due > 0
-                core[name] = tuple(Said(b"", line, int(line[0])) for line in broker.dump(queue))
-            else:
-                messages = taken(broker.url, name, broker.count(queue))
-                found[name] = Given(core[name], tuple(map(said, messages)), scheduled[name])
-        broker.start(folder / "nothing")
-        shutil.rmtree(folder / each)
-    return found
+TAKERS: Takers[Said] = {
+    "core": lambda broker, name: [Said(b"", line, int(line[0])) for line in broker.dump(name.partition("::")[2])],
+    "amqp": lambda broker, name: map(said, taken(broker.url, name, broker.count(name.partition("::")[2]))),
+}
 
 
 @cache
-def given_before(version: str, folder: Path) -> dict[golden_cases.GoldenCase, dict[str, Given]]:
-    found = {}
-    with target_broker(version, folder / "nothing") as broker:
-        for case in golden_cases.cases(version):
-            if case.name == LAST_VALUE:
-                continue
-
-            def old(here: Path, case: golden_cases.GoldenCase = case) -> None:
-                case.copy(here)
-                broker.start(here)
-
-            found[case] = given(broker, queues(case), old, folder)
-            print(case, {name: len(each.amqp) for name, each in found[case].items()}, flush=True)
-    return found
+def before(version: str, folder: Path) -> dict[Source, dict[str, Given[Said]]]:
+    return given_before(version, folder, golden_sources(version), TAKERS)
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_a_client_is_given_the_same(source: str, target: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    before = given_before(source, tmp_path_factory.getbasetemp() / source)
-    folder = tmp_path_factory.mktemp("target")
+    old = before(source, tmp_path_factory.getbasetemp() / source)
     counts: Counter[str] = Counter()
-    with target_broker(target, folder / "nothing") as broker:
-        for case, expected in before.items():
-            data = case.copy(folder / case.name)
-            said: list[str] = []
-
-            def new(
-                here: Path, case: golden_cases.GoldenCase = case, data: Path = data, said: list[str] = said
-            ) -> None:
-                broker.start(here)
-                answer = call("messages", "send", data, "--to", broker.url)
-                said.append(answer.err)
-                assert answer.status < 2, (case, answer.err)
-
-            after = given(broker, list(expected), new, folder)
-            for name, one in expected.items():
-                if f"::{name.partition('::')[2]}: nothing sent" in said[0]:
-                    assert target == "2.28.0", said[0]
-                    counts["refused queues"] += 1
-                    continue
-                found = compared(
-                    name, one, after[name], ("amqp",) if target == "2.28.0" else ("core", "amqp"), len({source, target})
-                )
-                counts += found
-                if any("equal" not in each for each in found):
-                    print(case, name, dict(found), said[0], flush=True)
+    for case, sent in given_after(target, tmp_path_factory.mktemp("target"), old, TAKERS):
+        for name, one in old[case].items():
+            if name in sent.refused:
+                assert target == "2.28.0", sent.said
+                counts["refused queues"] += 1
+                continue
+            kinds = ("amqp",) if target == "2.28.0" else ("core", "amqp")
+            found = compared(name, one, sent.given[name], kinds, len({source, target}))
+            counts += found
+            if any("equal" not in each for each in found):
+                print(case.name, name, dict(found), sent.said, flush=True)
     print(f"{source} into {target}: {dict(counts)}")
     assert all(re.search("equal|before$|after alone|refused|as lost", each) for each in counts if counts[each]), counts
 
 
-def compared(name: str, before: Given, after: Given, kinds: Iterable[str], releases: int) -> Counter[str]:
+def compared(name: str, before: Given[Said], after: Given[Said], kinds: Iterable[str], releases: int) -> Counter[str]:
     """Equal means: bytes of the bare AMQP message too, which the brokers themselves make of what is no AMQP message."""
     found: Counter[str] = Counter()
     queue = name.partition("::")[2]
     for kind in kinds:
-        one, other = (sorted(getattr(each, kind), key=lambda each: -each.priority) for each in (before, after))
+        one, other = (sorted(each.by[kind], key=lambda each: -each.priority) for each in (before, after))
         mine, others = ({_number(each, queue): each for each in given} for given in (one, other))
         gone = {
             number

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from broker_jars import CURRENT
 from golden_cases import GoldenCase
 from program import Answer, call, environment
 from target_broker import TargetBroker, target_broker
@@ -30,13 +31,20 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return GoldenCase("2.56.0", "journal-mix").copy(tmp_path_factory.mktemp("data"))
 
 
-def send(url: str, data: Path, *words: str | Path, user: str | None = None, secret: str | None = None) -> Answer:
+def send(
+    url: str,
+    data: Path,
+    *words: str | Path,
+    user: str | None = None,
+    secret: str | None = None,
+    queue: str = f"mixed::{QUEUE}",
+) -> Answer:
     """As the user, by the environment."""
     with pytest.MonkeyPatch.context() as patched:
         if user is not None:
             patched.setenv("ARTEMIS_USER", user)
             patched.setenv("ARTEMIS_PASSWORD", secret or f"secret-{user}")
-        answer = call("messages", "send", data, "--to", url, "--queue", f"mixed::{QUEUE}", *words)
+        answer = call("messages", "send", data, "--to", url, "--queue", queue, *words)
     assert "secret" not in answer.err + answer.out
     assert "Traceback" not in answer.err
     return answer
@@ -65,35 +73,82 @@ def test_users(broker: TargetBroker, data: Path, tmp_path: Path) -> None:
     assert broker.count(QUEUE) == COUNT
 
 
-def test_tls(broker: TargetBroker, data: Path, tmp_path: Path) -> None:
-    made = {name: certificate(tmp_path, name) for name in ("good", "other", "client")}
-    made["expired"] = certificate(tmp_path, "expired", since="-5d")
-    url = broker.url.replace("amqp://", "amqps://")
-    for shown, trusted, words, status, said in (
-        ("good", "good", (), 0, ""),
-        ("good", "other", (), 2, "its certificate is not trusted"),
-        ("good", None, (), 2, "its certificate is not trusted"),
-        ("expired", "expired", (), 2, "has expired"),
-    ):
-        broker.start(tmp_path / f"{shown}-{trusted}", acceptor=tls(made[shown][0]))
-        answer = send(url, data, *(("--ca", made[trusted][0]) if trusted else ()), *words)
-        assert (answer.status, len(complaints(answer))) == (status, bool(status)), answer.err
-        assert said in answer.err
-    broker.start(tmp_path / "mutual", acceptor=tls(made["good"][0], made["client"][0]))
-    trusting = ("--ca", made["good"][0])
-    answer = send(url, data, *trusting)
-    assert (answer.status, len(complaints(answer))) == (2, 1), answer.err
-    assert "the broker wants another certificate; give --cert and --key" in answer.err
-    answer = send(url, data, *trusting, "--cert", made["client"][0], "--key", made["client"][1], user="keeper")
-    assert answer.status == 0, answer.err
-    assert broker.count(QUEUE) == COUNT
-    for wrong, words, said in (
-        (url.replace("127.0.0.1", "localhost"), trusting, "certificate is not valid for 'localhost'"),
-        (broker.url, (), "without a word; does it speak TLS there"),
-    ):
-        answer = send(wrong, data, *words)
+JOBS = "core.jms"
+"""A queue that is named as its address: brokers of 2.28 take messages for addresses alone."""
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return GoldenCase("2.56.0", "core-jms").copy(tmp_path_factory.mktemp("jobs"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
+    """Certificates, and the key of each."""
+    folder = tmp_path_factory.mktemp("certificates")
+    return {
+        name: certificate(folder, name, "-5d" if name == "expired" else "-1d")
+        for name in ("good", "other", "expired", "client", "stranger")
+    }
+
+
+@pytest.mark.parametrize("version", CURRENT)
+def test_tls(version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_path: Path) -> None:
+    with target_broker(version, tmp_path / "target") as broker:
+        url = broker.url.replace("amqp://", "amqps://")
+        for shown, trusted, words, status, said in (
+            ("good", "good", (), 0, ""),
+            ("good", "other", (), 2, "its certificate is not trusted"),
+            ("good", None, (), 2, "its certificate is not trusted"),
+            ("expired", "expired", (), 2, "has expired"),
+        ):
+            broker.start(tmp_path / f"{shown}-{trusted}", acceptor=tls(made[shown][0]))
+            answer = send(url, jobs, *(("--ca", made[trusted][0]) if trusted else ()), *words, queue=JOBS)
+            assert (answer.status, len(complaints(answer))) == (status, bool(status)), answer.err
+            assert said in answer.err
+        broker.start(tmp_path / "mutual", acceptor=tls(made["good"][0], made["client"][0]))
+        trusting = ("--ca", made["good"][0])
+        answer = send(url, jobs, *trusting, queue=JOBS)
         assert (answer.status, len(complaints(answer))) == (2, 1), answer.err
-        assert said in answer.err
+        assert "the broker wants another certificate; give --cert and --key" in answer.err
+        answer = send(
+            url, jobs, *trusting, "--cert", made["client"][0], "--key", made["client"][1], user="keeper", queue=JOBS
+        )
+        assert answer.status == 0, answer.err
+        assert broker.count(JOBS) == 42
+        for wrong, words, said in (
+            (url.replace("127.0.0.1", "localhost"), trusting, "certificate is not valid for 'localhost'"),
+            (broker.url, (), "without a word; does it speak TLS there"),
+        ):
+            answer = send(wrong, jobs, *words, queue=JOBS)
+            assert (answer.status, len(complaints(answer))) == (2, 1), answer.err
+            assert said in answer.err
+
+
+@pytest.mark.parametrize("version", CURRENT)
+def test_who_one_is_by_certificate(
+    version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_path: Path
+) -> None:
+    """SASL EXTERNAL: the broker finds the user by the subject of the certificate, and asks for no password."""
+    acceptor = tls(made["good"][0], made["client"][0], made["stranger"][0])
+    with target_broker(version, tmp_path / "target") as broker:
+        url = broker.url.replace("amqp://", "amqps://")
+        for name, mechanisms, user, status, said in (
+            ("client", "EXTERNAL", "keeper", 0, ""),
+            ("client", "EXTERNAL", "reader", 1, "nothing sent: the broker refuses"),
+            ("client", "EXTERNAL,PLAIN", "sender", 0, ""),
+            ("stranger", "EXTERNAL", "keeper", 2, "lets nobody in like this"),
+            ("client", "PLAIN", "keeper", 2, "lets nobody in like this"),
+        ):
+            folder = tmp_path / f"{name}-{mechanisms}-{user}"
+            allowed = f"{acceptor};saslMechanisms={mechanisms}"
+            broker.start(folder, acceptor=allowed, secured=True, certificates={"client": user})
+            answer = send(
+                url, jobs, "--ca", made["good"][0], "--cert", made[name][0], "--key", made[name][1], queue=JOBS
+            )
+            assert (answer.status, len(complaints(answer))) == (status, bool(status)), answer.err
+            assert said in answer.err
+            assert (broker.count(JOBS) == 42) is (status == 0)
 
 
 PASS = "changeit"
@@ -112,16 +167,18 @@ def certificate(folder: Path, name: str, since: str = "-1d") -> tuple[Path, Path
     return cert, key
 
 
-def tls(shown: Path, client: Path | None = None) -> str:
+def tls(shown: Path, *clients: Path) -> str:
+    """Of an acceptor that shows the one, and takes who shows one of the others."""
     said = f";sslEnabled=true;keyStorePath={shown.with_suffix('.p12')};keyStorePassword={PASS};keyStoreType=PKCS12"
-    if client is None:
+    if not clients:
         return said
-    trust = client.with_name("trust.p12")
-    subprocess.run(
-        ["keytool", "-importcert", "-noprompt", "-alias", "client", "-file", client, "-keystore", trust, "-storetype",
-         "PKCS12", "-storepass", PASS],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    trust = shown.with_name("-".join(each.stem for each in clients) + "-trusted.p12")
+    for each in clients if not trust.exists() else ():
+        subprocess.run(
+            ["keytool", "-importcert", "-noprompt", "-alias", each.stem, "-file", each, "-keystore", trust,
+             "-storetype", "PKCS12", "-storepass", PASS],
+            check=True, capture_output=True,
+        )  # fmt: skip
     return f"{said};needClientAuth=true;trustStorePath={trust};trustStorePassword={PASS};trustStoreType=PKCS12"
 
 

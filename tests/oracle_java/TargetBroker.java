@@ -9,7 +9,11 @@ import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.TreeMap;
+
+import javax.security.auth.login.AppConfigurationEntry;
+import javax.security.auth.login.AppConfigurationEntry.LoginModuleControlFlag;
 
 import org.apache.activemq.artemis.api.core.ActiveMQBuffer;
 import org.apache.activemq.artemis.api.core.Message;
@@ -26,19 +30,22 @@ import org.apache.activemq.artemis.core.server.Queue;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 import org.apache.activemq.artemis.spi.core.security.ActiveMQJAASSecurityManager;
 import org.apache.activemq.artemis.spi.core.security.jaas.InVMLoginModule;
+import org.apache.activemq.artemis.spi.core.security.jaas.TextFileCertificateLoginModule;
 
 /**
  * A broker that messages are sent to. Arguments: its broker.xml, the port of its acceptor. Says "started"; then each
  * line of standard input is a command:
  *
  * Where its security is on, it knows the users keeper, sender and reader; the password of each is "secret-" and the name.
+ * Who shows a certificate is the user that certificates.properties beside broker.xml says (USER=CN=NAME).
  *
  *   start FILE     this broker ends in order, and another one starts: "started"
  *   count QUEUE    one line: messages of the queue, -1 where there is none
  *   empty QUEUE    the same, and they are removed
+ *   kind QUEUE     ANYCAST or MULTICAST, "none" where there is none
  *   due QUEUE      what is scheduled is delivered now: how many of them the queue knew
- *   dump QUEUE     a line for each message that a core client is given, then "end" and how many it cannot be given:
- *                  what a broker cannot convert makes it end the consumer, so that these are removed before
+ *   prune QUEUE    what the broker cannot convert for a core client makes it end the consumer: removed; how many
+ *   dump QUEUE     a line for each message that a core client is given, after "prune", then "end"
  *   stop           ends in order: "stopped"
  */
 public final class TargetBroker {
@@ -68,7 +75,14 @@ public final class TargetBroker {
                   queue.deliverScheduledMessages();
                }
             }
-            default -> out.println("end " + (queue == null ? -1 : dump(args[1], queue, out)));
+            case "kind" -> out.println(queue == null ? "none" : queue.getRoutingType());
+            case "prune" -> out.println(queue == null ? -1 : queue.deleteMatchingReferences(unconvertible()));
+            default -> {
+               if (queue != null) {
+                  dump(args[1], queue, out);
+               }
+               out.println("end");
+            }
          }
       }
       broker.stop();
@@ -84,14 +98,26 @@ public final class TargetBroker {
          users.addUser(role, "secret-" + role);
          users.addRole(role, role);
       }
-      broker.setSecurityManager(new ActiveMQJAASSecurityManager(InVMLoginModule.class.getName(), users));
+      broker.setSecurityManager(new ActiveMQJAASSecurityManager(InVMLoginModule.class.getName(),
+         TextFileCertificateLoginModule.class.getName(), users, certified(Path.of(file).getParent())));
       broker.start();
       out.println("started");
       return broker;
    }
 
-   static int dump(String port, Queue queue, PrintStream out) throws Exception {
-      int left = queue.deleteMatchingReferences(unconvertible());
+   static SecurityConfiguration certified(Path folder) {
+      return new SecurityConfiguration() {
+         @Override
+         public AppConfigurationEntry[] getAppConfigurationEntry(String name) {
+            return new AppConfigurationEntry[] {new AppConfigurationEntry(name, LoginModuleControlFlag.REQUIRED, Map.of(
+               "baseDir", folder.toString(), "org.apache.activemq.jaas.textfiledn.user", "certificates.properties",
+               "org.apache.activemq.jaas.textfiledn.role", "roles.properties"))};
+         }
+      };
+   }
+
+   static void dump(String port, Queue queue, PrintStream out) throws Exception {
+      queue.deleteMatchingReferences(unconvertible());
       try (ServerLocator locator = ActiveMQClient.createServerLocator("tcp://127.0.0.1:" + port);
            ClientSessionFactory factory = locator.createSessionFactory();
            ClientSession session = factory.createSession(true, true, 0);
@@ -106,7 +132,6 @@ public final class TargetBroker {
             }
          }
       }
-      return left;
    }
 
    static Filter unconvertible() {

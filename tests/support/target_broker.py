@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +33,20 @@ class TargetBroker:
     folder: Path
     port: int
 
-    def start(self, folder: Path, settings: str = "", acceptor: str = "", *, secured: bool = False) -> None:
-        """On another folder, or with other settings, after an orderly end."""
+    def start(
+        self,
+        folder: Path,
+        settings: str = "",
+        acceptor: str = "",
+        *,
+        secured: bool = False,
+        certificates: Mapping[str, str] | None = None,
+    ) -> None:
+        """On another folder, or with other settings, after an orderly end. ``certificates``: whose user each is."""
+        folder.mkdir(parents=True, exist_ok=True)
+        known = "".join(f"{user}=CN={name}\n" for name, user in (certificates or {}).items())
+        (folder / "certificates.properties").write_text(known)
+        (folder / "roles.properties").write_text("".join(f"{role}={role}\n" for role in _RIGHTS))
         assert self.ask(f"start {_configured(folder, self.port, settings, acceptor, secured)}") == "started"
 
     @property
@@ -56,14 +68,24 @@ class TargetBroker:
     def due(self, queue: str) -> int:
         return int(self.ask(f"due {queue}"))
 
+    def prune(self, queue: str) -> int:
+        return int(self.ask(f"prune {queue}"))
+
     def dump(self, queue: str) -> list[str]:
         """What a core client is given, scheduled messages too: a line each."""
-        lines = [self.ask(f"dump {queue}")]
-        assert self.process.stdout
-        while not lines[-1].startswith("end "):
-            lines.append(self.process.stdout.readline().rstrip("\n"))
-            assert lines[-1], "the broker has ended"
-        return lines[:-1]
+        return listed(self.process, f"dump {queue}")[:-1]
+
+
+def listed(process: subprocess.Popen[str], command: str) -> list[str]:
+    """The lines that a program answers a command with, up to and with the one that begins with "end"."""
+    assert process.stdin and process.stdout
+    process.stdin.write(f"{command}\n")
+    process.stdin.flush()
+    lines = [""]
+    while lines[-1].split(" ")[0] != "end":
+        lines.append(process.stdout.readline().rstrip("\n"))
+        assert lines[-1], "the program has ended"
+    return lines[1:]
 
 
 _RIGHTS = {

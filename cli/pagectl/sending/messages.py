@@ -38,7 +38,14 @@ if TYPE_CHECKING:
     from pagefmt.selector import Selector
 
 _NEW_FORM: Final = NewForm(NewNames(), NEWEST, old=True)
-_ADDRESS: Final = "the address alone: clients read ADDRESS::QUEUE for the destination"
+_BY_QUEUE: Final = {
+    SendingWay.AS_IS: "the address alone: core clients read ADDRESS::QUEUE for the destination",
+    SendingWay.CONVERTED: "the address alone: core clients read ADDRESS::QUEUE for the destination",
+    SendingWay.TUNNELLED: "the address alone: clients read ADDRESS::QUEUE for the destination",
+}
+_AS_AMQP: Final = (
+    "core clients read a new JMSMessageID (the old one is in NATIVE_MESSAGE_ID), and JMS_AMQP_… among the properties"
+)
 CAPABILITIES: Final = {"ANYCAST": "queue", "MULTICAST": "topic"}
 
 
@@ -177,14 +184,18 @@ class Preparing:
         self.lost: Counter[tuple[SendingWay, str]] = Counter()
         self.refused: list[RefusedMessage] = []
 
-    def ready(self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool) -> tuple[str, Outgoing]:
-        """Counted, with where it goes. Raises ``Undecodable`` and ``NotReadable`` where it cannot be read."""
+    def ready(self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool, queues: bool) -> tuple[str, Outgoing]:
+        """Counted, with where it goes. ``queues``: the broker knows queues by their names.
+
+        Raises ``Undecodable`` and ``NotReadable`` where it cannot be read."""
         message, now = each.message, int(time.time() * 1000)
         if message is None:
             raise Undecodable(0, each.unread or "not understood")
         if sending.queue.routing is None:
             message = _NEW_FORM.message(message, sending.queue.address)
         target = sending.target_of(message)
+        if not queues:
+            target = target.partition(FQQN)[0]
         made = outgoing(
             message, self._large, tunnel=tunnel, duplicate_id=self._duplicate_id(sending, each, message, target),
             scheduled=each.scheduled, now=now,
@@ -196,8 +207,10 @@ class Preparing:
         totals.scheduled += each.scheduled > 0 or scheduled_time(message) not in range(AT_SOME_TIME + 1, now)
         totals.expired += 0 < message.expiration <= now
         self.lost.update((made.way, what) for what in set(made.lost))
-        if made.way is SendingWay.TUNNELLED and FQQN in target:
-            self.lost[made.way, _ADDRESS] += 1
+        if FQQN in target:
+            self.lost[made.way, _BY_QUEUE[made.way]] += 1
+        if made.way is SendingWay.CONVERTED:
+            self.lost[made.way, _AS_AMQP] += 1
         return target, made
 
     def refuse(self, sending: QueueToSend, number: int, why: str) -> None:

@@ -97,11 +97,11 @@ class Peer:
         self._largest = min(self._transport.remote_max_frame_size or 1 << 20, 1 << 20) - _BESIDE_PAYLOAD
 
     @property
-    def _edition(self) -> tuple[int, ...]:
-        """Its release; of what is no Artemis the newest."""
+    def knows_queues(self) -> bool:
+        """Whether messages go to ``address::queue``; what is no Artemis is taken for a newer one."""
         numbers = (self.version or "").split(".")[:2]
         known = "artemis" in (self.product or "") and len(numbers) == 2 and all(map(str.isdigit, numbers))
-        return tuple(map(int, numbers)) if known else _MAKES_QUEUES
+        return not known or tuple(map(int, numbers)) >= _MAKES_QUEUES
 
     def _begin(self) -> None:
         where, connection = self._where, self._connection
@@ -134,15 +134,11 @@ class Peer:
         self._senders.clear()
         self._link = None
         whole, _, queue = address.partition(FQQN)
-        if queue and self._edition < _MAKES_QUEUES:
-            if whole != queue or capability != "queue":
-                raise LinkEnded(
-                    "brokers before 2.29 drop messages for a queue by its name; give an address: --to-address"
-                )
-            address = whole
-        elif queue:
+        if queue and self.knows_queues:
             self._ask_for(address, capability)
-        self.turn_to(address, capability)
+        elif queue and (whole != queue or capability != "queue"):
+            raise LinkEnded("brokers before 2.29 drop messages for a queue by its name; give an address: --to-address")
+        self.turn_to(address if self.knows_queues else whole, capability)
 
     def turn_to(self, address: str, capability: str | None) -> None:
         """The link to the address, beside those that are there. Raises ``LinkEnded``."""

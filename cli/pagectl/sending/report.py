@@ -116,7 +116,7 @@ def plan(stored: StoredMessages, report: SendingReport) -> None:
     for each in report.queues:
         for queued in stored.of(each.queue):
             try:
-                report.preparing.ready(each, queued, tunnel=False)
+                report.preparing.ready(each, queued, tunnel=False, queues=False)
             except (Undecodable, NotReadable) as err:
                 report.preparing.refuse(each, queued.id, f"cannot be read: {err}")
         ways = each.totals.ways

@@ -299,7 +299,7 @@ class _QueueRun:
         window = 1 if self._alone else self.all.window(self.queue)
         while len(self._flying) < window and self._held < LARGEST_WINDOW and not self.all.pause():
             if not self._to_send:
-                if self._later or not self._read(tunnel):
+                if self._later or not self._read(peer, tunnel):
                     return
                 continue
             position = self._to_send[0]
@@ -329,7 +329,7 @@ class _QueueRun:
         self._save()
         return True
 
-    def _read(self, tunnel: bool) -> bool:
+    def _read(self, peer: Peer, tunnel: bool) -> bool:
         """The next message to be sent; False: there is none."""
         for each in self._left:
             self._check(each)
@@ -337,7 +337,7 @@ class _QueueRun:
             self._next = each.position + 1
             known = each.position < self.progress.settled and each.position not in self.progress.again
             try:
-                target, made = self.all.preparing.ready(self.queue, each, tunnel=tunnel)
+                target, made = self.all.preparing.ready(self.queue, each, tunnel=tunnel, queues=peer.knows_queues)
             except (Undecodable, NotReadable) as err:
                 self._again.add(each.position)
                 self.all.preparing.refuse(self.queue, each.id, f"cannot be read: {err}")

@@ -1,0 +1,148 @@
+"""Messages sent into real brokers, as JMS applications see them there: with the client of Artemis, and that of Qpid.
+
+What each is given by the old broker on a copy of its directory, and by the broker that it was sent to, is compared
+field by field: headers, properties with their classes, parts of the body. The sources are the golden directories, and
+one that both clients sent messages of all kinds to, with all that JMS lets a sender say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+from jms_client import Fields, JmsClient, jms_client
+from sent_queues import PAIRS, Given, Source, Takers, given_after, given_before, golden_sources
+from target_broker import TargetBroker, target_broker
+
+pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(3600)]
+OWN = ("JMSRedelivered", "property JMSXDeliveryCount", "property _AMQ_LARGE_SIZE")
+"""What each delivery has of its own."""
+HOUR = 3_600_000
+NATIVE = "property NATIVE_MESSAGE_ID"
+
+
+@pytest.fixture(scope="module")
+def jms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JmsClient]:
+    with jms_client(tmp_path_factory.mktemp("jms") / "classes") as found:
+        yield found
+
+
+def written(version: str, folder: Path, jms: JmsClient) -> Source:
+    """By JMS applications."""
+    with target_broker(version, folder) as broker:
+        for name in ("all", "again"):
+            jms.subscribe(broker.port, "everything", name)
+        for seed, client in enumerate(("core", "amqp"), 1):
+            jms.send(broker.port, client, f"queue:jms.{client}", seed)
+            jms.send(broker.port, client, "topic:everything", seed + 10)
+        assert broker.ask("stop") == "stopped"
+    queues = ("jms.core::jms.core", "jms.amqp::jms.amqp", "everything::all", "everything::again")
+    return Source(f"{version}/written by JMS", folder / "data", queues)
+
+
+def takers(jms: JmsClient) -> Takers[Fields]:
+    def take(broker: TargetBroker, name: str, client: str) -> list[Fields]:
+        queue = name.partition("::")[2]
+        broker.prune(queue)
+        kind = {"ANYCAST": "queue", "MULTICAST": "topic"}.get(broker.ask(f"kind {queue}"))
+        return jms.take(broker.port, client, f"{kind}:{name}", broker.count(queue)) if kind else []
+
+    return {client: partial(take, client=client) for client in ("core", "amqp")}
+
+
+@cache
+def before(version: str, folder: Path, jms: JmsClient) -> dict[Source, dict[str, Given[Fields]]]:
+    sources = [*golden_sources(version), written(version, folder.with_name(f"{folder.name}-written"), jms)]
+    return given_before(version, folder, sources, takers(jms))
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_an_application_is_given_the_same(
+    source: str, target: str, jms: JmsClient, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    old = before(source, tmp_path_factory.getbasetemp() / source, jms)
+    counts: Counter[str] = Counter()
+    for case, sent in given_after(target, tmp_path_factory.mktemp("target"), old, takers(jms)):
+        for name, one in old[case].items():
+            if name in sent.refused:
+                assert target == "2.28.0", sent.said
+                counts["queues refused"] += 1
+                continue
+            for client, given in one.by.items():
+                found = compared(name, given, sent.given[name].by[client])
+                counts.update({f"{client}: {verdict}": count for verdict, count in found.items()})
+                if any("DIFFERENT" in each for each in found):
+                    print(case.name, name, dict(found), sent.said, flush=True)
+    print(f"{source} into {target}:", *(f"{count:7} {verdict}" for verdict, count in sorted(counts.items())), sep="\n")
+    assert not [each for each in counts if "DIFFERENT" in each]
+
+
+def compared(name: str, before: tuple[Fields, ...], after: tuple[Fields, ...]) -> Counter[str]:
+    """How many messages are equal, and how many are but for what."""
+    found: Counter[str] = Counter()
+    mine, others = ({_number(each, name): each for each in given} for given in (before, after))
+    found["given before alone, DIFFERENT"] += len(mine.keys() - others.keys())
+    found["given after alone"] += len(others.keys() - mine.keys())
+    for number in mine.keys() & others.keys():
+        one, other = mine[number], others[number]
+        fields = [each for each in one.keys() | other.keys() if each not in OWN and one.get(each) != other.get(each)]
+        reasons = {why(field, one, other, name) for field in fields} - {""}
+        found["; ".join(sorted(reasons)) or "equal"] += 1
+        found["messages"] += 1
+    return +found
+
+
+def why(field: str, before: Fields, after: Fields, name: str) -> str:
+    """What makes this field of a message differ."""
+    one, other = before.get(field, ""), after.get(field, "")
+    queue = name.partition("::")[2]
+    if field == "property _AMQ_DUPL_ID":
+        if not one and other.startswith("String pagectl-"):
+            return ""
+        if one.replace("byte[]", "String") == other:
+            return "a duplicate id of bytes is text"
+    if field == "JMSDestination" and other == f"{one}::{queue}":
+        return "the queue stands behind the destination"
+    if field in ("JMSMessageID", NATIVE) and _id(before) == _id(after):
+        return "the id of an AMQP message is in NATIVE_MESSAGE_ID"
+    if field.startswith("property JMS_AMQP_") and not one:
+        return "properties JMS_AMQP_ beside the others"
+    if field == "JMSExpiration" and abs(int(one.split()[-1]) - int(other.split()[-1])) < HOUR:
+        return "a time to live counts from the arrival"
+    if field.startswith("JMSCorrelationID") and _correlation(before) == _correlation(after):
+        return "releases give a correlation id of bytes as bytes or as text"
+    if field in ("kind", "body", "body length") and (before["kind"], after["kind"]) == ("plain", "bytes"):
+        return "a message without a body is one of bytes"
+    if field in ("body", "body length") and one.startswith("0 ") and before["JMSDeliveryMode"] == "Integer 1":
+        return "the file of a message that is not durable is deleted before"
+    print(f"     {field}: {one!r} {other!r}")
+    return f"DIFFERENT: {field}"
+
+
+def _id(fields: Fields) -> str:
+    """Without one the client of Artemis is given a new one each time."""
+    return fields.get(NATIVE) or ("" if any("JMS_AMQP_" in each for each in fields) else fields["JMSMessageID"])
+
+
+def _correlation(fields: Fields) -> str:
+    """The bytes of an id, whichever way they are given."""
+    raw, text = fields["JMSCorrelationIDAsBytes"], fields["JMSCorrelationID"]
+    return (
+        raw.removeprefix("byte[] ") if raw.startswith("byte") else text.removeprefix("String ID:AMQP_BINARY:").lower()
+    )
+
+
+def _number(each: Fields, name: str) -> str:
+    """What makes it the same message there."""
+    return each.get("property seq") or repr(
+        sorted(
+            (field, text.removesuffix(f"::{name.partition('::')[2]}"))
+            for field, text in each.items()
+            if field not in ("JMSMessageID", "property _AMQ_DUPL_ID", "JMSExpiration", *OWN)
+        )
+    )
