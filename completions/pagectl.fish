@@ -228,7 +228,7 @@ complete -c pagectl -n '__pagectl_at config capacity' -l format -x -a 'text json
 complete -c pagectl -n '__pagectl_at config capacity' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config capacity' -F
 
-complete -c pagectl -n '__pagectl_at export' -l to -x -d 'Folder of the table: a path, or a URL that Spark writes to.'
+complete -c pagectl -n '__pagectl_at export' -l to -x -d 'Folder of the table: a path that every machine sees, or a URL.'
 complete -c pagectl -n '__pagectl_at export' -l brokers -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'More of them: a CSV file with the column path and, as wanted, name and edition (of traces: config).'
 complete -c pagectl -n '__pagectl_at export' -l what -x -a 'paged-messages messages pages outstanding damage acknowledgements' -d 'What a row is; messages: wherever they lie, also in the journal.'
 complete -c pagectl -n '__pagectl_at export' -l master -x -d 'Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://HOST.'

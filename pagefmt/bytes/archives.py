@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pagefmt.bytes.trees import COMPRESSED, FarEntry, FileTree, LocalFile, OpenFile, status_of
+from pagefmt.bytes.trees import COMPRESSED, FarEntry, FileStream, FileTree, LocalFile, OpenFile, status_of
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -156,10 +156,10 @@ def archive_of(name: str, file: OpenFile, written: float) -> Archive:
     codec = next((codec for suffix, codec in COMPRESSED.items() if name.endswith(suffix)), None)
     try:
         if name.endswith(".zip"):
-            zipped = zipfile.ZipFile(io.BufferedReader(_Stream(file), _AHEAD))
+            zipped = zipfile.ZipFile(io.BufferedReader(FileStream(file), _AHEAD))
             return Archive(list(_zipped(zipped)), file, zipped, written)
         if codec is None:
-            return Archive(list(_tarred(io.BufferedReader(_Stream(file), _AHEAD), None)), file, None, written)
+            return Archive(list(_tarred(io.BufferedReader(FileStream(file), _AHEAD), None)), file, None, written)
         kept = _UnnamedFile()
         return Archive(list(_tarred(_Decompressed(file, codec), kept)), kept, None, written)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, UnicodeError, ValueError) as err:
@@ -238,36 +238,13 @@ class _HeaderReader:
         return self.last
 
 
-class _Stream(io.RawIOBase):
-    """An open file as Python's own libraries take it."""
-
-    def __init__(self, file: OpenFile) -> None:
-        super().__init__()
-        self._file, self._at = file, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, at: int, whence: int = os.SEEK_SET) -> int:
-        self._at = at + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._file.size()}[whence]
-        return self._at
-
-    def readinto(self, buffer: Any) -> int:
-        count = self._file.read_into(memoryview(buffer), self._at)
-        self._at += count
-        return count
-
-
 class _Decompressed:
     """A compressed file from start to end."""
 
     def __init__(self, file: OpenFile, codec: str) -> None:
         import pyarrow as pa
 
-        self._stream: NativeFile = pa.CompressedInputStream(pa.PythonFile(_Stream(file), "r"), codec)
+        self._stream: NativeFile = pa.CompressedInputStream(pa.PythonFile(FileStream(file), "r"), codec)
         self._at = 0
 
     def tell(self) -> int:

@@ -60,7 +60,7 @@ class FarPath(PosixPath):
         """Never outside of the archive, or of what a URL's authority names."""
         parts = self.parts
         at = _archive_at(parts)
-        return self if len(parts) <= (2 if at is None else at + 1) else FarPath(*parts[:-1])
+        return self if len(parts) <= (2 if at is None else at + 1) else type(self)(*parts[:-1])
 
     @property
     def local_archive(self) -> Path | None:
@@ -180,7 +180,7 @@ def tree_of(parts: tuple[str, ...]) -> tuple[FileTree, str]:
         return _archive(base, status.st_size, status.st_mtime), "/".join(parts[at + 1 :])
     if not _SCHEME.fullmatch(parts[0]):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    return _store(parts[:2]), "/".join(parts[2:])
+    return store_at(parts[:2]), "/".join(parts[2:])
 
 
 def _archive_at(parts: tuple[str, ...]) -> int | None:
@@ -205,11 +205,12 @@ class _Bare(FarPath):
     """A file of an object store, whatever it holds."""
 
     def _tree_and_name(self) -> tuple[FileTree, str]:
-        return _store(self.parts[:2]), "/".join(self.parts[2:])
+        return store_at(self.parts[:2]), "/".join(self.parts[2:])
 
 
 @lru_cache(64)
-def _store(base: tuple[str, ...]) -> FileTree:
+def store_at(base: tuple[str, ...]) -> ObjectStore:
+    """The store of a URL's scheme and authority. Raises ``UnusableUrl``."""
     authority, _, query = base[1].partition("?")
     return ObjectStore.at(base[0][:-1], authority, query)
 

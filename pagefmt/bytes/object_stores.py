@@ -11,8 +11,9 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import parse_qsl
 
 from pagefmt.ahead import stay_alone
 from pagefmt.bytes.trees import FarEntry, FileTree, OpenFile, status_of
@@ -30,6 +31,8 @@ LOST: Final = 3
 LOST_FOR: Final = 60.0
 """Seconds for which nobody asks it then."""
 _FIRST_WAIT: Final = 0.2
+_ATTEMPTS: Final = 3
+"""Of a request by the AWS library: an action takes several requests."""
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 _AZURE: Final = ("enable_tls", "blob_storage_authority", "dfs_storage_authority")
 _HADOOP: Final = ("user", "kerb_ticket", "replication", "buffer_size")
@@ -48,6 +51,7 @@ _FINAL: Final = {
     "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store wants credentials"),
 }  # fmt: skip
 """Words of the AWS SDK for what does not pass."""
+_ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _WORD: Final = re.compile(r"AWS Error (\w+)(?: \(HTTP status (\d+)\))?")
 _DENIED: Final = re.compile(r"HTTP status 40[13]|PERMISSION_DENIED|UNAUTHENTICATED|AuthorizationFailure|403 Forbidden")
 
@@ -105,20 +109,56 @@ class ObjectStore(FileTree):
         """Without patience."""
         return _status(self._system.get_file_info(self._path(inner)))
 
-    def entries(self, inner: str) -> Iterator[FarEntry]:
-        """Some stores list a folder among what it holds."""
+    def entries(self, inner: str, *, deep: bool = False) -> Iterator[FarEntry]:
+        """Some stores list a folder among what it holds. ``deep``: with what is in folders, none where there is none.
+
+        Such names have slashes.
+        """
         from pyarrow.fs import FileSelector
 
         folder = self._path(inner)
-        for each in self.ask(lambda: self._system.get_file_info(FileSelector(folder))):
+        asked = FileSelector(folder, allow_not_found=deep, recursive=deep)
+        for each in self.ask(lambda: self._system.get_file_info(asked)):
             name = each.path.rstrip("/").removeprefix(folder).strip("/")
-            if name and "/" not in name:
+            if name and (deep or "/" not in name):
                 yield FarEntry(name, _status(each))
 
     def opened(self, inner: str) -> OpenFile:
         """Its size is asked for at once."""
         path = self._path(inner)
         return _StoredFile(self, inner, self.ask(lambda: self._system.open_input_file(path)))
+
+    @property
+    def flat(self) -> bool:
+        """It has no folders, but names with slashes."""
+        return self._system.type_name in ("s3", "gcs")
+
+    def put(self, inner: str, blocks: Callable[[], Iterable[bytes]]) -> None:
+        """A file of these bytes, whole or not at all; they are asked for anew where it has to be made again."""
+        path = self._path(inner)
+
+        def once() -> None:
+            with self._system.open_output_stream(path) as out:
+                for block in blocks():
+                    out.write(block)
+
+        self.ask(once)
+
+    def copy(self, inner: str, target: str) -> None:
+        """Inside of the store."""
+        self.ask(lambda: self._system.copy_file(self._path(inner), self._path(target)))
+
+    def remove(self, inner: str) -> None:
+        """A file."""
+        self.ask(lambda: self._system.delete_file(self._path(inner)))
+
+    def make_folder(self, inner: str) -> None:
+        """With those above it, unless it is there."""
+        self.ask(lambda: self._system.create_dir(self._path(inner), recursive=not self.flat))
+
+    def remove_folder(self, inner: str) -> None:
+        """And all that is in it."""
+        self.ask(lambda: self._system.delete_dir(self._path(inner)))
 
 
 class _StoredFile(OpenFile):
@@ -175,6 +215,8 @@ def check_settings(scheme: str, authority: str, query: str) -> None:
 def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, str]:
     from pyarrow.fs import FileSystem
 
+    if scheme == "s3":
+        return _amazon(authority, query)
     if scheme == "gs" and "retry_limit_seconds" not in query:
         query = "&".join(filter(None, (query, f"retry_limit_seconds={AGAIN_FOR:.0f}")))
     url = f"{scheme}://{authority}/" + (f"?{query}" if query else "")
@@ -186,6 +228,24 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
     except (ValueError, NotImplementedError, OSError) as err:
         raise UnusableUrl(f"{scheme}://…: {_short(err)}{more}") from err
     return found
+
+
+def _amazon(bucket: str, query: str) -> tuple[FileSystem, str]:
+    """Small files are written by one request. Its library repeats a request a few times, not for a minute."""
+    from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region
+
+    settings = dict(parse_qsl(query))
+    endpoint = next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), None)
+    if endpoint and "endpoint_override" not in settings:
+        scheme, _, settings["endpoint_override"] = endpoint.rstrip("/").rpartition("://")
+        settings["scheme"] = scheme or "https"
+    if "endpoint_override" not in settings and "region" not in settings:
+        settings["region"] = patiently(lambda: resolve_s3_region(bucket))
+    few = AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS)
+    try:
+        return S3FileSystem(**settings, retry_strategy=few, allow_delayed_open=True), bucket
+    except (ValueError, OSError) as err:
+        raise UnusableUrl(f"s3://…: {_short(err)}") from err
 
 
 def _status(found: FileInfo) -> os.stat_result:
@@ -201,15 +261,17 @@ def _status(found: FileInfo) -> os.stat_result:
 
 def patiently(ask: Callable[[], T]) -> T:
     """What ``ask`` gives; asked again with pauses where it fails for a reason that may pass. Raises ``OSError``."""
-    begun, wait = time.monotonic(), _FIRST_WAIT
+    begun, wait, times = time.monotonic(), _FIRST_WAIT, 0
     while True:
+        times += 1
         try:
             return ask()
         except OSError as err:
-            said = _translated(err)
-            last = said.errno != errno.EIO or time.monotonic() + wait - begun > AGAIN_FOR
-            if last:
+            said, taken = _translated(err), time.monotonic() - begun
+            if said.errno != errno.EIO:
                 raise said from err
+            if taken + wait > AGAIN_FOR:
+                raise OSError(errno.EIO, f"{said.strerror} (tried {times} times in {taken:.0f} s)") from err
         time.sleep(wait)
         wait *= 2
 

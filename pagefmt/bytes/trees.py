@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 SECTOR: Final = 512
 _ALL: Final = 1 << 62
@@ -67,6 +68,33 @@ class LocalFile(OpenFile):
     def close(self) -> None:
         """Close the descriptor."""
         os.close(self.fd)
+
+
+class FileStream(io.RawIOBase):
+    """An open file as Python's own libraries take it."""
+
+    def __init__(self, file: OpenFile) -> None:
+        super().__init__()
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, at: int, whence: int = os.SEEK_SET) -> int:
+        """From where to read on."""
+        self._at = at + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._file.size()}[whence]
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
+        count = self._file.read_into(memoryview(buffer), self._at)
+        self._at += count
+        return count
 
 
 class FarEntry(NamedTuple):

@@ -24,6 +24,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.bytes.stored_paths import StoredPath, made_folder
+from pagefmt.bytes.trees import FileStream
 from pagefmt.columns.files import ARROW, TableFile, table_file
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
@@ -113,7 +115,7 @@ def write_entries(
     """The files of tasks, and the pages that are no longer there, as one; what the tasks looked at."""
     plain = [each.name for each in _FIELDS]
     batches: list[pa.RecordBatch] = []
-    with entries_to(path, settings) as log:
+    with made_folder(path.parent, exist_ok=True) as here, entries_to(here / path.name, settings) as log:
         for part in parts:
             reader = _opened(part, SCHEMA)
             for n in range(reader.num_record_batches):
@@ -238,7 +240,8 @@ class ExportLog:
 
 def _opened(path: Path, fields: Iterable[pa.Field]) -> pa.RecordBatchFileReader:
     options = pa.ipc.IpcReadOptions(included_fields=[SCHEMA.get_field_index(each.name) for each in fields])
-    found = pa.ipc.open_file(pa.memory_map(str(path)), options=options)
+    file = pa.PythonFile(FileStream(path.opened()), "r") if isinstance(path, StoredPath) else pa.memory_map(str(path))
+    found = pa.ipc.open_file(file, options=options)
     if not found.schema.equals(pa.schema(fields)):
         raise ValueError(f"{path.name} has other columns")
     return found

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from pagefmt.bytes.far_paths import any_path, uri_of
+from pagefmt.bytes.far_paths import any_path
 from pagefmt.columns.column_tests import ColumnTest, header_tests
 from pagefmt.columns.named_columns import OF_A_FLEET, TIME, NamedTable, NoSuchColumn
 from pagefmt.columns.state_tables import SCHEMAS
@@ -22,14 +22,11 @@ from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate
-from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.selector import parse
 
 NAME: Final = "artemis-pages"
 DAMAGE: Final = "damage"
-MARK: Final = "_damage"
-"""The column of damage where an export writes through Spark, which no table has."""
 _AROUND: Final = (("broker", "exported_at"), ("sent", "expires"))
 """Columns in front of those of a table of messages, and behind them."""
 _NO_TABLE: Final = (
@@ -123,14 +120,6 @@ class SourceOptions:
             raise BadOption(f"option damage: a table of {content} has a column {damage} already; name another")
         return cls(_brokers(options), spec, damage)
 
-    def said(self) -> dict[str, str]:
-        """The options as the mapping that ``of`` takes."""
-        spec = self.spec
-        given = {"content": str(spec.content), "body": str(spec.body), "damage": self.damage or "false"}
-        given |= {} if spec.where is None else {"where": spec.where}
-        given |= {} if spec.columns is None else {"columns": ",".join(spec.columns)}
-        return given | {"brokers": json.dumps(list(map(_plain, self.brokers)))}
-
     def schema(self) -> pa.Schema:
         """The columns of the table as Spark has them: nullable, and times in microseconds."""
         every = [*self.spec.schema, *([pa.field(self.damage, pa.string())] if self.damage else [])]
@@ -152,24 +141,8 @@ def _one_of(words: Any, options: Mapping[str, str], name: str, usual: Any) -> An
         raise BadOption(f"option {name}: {options[name]!r} is none of {', '.join(words)}") from None
 
 
-def _plain(broker: FleetBroker) -> dict[str, Any]:
-    place = {name: None if value is None else uri_of(value) for name, value in broker.place._asdict().items()}
-    return {"name": broker.name, "edition": broker.edition and broker.edition.value, "place": place}
-
-
-def _unpacked(plain: Mapping[str, Any]) -> FleetBroker:
-    found = dict(plain["place"])
-    kind = LocationKind(found.pop("kind"))
-    obvious = found.pop("obvious") == "True"
-    paths: dict[str, Any] = {name: None if value is None else any_path(value) for name, value in found.items()}
-    edition = None if plain["edition"] is None else Edition(plain["edition"])
-    return FleetBroker(plain["name"], DataLocation(kind=kind, obvious=obvious, **paths), edition)
-
-
 def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
     listing = options.get("brokers")
-    if listing is not None and listing.startswith("["):
-        return tuple(map(_unpacked, json.loads(listing)))
     paths = [*json.loads(options.get("paths", "[]")), *([options["path"]] if options.get("path") else [])]
     entries = fleet_of(paths, None if listing is None else any_path(listing))
     if not entries:

@@ -1,11 +1,10 @@
-"""The two ways to write a table with Spark.
+"""Tables that the tasks of Spark write, each its Parquet files below ``_temporary``.
 
-``write_by_tasks``, where the table's folder is one that all tasks see as a folder: each task writes its Parquet files
-below ``_temporary``; when all are done the files move up, then ``_SUCCESS`` says that the table is whole.
-Rows that pass through Spark's virtual machine instead cost two to three times the processor time (bench/export.py).
-``write_by_spark``, for storage that only Spark speaks to.
+When all are done the files move up, then ``_SUCCESS`` says that the table is whole. The table's folder is one that all
+tasks see, or lies below a URL. No row passes through Spark's virtual machine, which would cost two to three times the
+processor time.
 
-Before either, ``surveys`` reads journals and bindings, in tasks. What comes back to the machine that runs the command
+Before that, ``surveys`` reads journals and bindings, in tasks. What comes back to the machine that runs the command
 grows with brokers, stores and tasks, not with messages or acknowledgements.
 """
 
@@ -13,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from pagefmt.bytes.stored_paths import StoredPath, made_folder
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
 from pagefmt.columns.partitions import PartitionedTable
@@ -39,17 +40,15 @@ from pagefmt.spark.exported import (
     write_entries,
 )
 from pagefmt.spark.groups import GROUP, PageGroup, Piece, grouped
-from pagefmt.spark.options import NAME, SourceOptions, TableSpec
+from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.session import cause
-from pagefmt.spark.source import PageFiles
 from pagefmt.spark.survey import BrokerSurvey, surveyed
 from pagefmt.spark.table_folder import DAMAGED, EXPORTED, SUCCESS, TEMPORARY, Replaced, note_shortened, put
 from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, last_export, table_schema, values_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
 
 Watched = Callable[[], AbstractContextManager[None]]
 """A context around the job in which the caller shows progress."""
@@ -59,6 +58,7 @@ SPLIT: Final = 8 * GROUP
 """Bytes of pages that make the files of one task where a table is split by what differs from message to message."""
 LOG: Final = "pages.arrow"
 """What a run found out about pages, below its folder and that of each task."""
+_UNSHARED: Final = "sees another folder there; every machine has to see the same, or name a URL (s3://…)"
 OF_PAGE: Final = ("broker", "store", "page")
 PAGE_SPLITS: Final = frozenset(("broker", "store", "store_address", "page"))
 """Columns with one value for all messages of a page."""
@@ -66,6 +66,10 @@ PAGE_SPLITS: Final = frozenset(("broker", "store", "store_address", "page"))
 
 class ExportFailed(PageFmtError):
     """A task failed; there is no table."""
+
+
+class FolderRefused(PageFmtError):
+    """A table's folder is another one on another machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +211,8 @@ def _put(
         for number, part in enumerate(parts) for file, facts in part.files.items() if facts.rows or empty
     }  # fmt: skip
     names = {file: name for file, (name, _) in files.items()}
+    if not isinstance(run, StoredPath) and not all((run / name).exists() for name in names):
+        raise ExportFailed(f"{_called(target.folder)}: a machine where a task ran {_UNSHARED}; no table was written")
     number = last_export(target.folder)
     pages = commit = None
     if increment is not None:
@@ -242,9 +248,10 @@ def _in_table(file: str, number: int, run: str) -> str:
 def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path) -> PartFiles:
     """Runs in the task: the rows of its pieces in files of its own, also while a second attempt runs."""
     found = PartFiles()
-    with _hidden_as(target.mode):
-        folder = run / uuid.uuid4().hex
-        folder.mkdir()
+    name = uuid.uuid4().hex
+    if not isinstance(run, StoredPath) and not run.is_dir():
+        raise FolderRefused(f"{platform.node()}, where a task runs, {_UNSHARED}")
+    with _hidden_as(target.mode), made_folder(run / name) as folder:
         with _output(folder, spec, target, found.shortened) as out, entries_to(folder / LOG) as log:
             for piece in group.pieces:
                 for each in rows_of(piece, spec):
@@ -254,12 +261,13 @@ def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path
                         found.failed[each.broker] = each.why
                     elif isinstance(each, PageEntry):
                         log.add(each)
-                        found.log = str((folder / LOG).relative_to(run))
+                        found.log = f"{name}/{LOG}"
                     elif each.num_rows:
                         out.write_batch(each)
                         found.rows += each.num_rows
                         found.harmed += _harmed(each, spec)
-    found.files = {str(path.relative_to(run)): FileFacts.of(path) for path in sorted(folder.rglob("*.parquet"))}
+        made = sorted(folder.rglob("*.parquet"))
+        found.files = {f"{name}/{path.relative_to(folder)}": FileFacts.of(path) for path in made}
     return found
 
 
@@ -302,58 +310,3 @@ def _sorted(damaged: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _text(damaged: Iterable[dict[str, Any]]) -> str:
     return json.dumps(_sorted(damaged), indent=2) + "\n"
-
-
-def write_by_spark(
-    context: SparkContext, options: SourceOptions, to: str, mode: str, compression: str, split: Sequence[str],
-    watched: Watched,
-) -> WrittenTable:  # fmt: skip
-    """``mode``: Spark's own word for what happens to a table that is there. Raises ``ExportFailed``."""
-    from pyspark.sql import Observation, SparkSession
-    from pyspark.sql import functions as f
-
-    spark = SparkSession.builder.getOrCreate()
-    spark.dataSource.register(PageFiles)
-    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")  # else times without their zone
-    table = spark.read.format(NAME).options(**options.said()).load()
-    seen = Observation("export")
-    harm, is_row = TELLS_HARM.get(options.spec.content), f.col(options.damage).isNull()
-    observed = table.observe(
-        seen, f.count(f.when(is_row, 1)).alias("rows"), f.collect_list(options.damage).alias("damaged"),
-        f.count(f.when(is_row, f.col(harm)) if harm else f.lit(None)).alias("harmed"),
-    )  # fmt: skip
-    writer = observed.where(is_row).drop(options.damage).write.mode(mode)
-    with watched():
-        try:
-            writer.option("compression", compression).parquet(to, partitionBy=list(split) or None)
-        except Exception as err:
-            raise ExportFailed(f"{_called(Path(to))}: {cause(err)}; there is no whole table") from err
-    told = [json.loads(each) for each in seen.get["damaged"]]
-    failed = {each["broker"]: each["why"] for each in told if "why" in each}
-    damaged = _sorted(each for each in told if "why" not in each)
-    if damaged:
-        _keep_aside(spark, to, damaged)
-    return WrittenTable(seen.get["rows"], _size(spark, to), damaged, seen.get["harmed"], failed)
-
-
-def _hadoop(spark: SparkSession, to: str) -> tuple[Any, Any]:
-    """(file system, path) of a folder, as Spark sees it."""
-    jvm, context = spark._jvm, spark.sparkContext
-    assert jvm is not None
-    path = jvm.org.apache.hadoop.fs.Path(to)
-    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
-
-
-def _size(spark: SparkSession, to: str) -> int:
-    system, path = _hadoop(spark, to)
-    return int(system.getContentSummary(path).getLength())
-
-
-def _keep_aside(spark: SparkSession, to: str, damaged: list[dict[str, Any]]) -> None:
-    """Names that begin with an underscore are no part of a table."""
-    system, path = _hadoop(spark, to)
-    stream = system.create(spark._jvm.org.apache.hadoop.fs.Path(path, DAMAGED), True)  # type: ignore[union-attr]
-    try:
-        stream.write(bytearray(_text(damaged).encode()))
-    finally:
-        stream.close()

@@ -2,21 +2,22 @@
 
 A new table is written beside its name and gets it by one rename. A table that is there is changed in place: the files
 of a run wait in ``_temporary/RUN``, where what they replace is kept until ``_SUCCESS`` is back; until then the next run
-can undo it.
+can undo it. Below a URL every table is changed in place: a store has no folder that could be renamed.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.writing import locked_folder, refuse_links, sync_files, whole_folder, write_text
+from pagefmt.bytes.stored_paths import StoredPath, at_once, claimed, remove_tree, still_claimed, whole_text
+from pagefmt.bytes.writing import locked_folder, refuse_links, sync_files, whole_folder
 from pagefmt.columns.partitions import SHORTENED
 from pagefmt.columns.table_content import LakeFormat
 from pagefmt.spark.table_formats import DELTA_LOG, FormatCommit, finish, format_of, last_export
@@ -42,15 +43,18 @@ def table_at(folder: Path) -> Iterator[Path]:
     What a killed run left is undone before, what a failed one leaves behind. Raises ``TargetRefused``, ``LinkRefused``
     (the folder, or anything in it, is a link) and ``OSError``.
     """
-    if folder.is_dir():
-        refuse_links(folder)
+    far = isinstance(folder, StoredPath)
+    if far or folder.is_dir():
+        if not far:
+            refuse_links(folder)
         folder = folder.absolute()
-        with locked_folder(folder):
+        with claimed(folder / TEMPORARY) if isinstance(folder, StoredPath) else locked_folder(folder):
             undo(folder)
             try:
                 yield folder
             except BaseException:
-                undo(folder)
+                if still_claimed(folder / TEMPORARY):
+                    undo(folder)
                 raise
         return
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -79,21 +83,22 @@ def put(
 ) -> None:  # fmt: skip
     """Moves the files of a run (path there: path in the table) and the list of damaged pages into the table."""
     aside = folder / DAMAGED
-    sync_files(run)
+    if not isinstance(folder, StoredPath):
+        sync_files(run)
+    elif not still_claimed(folder / TEMPORARY):
+        raise OSError(errno.EBUSY, "another process may be writing it, after a pause; export again", str(folder))
     if commit is not None:
-        write_text(run / NUMBER, str(commit.number))
+        whole_text(run / NUMBER, str(commit.number))
     if aside.exists():
-        write_text(run / DAMAGED, aside.read_text("utf-8"))
+        whole_text(run / DAMAGED, aside.read_text("utf-8"))
     (run / REPLACED).mkdir()
-    for path in [folder / SUCCESS, *_old(folder, parts, replaced)]:
-        if path.exists():
-            _move(path, run / REPLACED / path.relative_to(folder))
-    for name, target in parts.items():
-        _move(run / name, folder / target)
+    for old in ([folder / SUCCESS], _old(folder, parts, replaced)):
+        _move({path: run / REPLACED / path.relative_to(folder) for path in old if path.exists()})
+    _move({run / name: folder / target for name, target in parts.items()})
     if damaged is None:
         aside.unlink(missing_ok=True)
     else:
-        write_text(aside, damaged)
+        whole_text(aside, damaged)
     if commit is not None:
         commit.carry_out(run / MADE)
     (folder / SUCCESS).touch()
@@ -105,7 +110,7 @@ def note_shortened(folder: Path, found: dict[str, str]) -> None:
     aside = folder / SHORTENED
     if found:
         known = json.loads(aside.read_text("utf-8")) if aside.exists() else {}
-        write_text(aside, json.dumps(known | found, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+        whole_text(aside, json.dumps(known | found, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
 
 
 def _old(folder: Path, parts: dict[str, str], replaced: Replaced) -> list[Path]:
@@ -122,9 +127,13 @@ def _old(folder: Path, parts: dict[str, str], replaced: Replaced) -> list[Path]:
     return [path for path in inside if path.is_file() and _of_a_table(path)]
 
 
-def _move(path: Path, to: Path) -> None:
-    to.parent.mkdir(parents=True, exist_ok=True)
-    path.rename(to)
+def _move(paths: Mapping[Path, Path]) -> None:
+    if any(isinstance(path, StoredPath) for path in paths):
+        at_once(lambda each: each[0].rename(each[1]), paths.items())
+        return
+    for path, to in paths.items():
+        to.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(to)
 
 
 def undo(folder: Path) -> None:
@@ -142,7 +151,7 @@ def undo(folder: Path) -> None:
                 with suppress(OSError):  # there is something in it
                     partition.rmdir()
             if (run / DAMAGED).exists():
-                write_text(folder / DAMAGED, (run / DAMAGED).read_text("utf-8"))
+                whole_text(folder / DAMAGED, (run / DAMAGED).read_text("utf-8"))
             else:
                 (folder / DAMAGED).unlink(missing_ok=True)
             _put_back(run / REPLACED, folder)
@@ -164,7 +173,7 @@ def _put_back(replaced: Path, folder: Path) -> None:
 
 
 def _remove(run: Path) -> None:
-    shutil.rmtree(run)
+    remove_tree(run)
     with suppress(OSError):  # Spark has something there, too
         run.parent.rmdir()
 

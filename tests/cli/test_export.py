@@ -29,14 +29,15 @@ import pyarrow.parquet as pq
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.options import MARK, SourceOptions
-from pagefmt.spark.table import TableTarget, Watched, WrittenTable, surveys, write_by_spark, write_by_tasks
+from pagefmt.spark.options import SourceOptions, TableSpec
+from pagefmt.spark.source import PageFiles
+from pagefmt.spark.table import PartFiles, TableTarget, Watched, WrittenTable, _put, surveys, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, put, table_at, undo
+from pagefmt.spark.table_formats import FileFacts
 
 CASES = golden_cases.cases()
 TORN = GoldenCase("artemis-1.5.6", "torn")
 SOUND = GoldenCase("2.56.0", "multicast-acks")
-WRITERS = ("tasks", "spark")
 
 
 def unwatched() -> AbstractContextManager[None]:
@@ -47,21 +48,19 @@ def options_of(data: Path, **more: str) -> SourceOptions:
     place = within(data)
     given = {"path": data, "paging": place.paging, "journal": place.journal, "bindings": place.bindings}
     words = {name: str(value) for name, value in given.items() if value is not None}
-    return SourceOptions.of({**words, "body": "base64", "damage": MARK, **more})
+    return SourceOptions.of({**words, "body": "base64", **more})
 
 
 def write(
-    spark_context: Any, writer: str, data: Path, out: Path, mode: str = "append", *, compression: str = "zstd",
+    spark_context: Any, data: Path, out: Path, mode: str = "append", *, compression: str = "zstd",
     split: tuple[str, ...] = (), watched: Watched = unwatched, **more: str,
 ) -> WrittenTable:  # fmt: skip
     options = options_of(data, **more)
     with table_at(out) as into:
-        if writer == "tasks":
-            (found,) = surveys(spark_context, options.brokers, options.spec)
-            replaced = {"append": Replaced.NOTHING, "overwrite": Replaced.ALL}.get(mode, Replaced.PARTITIONS)
-            target = TableTarget(into, compression, split, replaced, found.mode)
-            return write_by_tasks(spark_context, found.pieces, options.spec, target, watched)
-        return write_by_spark(spark_context, options, f"file:{into}", mode, compression, split, watched)
+        (found,) = surveys(spark_context, options.brokers, options.spec)
+        replaced = {"append": Replaced.NOTHING, "overwrite": Replaced.ALL}.get(mode, Replaced.PARTITIONS)
+        target = TableTarget(into, compression, split, replaced, found.mode)
+        return write_by_tasks(spark_context, found.pieces, options.spec, target, watched)
 
 
 def assert_whole(written: WrittenTable, out: Path, case: GoldenCase) -> None:
@@ -76,71 +75,62 @@ def assert_whole(written: WrittenTable, out: Path, case: GoldenCase) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_export_of_every_case_reads_back_equal(spark_context: Any, case: GoldenCase, tmp_path: Path) -> None:
-    written = write(spark_context, "tasks", case.data(), tmp_path / "out")
+    written = write(spark_context, case.data(), tmp_path / "out")
     assert_whole(written, tmp_path / "out", case)
 
 
 @pytest.mark.parametrize("case", [TORN, SOUND], ids=str)
-@pytest.mark.parametrize("writer", WRITERS)
-def test_both_writers_make_the_same_table(spark_context: Any, writer: str, case: GoldenCase, tmp_path: Path) -> None:
+def test_a_table_has_what_the_case_has(spark_context: Any, case: GoldenCase, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    written = write(spark_context, writer, case.data(), out)
+    written = write(spark_context, case.data(), out)
     assert_whole(written, out, case)
     assert [each["kind"] for each in written.damaged] == (["frame"] if case is TORN else [])
     aside = out / "_damaged.json"
     assert (json.loads(aside.read_text()) if aside.exists() else []) == written.damaged
 
 
-@pytest.mark.parametrize("content", ["pages", "outstanding", "damage", "acknowledgements"])
+@pytest.mark.parametrize("content", ["paged-messages", "pages", "outstanding", "damage", "acknowledgements"])
 @pytest.mark.parametrize("case", [TORN, SOUND], ids=str)
-def test_both_writers_tell_harm_in_tables_of_other_things(
+def test_the_data_source_gives_the_same_table(
     spark_context: Any, case: GoldenCase, content: str, tmp_path: Path
 ) -> None:
-    """A table that tells of damage is no all-clear."""
-    made = []
-    for writer in WRITERS:
-        written = write(spark_context, writer, case.data(), tmp_path / writer, content=content)
-        rows = pq.read_table(tmp_path / writer).drop_columns(["exported_at"]).to_pylist()
-        assert written.rows == len(rows) and not written.damaged
-        assert (written.harmed > 0) == (case is TORN and content != "acknowledgements")
-        made.append((sorted(json.dumps(plain(row), sort_keys=True, default=str) for row in rows), written.harmed))
-    assert made[0] == made[1]
-
-
-def test_spark_reads_what_tasks_wrote_as_what_it_wrote_itself(spark_context: Any, tmp_path: Path) -> None:
+    """Row by row, through Spark's virtual machine. A table that tells of damage is no all-clear."""
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.getOrCreate()
-    tables = []
-    for writer in WRITERS:
-        write(spark_context, writer, SOUND.data(), tmp_path / writer)
-        tables.append(spark.read.parquet(str(tmp_path / writer)))
-    assert tables[0].schema == tables[1].schema
-    assert texts(tables[0].collect()) == texts(tables[1].collect()) != []
+    spark.dataSource.register(PageFiles)
+    body = "base64" if content == "paged-messages" else "size"
+    written = write(spark_context, case.data(), tmp_path / "out", content=content, body=body)
+    made = spark.read.parquet(str(tmp_path / "out"))
+    given = spark.read.format("artemis-pages").options(content=content, body=body).load(str(case.data()))
+    assert [(each.name, each.dataType) for each in made.schema] == [(each.name, each.dataType) for each in given.schema]
+    tables = [each.drop("exported_at", "broker").collect() for each in (made, given)]
+    both = [sorted(json.dumps(plain(row), sort_keys=True, default=str) for row in each) for each in tables]
+    assert both[0] == both[1] and len(both[0]) == written.rows
+    if content != "paged-messages":
+        assert not written.damaged
+        assert (written.harmed > 0) == (case is TORN and content != "acknowledgements")
 
 
 def test_a_table_is_replaced_or_added_to(spark_context: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    first = write(spark_context, "tasks", TORN.data(), out)
-    both = write(spark_context, "tasks", SOUND.data(), out, "append")
+    first = write(spark_context, TORN.data(), out)
+    both = write(spark_context, SOUND.data(), out, "append")
     assert pq.read_table(out).num_rows == first.rows + both.rows
     assert json.loads((out / "_damaged.json").read_text()) == first.damaged != []
-    again = write(spark_context, "tasks", TORN.data(), out, "append")
+    again = write(spark_context, TORN.data(), out, "append")
     assert json.loads((out / "_damaged.json").read_text()) == [*first.damaged, *again.damaged]
-    only = write(spark_context, "tasks", SOUND.data(), out, "overwrite")
+    only = write(spark_context, SOUND.data(), out, "overwrite")
     assert_whole(only, out, SOUND)
     assert not (out / "_damaged.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("writer", "compression", "codec"),
-    [("tasks", "zstd", "ZSTD"), ("tasks", "snappy", "SNAPPY"), ("tasks", "gzip", "GZIP"), ("tasks", "lz4", "LZ4"),
-     ("tasks", "none", "UNCOMPRESSED"), ("spark", "snappy", "SNAPPY"), ("spark", "none", "UNCOMPRESSED")],
-)  # fmt: skip
-def test_the_files_are_compressed_as_asked(
-    spark_context: Any, tmp_path: Path, writer: str, compression: str, codec: str
-) -> None:
-    write(spark_context, writer, SOUND.data(), tmp_path / "out", compression=compression, body="size")
+    ("compression", "codec"),
+    [("zstd", "ZSTD"), ("snappy", "SNAPPY"), ("gzip", "GZIP"), ("lz4", "LZ4"), ("none", "UNCOMPRESSED")],
+)
+def test_the_files_are_compressed_as_asked(spark_context: Any, tmp_path: Path, compression: str, codec: str) -> None:
+    write(spark_context, SOUND.data(), tmp_path / "out", compression=compression, body="size")
     files = list((tmp_path / "out").glob("part-*.parquet"))
     assert files
     for file in files:
@@ -148,24 +138,22 @@ def test_the_files_are_compressed_as_asked(
         assert {columns.column(n).compression for n in range(columns.num_columns)} == {codec}
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_a_selector_chooses_the_rows(spark_context: Any, tmp_path: Path, writer: str) -> None:
+def test_a_selector_chooses_the_rows(spark_context: Any, tmp_path: Path) -> None:
     """Damage is kept aside whatever is chosen."""
-    written = write(spark_context, writer, TORN.data(), tmp_path / "out", where="color = 'red'")
+    written = write(spark_context, TORN.data(), tmp_path / "out", where="color = 'red'")
     red = [row for row in rows_of(TORN) if row["properties"]["color"]["string"] == "red"]
     assert texts(pq.read_table(tmp_path / "out").to_pylist()) == texts(red)
     assert 0 < len(red) == written.rows < len(rows_of(TORN)) and len(written.damaged) == 1
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path, writer: str) -> None:
+def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path) -> None:
     """The values are the folders' names, and no row is lost; the same again adds to it."""
     out = tmp_path / "out"
-    first = write(spark_context, writer, SOUND.data(), out, split=("store_address", "priority"))
+    first = write(spark_context, SOUND.data(), out, split=("store_address", "priority"))
     assert {str(path.relative_to(out)) for path in out.glob("*/*/")} == {"store_address=news/priority=4"}
     split = {"store_address": "news", "priority": 4}
     assert_same([{**row, **split} for row in pq.read_table(out).to_pylist()], SOUND)
-    write(spark_context, writer, SOUND.data(), out, "append", split=("store_address", "priority"))
+    write(spark_context, SOUND.data(), out, "append", split=("store_address", "priority"))
     assert pq.read_table(out).num_rows == 2 * first.rows
     assert (out / "_SUCCESS").exists()
 
@@ -173,10 +161,10 @@ def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path, writer:
 def test_single_partitions_are_replaced(spark_context: Any, tmp_path: Path) -> None:
     """Those that get new files; all others stay, and what is known of their damage."""
     out = tmp_path / "out"
-    torn = write(spark_context, "tasks", TORN.data(), out, split=("store_address",))
-    write(spark_context, "tasks", SOUND.data(), out, split=("store_address",))
+    torn = write(spark_context, TORN.data(), out, split=("store_address",))
+    write(spark_context, SOUND.data(), out, split=("store_address",))
     red = write(
-        spark_context, "tasks", SOUND.data(), out, "overwrite-partitions", split=("store_address",), where="color='red'"
+        spark_context, SOUND.data(), out, "overwrite-partitions", split=("store_address",), where="color='red'"
     )  # fmt: skip
     found = pq.read_table(out).column("store_address").to_pylist()
     assert found.count("torn") == torn.rows > 0 and found.count("news") == red.rows == len(found) - torn.rows > 0
@@ -200,16 +188,26 @@ def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: P
     """The folder that tasks write to goes away."""
     out = tmp_path / "out"
     gone = partial(Doing, lambda: shutil.rmtree(partial_of(out) / "_temporary"))
-    with pytest.raises(PageFmtError, match="no table was written") as told:
-        write(spark_context, "tasks", SOUND.data(), out, watched=gone)
+    with pytest.raises(PageFmtError, match=r"a task runs, sees another folder there.*no table was written") as told:
+        write(spark_context, SOUND.data(), out, watched=gone)
     assert "\n" not in str(told.value) and "Py4J" not in str(told.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_nobody_sees_here_are_no_table(tmp_path: Path) -> None:
+    """Another machine may have written them to a folder of its own."""
+    (out := tmp_path / "out").mkdir()
+    (run := out / "_temporary" / "0123456789ab").mkdir(parents=True)
+    elsewhere = [PartFiles({"x/part-0.parquet": FileFacts(9, 1, {}, {})}, rows=1)]
+    with pytest.raises(PageFmtError, match="a task ran sees another folder there"):
+        _put(TableTarget(out), TableSpec(), run, elsewhere, None)
+    assert [path.name for path in out.iterdir()] == ["_temporary"]
 
 
 def test_a_page_that_goes_away_costs_itself_alone(spark_context: Any, tmp_path: Path) -> None:
     data, out = SOUND.copy(tmp_path), tmp_path / "out"
     page = sorted(data.rglob("*.page"))[3]
-    written = write(spark_context, "tasks", data, out, watched=partial(Doing, page.unlink))
+    written = write(spark_context, data, out, watched=partial(Doing, page.unlink))
     assert [row["page"] for row in written.damaged] == [int(page.stem)]
     numbers = set(pq.read_table(out).column("page").to_pylist())
     assert int(page.stem) not in numbers and len(numbers) > 3

@@ -78,12 +78,17 @@ def test_five_hundred_brokers(what: str, master: str, tmp_path: Path) -> None:
     assert many == {title: once[str(case)] for title, case in fleet}
 
 
-def test_a_cluster_writes_through_spark_as_well(master: str, tmp_path: Path) -> None:
-    """A table split by a column, and a path that is the cluster's own."""
+def test_a_path_is_a_folder_that_every_machine_sees(master: str, tmp_path: Path) -> None:
+    """Without a scheme, and split by a column; refused where the cluster's files lie elsewhere."""
     out = tmp_path / "out"
     assert export(CASES[0], str(out), master, *ON_CLUSTER, "--partition-by", "priority") == 0
     assert {path.name for path in out.iterdir() if path.is_dir()} == {"priority=4"}
     assert_same([{**row, "priority": 4} for row in rows(out)], CASES[0])
+    elsewhere = ("--master", master, *ON_CLUSTER, "--conf", "spark.hadoop.fs.defaultFS=hdfs://head:8020")
+    running = started("export", CASES[0].data(), "--to", tmp_path / "other", *elsewhere)
+    _, complained = running.communicate(timeout=400)
+    assert running.returncode == 2 and f"give --to hdfs://head:8020{tmp_path}/other, or file://" in complained
+    assert complained.count("\n") == 1 and not (tmp_path / "other").exists()
 
 
 def test_executors_run_the_package_that_travelled(master: str) -> None:

@@ -31,7 +31,6 @@ from pagefmt.pages.paging import PageFile
 from pagefmt.spark import session
 from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of
 from pagefmt.spark.new_rows import new_rows
-from pagefmt.spark.options import SourceOptions
 from pagefmt.spark.table_folder import table_at
 
 ACKED = GoldenCase("2.56.0", "scattered-acks")
@@ -224,7 +223,6 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
         (("--partition-by", "page"), "was exported with another --partition-by (none)"),
         (("--what", "messages"), "neither with --what nor"),
         (("--mode", "overwrite-partitions", "--partition-by", "page"), "neither with --what nor"),
-        (("--master", "spark://nowhere:1"), "in a folder that every task sees as a folder"),
     ):
         refused = call(*words, *more)
         assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
@@ -311,7 +309,7 @@ def test_a_table_that_is_made_meanwhile_is_left_alone(tmp_path: Path, monkeypatc
 
 
 def written_here(job: Any, *_: Any, **__: Any) -> Any:
-    return export_command._write(None, job, SourceOptions((), job.spec), [])
+    return export_command._write(None, job, [])
 
 
 def test_killed_nights_add_nothing_twice(tmp_path: Path) -> None:

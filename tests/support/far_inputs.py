@@ -42,13 +42,14 @@ class FaultyHandler(BaseHTTPRequestHandler):
     """Hands every request on, unless ``fault`` answers it."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else answers wait 40 ms for the other side
     target: tuple[str, int]
     fault: Fault
     seen: list[str]
 
     def _hand_on(self) -> None:
         self.seen.append(f"{self.command} {self.path}")
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self._body()
         if type(self).fault(self):
             return
         there = HTTPConnection(*self.target)
@@ -63,6 +64,18 @@ class FaultyHandler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", length or "0")
         self.end_headers()
         self.wfile.write(content)
+
+    def _body(self) -> bytes:
+        """Also one that comes in chunks."""
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        found = b""
+        while count := int(self.rfile.readline(), 16):
+            found += self.rfile.read(count)
+            self.rfile.readline()
+        self.rfile.readline()
+        del self.headers["Transfer-Encoding"]
+        return found
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _hand_on  # noqa: N815
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -140,3 +140,21 @@ def killed_nights(folder: Path, kills: int, words: tuple[str, ...], read: Callab
             if chance.random() < 0.2:
                 broker.start_anew()
     return killed
+
+
+class TasksHere:
+    """In the place of a Spark context: tasks run in this process, one after another."""
+
+    defaultParallelism = 2  # noqa: N815 (Spark's name)
+
+    def __init__(self, made: Iterable[Any] = ()) -> None:
+        self._made = [*made]
+
+    def parallelize(self, things: Iterable[Any], _: int = 1) -> TasksHere:
+        return TasksHere(things)
+
+    def map(self, work: Callable[[Any], Any]) -> TasksHere:
+        return TasksHere(map(work, self._made))
+
+    def collect(self) -> list[Any]:
+        return self._made

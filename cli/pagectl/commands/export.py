@@ -20,6 +20,7 @@ from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import BrokersOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit, describe
+from pagefmt.bytes.far_paths import FarPath
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import LakeFormat, TableContent
 from pagefmt.errors import PageFmtError
@@ -29,12 +30,9 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
     from pagefmt.directory.fleet import FleetBroker
-    from pagefmt.spark.options import SourceOptions, TableSpec
+    from pagefmt.spark.options import TableSpec
     from pagefmt.spark.survey import BrokerSurvey
     from pagefmt.spark.table import Increment, WrittenTable
-
-
-HADOOP_MASK = "fs.permissions.umask-mode"
 
 
 class Mode(StrEnum):
@@ -70,12 +68,13 @@ EXAMPLES = (
         "export '/nfs/brokers/*' --to /nfs/messages --partition-by broker --master spark://head:7077",
     ),
     ("Out of an object store and a backup", "export s3://backups/broker-1 /backups/broker-2.tar.zst --to messages"),
+    ("Into an object store", "export /var/lib/broker --to s3://warehouse/messages --incremental"),
 )
 
 
 def command(
     to: Annotated[
-        str, typer.Option("--to", metavar="OUT", help="Folder of the table: a path, or a URL that Spark writes to.")
+        str, typer.Option("--to", metavar="OUT", help="Folder of the table: a path that every machine sees, or a URL.")
     ],
     given: Annotated[
         list[str] | None,
@@ -143,33 +142,31 @@ def command(
     fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
     spec = _spec(what, body, where, partition_by)
-    folder = _folder(to, master)
+    folder = _folder(to)
     if report_to is not None:
-        inside = folder is not None and report_to.absolute().is_relative_to(folder.absolute())
+        inside = report_to.absolute().is_relative_to(folder.absolute())
         if inside or not report_to.absolute().parent.is_dir() or report_to.is_dir():
             raise CallError(f"--report {report_to}: name a file in a folder that is there, outside of the table")
-    if mode is Mode.PARTITIONS and (folder is None or not partition_by):
-        raise CallError(f"--mode {mode}: goes with --partition-by, and with a folder that every task sees as a folder")
-    if incremental and (folder is None or what is not TableContent.PAGED_MESSAGES or mode is Mode.PARTITIONS):
+    if mode is Mode.PARTITIONS and not partition_by:
+        raise CallError(f"--mode {mode}: goes with --partition-by")
+    if incremental and (what is not TableContent.PAGED_MESSAGES or mode is Mode.PARTITIONS):
         raise CallError(
-            "--incremental: adds paged messages to a table in a folder that every task sees as a folder; it goes "
-            "neither with --what nor with --mode overwrite-partitions"
+            "--incremental: adds paged messages to a table; it goes neither with --what nor with --mode "
+            "overwrite-partitions"
         )
     if table_format is not LakeFormat.PARQUET:
         from pagefmt.spark.table_formats import check_library
 
-        if folder is None or mode is Mode.PARTITIONS:
-            raise CallError(
-                f"--table-format {table_format}: goes with a folder that every task sees as a folder, and with --mode "
-                "append and overwrite"
-            )
+        if isinstance(folder, FarPath) or mode is Mode.PARTITIONS:
+            raise CallError(f"--table-format {table_format}: goes with a folder, and with --mode append and overwrite")
         check_library(table_format)
     splits = tuple(dict.fromkeys(partition_by))
     job = _Job(to, folder, mode, table_format, compression.value, splits, spec, report_to is not None)
-    if folder is not None and folder.is_dir():
+    if folder.is_dir():
         from pagefmt.bytes.writing import refuse_links
 
-        refuse_links(folder)
+        if not isinstance(folder, FarPath):
+            refuse_links(folder)
         _check_format(job, folder)
         if not incremental:
             _mode_for(folder, mode)
@@ -177,8 +174,8 @@ def command(
 
     check_installed()
     alone = len(fleet) + len(failed) == 1
-    with _being_added_to(folder, fleet) if folder and incremental else nullcontext() as held:
-        if folder is not None and incremental:
+    with _being_added_to(folder, fleet) if incremental else nullcontext() as held:
+        if incremental:
             job = job._replace(held=held, increment=_increment(job, folder, held, fleet))
         if held is not None and job.increment is not None and job.increment.nothing and report_to is None:
             from pagefmt.spark.table import TableTarget, write_log
@@ -195,7 +192,8 @@ def command(
     for name, why in written.failed.items():
         _warn(f"{name}: {why}; not all of it is in the table")
     summary = {
-        "to": to, "wrote": str(folder.absolute()) if folder else to, "brokers": brokers_read, "rows": written.rows,
+        "to": str(folder) if isinstance(folder, FarPath) else to, "wrote": str(folder.absolute()),
+        "brokers": brokers_read, "rows": written.rows,
         "bytes": written.bytes, "damaged": written.damaged, "harmed": written.harmed,
         "failed": [{"broker": name, "why": why} for name, why in failed.items()], "pages": written.pages,
     }  # fmt: skip
@@ -208,7 +206,7 @@ class _Job(NamedTuple):
     """What is asked for. ``held``: the table that is being added to."""
 
     to: str
-    folder: Path | None
+    folder: Path
     mode: Mode
     form: LakeFormat
     compression: str
@@ -233,7 +231,8 @@ def _being_added_to(folder: Path, fleet: list[FleetBroker]) -> Iterator[Path | N
     from pagefmt.spark.table_folder import table_at
 
     rights = reduce(and_, (private_mode(each.place) for each in fleet))
-    with hidden_as(rights), table_at(folder) if folder.is_dir() else nullcontext() as held:
+    there = isinstance(folder, FarPath) or folder.is_dir()
+    with hidden_as(rights), table_at(folder) if there else nullcontext() as held:
         yield held
 
 
@@ -258,21 +257,30 @@ def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBrok
 
 
 def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[FleetBroker], *, alone: bool) -> _Done:
-    from pagefmt.spark.session import running
+    from pagefmt.spark.session import is_local, running
 
     if job.increment is not None and not job.report:
         fleet = [each.broker for each in job.increment.news if each.looked or job.increment.log is None]
-    with running(f"pagectl export {job.to}", master, settings) as context:
-        from pagefmt.spark.options import MARK, SourceOptions
+    with running(f"pagectl export {job.folder}", master, settings) as context:
         from pagefmt.spark.table import backlogs_of, surveys
 
+        if not is_local(master):
+            _check_default(context, job)
         found = surveys(context, fleet, job.spec)
         readable = [each for each, seen in zip(fleet, found, strict=True) if seen.failed is None]
         _tell(found, alone=alone)
         if not readable and (job.increment is None or job.increment.log is None):
             raise CallError(next(each.failed for each in found if each.failed is not None))
-        written = _write(context, job, SourceOptions(tuple(readable), job.spec, damage=MARK), found)
+        written = _write(context, job, found)
         return _Done(written, tuple(found), tuple(backlogs_of(context, readable, job.spec) if job.report else ()))
+
+
+def _check_default(context: SparkContext, job: _Job) -> None:
+    """Raises ``CallError`` where a path without a scheme means something else to a cluster than to this machine."""
+    usual = str(context._jsc.hadoopConfiguration().get("fs.defaultFS"))
+    if not (isinstance(job.folder, FarPath) or job.to.startswith("file:") or usual.startswith("file:")):
+        path = job.folder.absolute()
+        raise CallError(f"{job.to}: the cluster keeps its files at {usual}; give --to {usual}{path}, or file://{path}")
 
 
 def _fleet(
@@ -368,21 +376,16 @@ def _settings(conf: list[str]) -> dict[str, str]:
     return settings
 
 
-def _folder(to: str, master: str) -> Path | None:
-    """OUT, if every task sees it as a folder. A path without a scheme is on a cluster's default file system."""
-    from pathlib import Path
+def _folder(to: str) -> Path:
+    """OUT. Raises ``UnusableUrl`` and ``CallError``."""
+    from pagefmt.bytes.far_paths import any_path
+    from pagefmt.bytes.stored_paths import StoredPath
 
-    from pagefmt.bytes.object_stores import refuse_credentials
-    from pagefmt.spark.session import is_local
-
-    if to.startswith("file:"):
-        folder = Path("/" + to.removeprefix("file:").lstrip("/"))
-    elif is_local(master) and "://" not in to:
-        folder = Path(to)
-    else:
-        scheme, _, rest = to.partition("://")
-        refuse_credentials(scheme, rest.partition("/")[0])
-        return None
+    folder = any_path(to)
+    if isinstance(folder, FarPath):
+        if folder.local_archive is not None:
+            raise CallError(f"{folder}: lies in an archive; name a folder, or a URL")
+        folder = StoredPath(*folder.parts)
     if folder.exists() and not folder.is_dir():
         raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
     return folder
@@ -427,19 +430,15 @@ def _mode_for(folder: Path, mode: Mode, *, incremental: bool = False) -> Mode:
     return mode
 
 
-def _write(context: SparkContext, job: _Job, options: SourceOptions, found: list[BrokerSurvey]) -> WrittenTable:
+def _write(context: SparkContext, job: _Job, found: list[BrokerSurvey]) -> WrittenTable:
     from pagectl.files.destination import hidden_as
     from pagectl.terminal.spark_progress import spark_progress
-    from pagefmt.spark.table import TableTarget, write_by_spark, write_by_tasks
+    from pagefmt.spark.table import TableTarget, write_by_tasks
     from pagefmt.spark.table_folder import Replaced, table_at
 
     rights = _rights(found)
     watched = partial(spark_progress, context, "exporting")
-    into_folder = table_at(job.folder) if job.folder and job.held is None else nullcontext(job.held)
-    with hidden_as(rights) as mask, into_folder as into:
-        if into is None:
-            context._jsc.hadoopConfiguration().set(HADOOP_MASK, mask)
-            return write_by_spark(context, options, job.to, job.mode.value, job.compression, job.splits, watched)
+    with hidden_as(rights), table_at(job.folder) if job.held is None else nullcontext(job.held) as into:
         chosen = _mode_for(into, job.mode, incremental=job.increment is not None)
         if job.increment is not None and job.held is None and any(into.iterdir()):
             raise CallError(f"{job.to}: another export has made this table meanwhile; export again")
@@ -448,7 +447,7 @@ def _write(context: SparkContext, job: _Job, options: SourceOptions, found: list
             replaced = Replaced.LOG
         target = TableTarget(into, job.compression, job.splits, replaced, rights, job.form)
         pieces = [piece for each in found for piece in each.pieces]
-        return write_by_tasks(context, pieces, options.spec, target, watched, job.increment)
+        return write_by_tasks(context, pieces, job.spec, target, watched, job.increment)
 
 
 def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:

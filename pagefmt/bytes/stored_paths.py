@@ -1,0 +1,238 @@
+"""Paths below a URL that are written to: as other paths, so that what makes a table in a folder makes it there as well.
+
+A store gives an object whole or not at all, and renames nothing: a rename is a copy inside of the store and then a
+deletion, so that what stops between the two leaves both. Nor has it locks: see ``claimed``.
+"""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import shutil
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+from pagefmt.bytes.far_paths import FarPath, store_at
+from pagefmt.bytes.object_stores import ObjectStore
+from pagefmt.bytes.writing import write_text
+
+AT_ONCE: Final = 16
+"""Requests at once."""
+BEAT: Final = 5.0
+"""Seconds after which who writes says again that it does."""
+SILENT: Final = 30.0
+"""Seconds without such a word after which a writer is dead."""
+_BLOCK: Final = 1 << 23
+_CLAIM: Final = "claim-"
+
+
+class StoredPath(FarPath):
+    """Of a table that is being written, and of nothing else: all other paths of URLs are read alone."""
+
+    def _tree_and_name(self) -> tuple[ObjectStore, str]:
+        return store_at(self.parts[:2]), "/".join(self.parts[2:])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredPath, self.parts
+
+    def glob(self, pattern: str) -> Iterator[StoredPath]:  # type: ignore[override]
+        """Of the names in a folder; none where there is no folder."""
+        with suppress(FileNotFoundError):
+            yield from (self / each.name for each in self.entries() if fnmatch.fnmatchcase(each.name, pattern))
+
+    def rglob(self, pattern: str) -> Iterator[StoredPath]:  # type: ignore[override]
+        """Of all names below a folder, asked for at once."""
+        store, inner = self._tree_and_name()
+        for each in store.entries(inner, deep=True):
+            if fnmatch.fnmatchcase(each.name.rpartition("/")[2], pattern):
+                yield self / each.name
+
+    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
+        """With those above it (``parents``) it is made only where a file needs a folder."""
+        store, inner = self._tree_and_name()
+        if not (parents and store.flat):
+            store.make_folder(inner)
+
+    def rmdir(self) -> None:
+        """Raises ``OSError`` where there is something in it."""
+        if any(True for _ in self.entries()):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))
+        self.remove_tree()
+
+    def remove_tree(self) -> None:
+        """The folder and all that is in it."""
+        store, inner = self._tree_and_name()
+        store.remove_folder(inner)
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        """A file."""
+        store, inner = self._tree_and_name()
+        with suppress(*[FileNotFoundError] * missing_ok):
+            store.remove(inner)
+
+    def rename(self, target: StoredPath) -> StoredPath:  # type: ignore[override]
+        """A file, or all files below a folder, one by one."""
+        store, inner = self._tree_and_name()
+        if self.is_dir():
+            files = [path for path in self.rglob("*") if path.is_file()]
+            at_once(lambda path: path.rename(target / path.relative_to(self)), files)
+            self.remove_tree()
+        else:
+            target.parent.mkdir(parents=True)
+            store.copy(inner, target._tree_and_name()[1])
+            self.unlink(missing_ok=True)
+        return target
+
+    def put(self, blocks: Callable[[], Iterable[bytes]]) -> None:
+        """A file of these bytes; asked for anew where the store has failed."""
+        store, inner = self._tree_and_name()
+        self.parent.mkdir(parents=True)
+        store.put(inner, blocks)
+
+    def touch(self, mode: int = 0o666, exist_ok: bool = True) -> None:
+        """An empty file."""
+        self.put(lambda: ())
+
+    def write_text(self, data: str, *_: Any, **__: Any) -> int:
+        """A small file, in UTF-8."""
+        self.put(lambda: (data.encode("utf-8"),))
+        return len(data)
+
+    def read_text(self, *_: Any, **__: Any) -> str:
+        """A small file, in UTF-8."""
+        file = self.opened()
+        try:
+            return file.read_at(file.size(), 0).decode("utf-8")
+        finally:
+            file.close()
+
+
+def at_once(action: Callable[[Any], object], things: Iterable[Any]) -> None:
+    """Many requests. Raises what the first of them raises that fails, when all are done."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for each in [pool.submit(action, thing) for thing in things]:
+            each.result()
+
+
+def whole_text(path: Path, text: str) -> None:
+    """A small text file that appears whole, wherever it lies."""
+    if isinstance(path, StoredPath):
+        path.write_text(text)
+    else:
+        write_text(path, text)
+
+
+def remove_tree(folder: Path) -> None:
+    """A folder and all that is in it, wherever it lies."""
+    if isinstance(folder, StoredPath):
+        folder.remove_tree()
+    else:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def made_folder(folder: Path, *, exist_ok: bool = False) -> Iterator[Path]:
+    """A folder to put files in: itself, or a local one, of which the files get there when the block ends."""
+    if not isinstance(folder, StoredPath):
+        folder.mkdir(exist_ok=exist_ok)
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="pagectl-") as here:
+        yield Path(here)
+        for path in sorted(each for each in Path(here).rglob("*") if each.is_file()):
+            with path.open("rb") as file:
+                (folder / path.relative_to(here)).put(lambda file=file: _blocks(file))  # type: ignore[misc]
+            path.unlink()
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(lambda: file.read(_BLOCK), b"")
+
+
+class _Claim:
+    """That this process writes a table, said again and again. ``lost``: others may take it for dead."""
+
+    def __init__(self, path: StoredPath) -> None:
+        self.path, self.lost, self._beats = path, False, 0
+        self._last = time.monotonic()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def begin(self) -> None:
+        self.path.write_text("0")
+        self._last = time.monotonic()
+        self._thread.start()
+
+    def _beat(self) -> None:
+        while not self._done.wait(BEAT):
+            with suppress(OSError):
+                if self.holds():
+                    self._beats += 1
+                    self.path.write_text(str(self._beats))
+                    self._last = time.monotonic()
+
+    def holds(self) -> bool:
+        """Whether nobody may have taken the table over."""
+        self.lost = self.lost or time.monotonic() - self._last > SILENT or not self.path.exists()
+        return not self.lost
+
+    def end(self) -> None:
+        self._done.set()
+        self._thread.join()
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
+            self.path.parent.rmdir()
+
+
+_claims: dict[Path, _Claim] = {}
+
+
+@contextmanager
+def claimed(folder: StoredPath) -> Iterator[None]:
+    """Inside, no other process of ours writes below a folder: each says so in a file there, and then looks for others.
+
+    Stores tell at once what was written, so of two at least one sees the other. A file whose content does not change
+    for a while is of a process that was killed. Raises ``OSError``.
+    """
+    claim = _Claim(folder / f"{_CLAIM}{uuid.uuid4().hex[:12]}")
+    claim.begin()
+    try:
+        if _alive(others := {path: path.read_text() for path in folder.glob(f"{_CLAIM}*") if path != claim.path}):
+            raise OSError(errno.EBUSY, "another process is writing it", str(folder.parent))
+        for path in others:
+            path.unlink(missing_ok=True)
+        _claims[folder] = claim
+        yield
+    finally:
+        if _claims.get(folder) is claim:
+            del _claims[folder]
+        claim.end()
+
+
+def _alive(others: dict[StoredPath, str]) -> bool:
+    """Whether one of the files changes; one that goes away does."""
+    begun = time.monotonic()
+    while others and time.monotonic() - begun < SILENT:
+        time.sleep(BEAT)
+        for path, before in others.items():
+            try:
+                if path.read_text() != before:
+                    return True
+            except FileNotFoundError:
+                return True
+    return False
+
+
+def still_claimed(folder: Path) -> bool:
+    """Whether a folder that was claimed still is; asked in front of a change."""
+    claim = _claims.get(folder)
+    return claim is None or claim.holds()
