@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import io
+import lzma
 import os
 import shutil
 import stat
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
 
 LEFT_FREE: Final = 0.1
 """The share of a file system that a temporary file leaves free."""
+MOST_RATIO: Final = 1000
+"""Bytes that come out of one of an archive; more are no backup,"""
+RATIO_FROM: Final = 16 << 30
+"""but an empty journal is: so it counts from so many bytes on,"""
+MOST_MEMBERS: Final = 5_000_000
+"""and files alone fill the memory."""
+_XZ_MEMORY: Final = 1 << 28
 _AHEAD: Final = 1 << 16
 _PIECE: Final = 1 << 20
 _MOST_OF_A_HEADER: Final = 1 << 20
@@ -154,15 +162,17 @@ class _ZippedFile(OpenFile):
 def archive_of(name: str, file: OpenFile, written: float) -> Archive:
     """The archive in a file, by the ending of its name; ``written``: when. Raises ``OSError``."""
     codec = next((codec for suffix, codec in COMPRESSED.items() if name.endswith(suffix)), None)
+    content = _Content(file.size())
     try:
         if name.endswith(".zip"):
             zipped = zipfile.ZipFile(io.BufferedReader(FileStream(file), _AHEAD))
-            return Archive(list(_zipped(zipped)), file, zipped, written)
+            return Archive(list(_zipped(zipped, content)), file, zipped, written)
         if codec is None:
-            return Archive(list(_tarred(io.BufferedReader(FileStream(file), _AHEAD), None)), file, None, written)
+            plain = io.BufferedReader(FileStream(file), _AHEAD)
+            return Archive(list(_tarred(plain, None, content)), file, None, written)
         kept = _UnnamedFile()
-        return Archive(list(_tarred(_Decompressed(file, codec), kept)), kept, None, written)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, UnicodeError, ValueError) as err:
+        return Archive(list(_tarred(_Decompressed(file, codec), kept, content)), kept, None, written)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, RecursionError, UnicodeError, ValueError) as err:
         raise OSError(errno.EIO, f"cannot be read as an archive: {err}; is it whole?") from err
 
 
@@ -177,8 +187,28 @@ def _of_a_broker(name: str) -> bool:
     return not _HERE.isdisjoint(path.parts) or path.name.endswith(_PAGES)
 
 
-def _zipped(zipped: zipfile.ZipFile) -> Iterator[tuple[str, Member]]:
+class _Content:
+    """What comes out of an archive of so many bytes, as its headers say it, before it does."""
+
+    def __init__(self, packed: int) -> None:
+        self._packed, self._members, self._bytes = packed, 0, 0
+
+    def add(self, size: int) -> None:
+        """One member. Raises ``OSError`` where there is more than in any backup."""
+        self._members += 1
+        self._bytes += size + tarfile.BLOCKSIZE
+        times = self._bytes // max(self._packed, 1)
+        if self._members > MOST_MEMBERS or (self._bytes > RATIO_FROM and times > MOST_RATIO):
+            raise OSError(
+                errno.EFBIG,
+                f"unpacks into {self._bytes} bytes and {self._members} files or more, {times} times its own "
+                f"{self._packed} bytes: no backup does; it is not read",
+            )
+
+
+def _zipped(zipped: zipfile.ZipFile, content: _Content) -> Iterator[tuple[str, Member]]:
     for info in zipped.infolist():
+        content.add(info.file_size)
         if info.flag_bits & 1:
             raise OSError(errno.EACCES, "is encrypted; decrypt it first")
         mode = info.external_attr >> 16
@@ -186,13 +216,14 @@ def _zipped(zipped: zipfile.ZipFile) -> Iterator[tuple[str, Member]]:
         yield info.filename, Member(kind, info.file_size, 0.0, info=info)
 
 
-def _tarred(stream: Any, kept: _UnnamedFile | None) -> Iterator[tuple[str, Member]]:
+def _tarred(stream: Any, kept: _UnnamedFile | None, content: _Content) -> Iterator[tuple[str, Member]]:
     """The members; with ``kept`` the bytes of those that matter go there."""
     guarded = _HeaderReader(stream)
     regular: dict[str, Member] = {}
     with tarfile.open(fileobj=guarded, mode="r:") as tar:  # type: ignore[call-overload]
         while (info := tar.next()) is not None:
             tar.members = []
+            content.add(info.size)
             member = _member(info, guarded, kept) if info.isreg() else Member(_file_type(info), 0, info.mtime)
             if info.islnk():  # another name of a member in front of it
                 member = regular.get(_key(info.linkname), member)
@@ -238,13 +269,40 @@ class _HeaderReader:
         return self.last
 
 
+class _Unxz:
+    """What is in the streams of an xz file, one behind another."""
+
+    def __init__(self, file: FileStream) -> None:
+        self._file = file
+        self._decoder: lzma.LZMADecompressor | None = None
+
+    def read(self, count: int) -> bytes:
+        """Nothing at the end."""
+        while True:
+            if self._decoder is None or self._decoder.eof:
+                left = b"" if self._decoder is None else self._decoder.unused_data
+                while not (left := left.lstrip(b"\0")):  # streams are padded
+                    if not (left := self._file.read(_AHEAD)):
+                        return b""
+                self._decoder, fed = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), left
+            else:
+                fed = self._file.read(_AHEAD) if self._decoder.needs_input else b""
+                if self._decoder.needs_input and not fed:
+                    raise OSError("it ends early")
+            if piece := self._decoder.decompress(fed, count):
+                return piece
+
+
 class _Decompressed:
     """A compressed file from start to end."""
 
     def __init__(self, file: OpenFile, codec: str) -> None:
         import pyarrow as pa
 
-        self._stream: NativeFile = pa.CompressedInputStream(pa.PythonFile(FileStream(file), "r"), codec)
+        stream = FileStream(file)
+        self._stream: NativeFile | _Unxz = (
+            _Unxz(stream) if codec == "xz" else pa.CompressedInputStream(pa.PythonFile(stream, "r"), codec)
+        )
         self._at = 0
 
     def tell(self) -> int:
@@ -255,7 +313,7 @@ class _Decompressed:
         while len(found) < count:
             try:
                 piece = self._stream.read(count - len(found))
-            except OSError as err:
+            except (OSError, lzma.LZMAError) as err:
                 raise tarfile.ReadError(f"{str(err)[:100]} (behind {self._at} unpacked bytes)") from err
             if not piece:
                 break

@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
@@ -157,8 +158,9 @@ class ObjectStore(FileTree):
         self.ask(lambda: self._system.create_dir(self._path(inner), recursive=not self.flat))
 
     def remove_folder(self, inner: str) -> None:
-        """And all that is in it."""
-        self.ask(lambda: self._system.delete_dir(self._path(inner)))
+        """And all that is in it, if it is there."""
+        with suppress(FileNotFoundError):
+            self.ask(lambda: self._system.delete_dir(self._path(inner)))
 
 
 class _StoredFile(OpenFile):
@@ -278,7 +280,7 @@ def patiently(ask: Callable[[], T]) -> T:
 
 def _translated(err: OSError) -> OSError:
     """The same in the words of a local file; ``EIO``: what may pass."""
-    if isinstance(err, FileNotFoundError):
+    if isinstance(err, FileNotFoundError) or "AWS Error NO_SUCH_KEY" in str(err):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if err.errno is not None and not isinstance(err, ConnectionError) and err.errno != errno.EIO:
         return err

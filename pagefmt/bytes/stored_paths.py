@@ -158,18 +158,23 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: file.read(_BLOCK), b"")
 
 
+def _clocks() -> tuple[float, float]:
+    """One stands still while a machine sleeps, the other may be set."""
+    return time.monotonic(), time.time()
+
+
 class _Claim:
     """That this process writes a table, said again and again. ``lost``: others may take it for dead."""
 
     def __init__(self, path: StoredPath) -> None:
         self.path, self.lost, self._beats = path, False, 0
-        self._last = time.monotonic()
+        self._last = _clocks()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def begin(self) -> None:
         self.path.write_text("0")
-        self._last = time.monotonic()
+        self._last = _clocks()
         self._thread.start()
 
     def _beat(self) -> None:
@@ -178,12 +183,18 @@ class _Claim:
                 if self.holds():
                     self._beats += 1
                     self.path.write_text(str(self._beats))
-                    self._last = time.monotonic()
+                    self._note_pause()
+                    self._last = _clocks()
 
     def holds(self) -> bool:
         """Whether nobody may have taken the table over."""
-        self.lost = self.lost or time.monotonic() - self._last > SILENT or not self.path.exists()
+        self._note_pause()
+        self.lost = self.lost or not self.path.exists()
         return not self.lost
+
+    def _note_pause(self) -> None:
+        """After a pause the file may be gone, and be written anew by this process that does not know it."""
+        self.lost = self.lost or any(now - last > SILENT for now, last in zip(_clocks(), self._last, strict=True))
 
     def end(self) -> None:
         self._done.set()
@@ -233,6 +244,6 @@ def _alive(others: dict[StoredPath, str]) -> bool:
 
 
 def still_claimed(folder: Path) -> bool:
-    """Whether a folder that was claimed still is; asked in front of a change."""
+    """Whether a folder below a URL still is; asked in front of a change."""
     claim = _claims.get(folder)
-    return claim is None or claim.holds()
+    return not isinstance(folder, StoredPath) or (claim is not None and claim.holds())

@@ -11,7 +11,14 @@ from typing import Any, Final, NamedTuple
 
 SECTOR: Final = 512
 _ALL: Final = 1 << 62
-COMPRESSED: Final = {".tar.gz": "gzip", ".tgz": "gzip", ".tar.zst": "zstd", ".tzst": "zstd"}
+COMPRESSED: Final = {
+    ".tar.gz": "gzip",
+    ".tgz": "gzip",
+    ".tar.zst": "zstd",
+    ".tzst": "zstd",
+    ".tar.xz": "xz",
+    ".txz": "xz",
+}
 """Endings of archives that are read from start to end, with their codecs."""
 ARCHIVES: Final = (".tar", ".zip", *COMPRESSED)
 """Endings of all archives."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import os
 import stat
 import subprocess
@@ -43,7 +44,10 @@ def tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     with tarfile.open(fileobj=raw, mode="w") as out:
         for info, content in members:
             out.addfile(info, io.BytesIO(content))
-    pack: Callable[[bytes], bytes] = {".gz": gzip.compress, ".zst": zstandard.compress}.get(path.suffix, bytes)
+    forms: dict[str, Callable[[bytes], bytes]] = {
+        ".gz": gzip.compress, ".zst": zstandard.compress, ".xz": lzma.compress,
+    }  # fmt: skip
+    pack = forms.get(path.suffix, bytes)
     path.write_bytes(pack(raw.getvalue()))
     return path
 
@@ -123,7 +127,7 @@ def test_holes_of_a_sparse_member_are_zeros(tmp_path: Path, form: str) -> None:
 def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
     """Never a shorter list of pages."""
     members = [regular(f"paging/x/{n}.page") for n in range(1, 9)]
-    for ending in ("tar", "tar.gz", "tar.zst", "zip"):
+    for ending in ("tar", "tar.gz", "tar.zst", "tar.xz", "zip"):
         whole = tmp_path / f"whole.{ending}"
         if ending == "zip":
             with zipfile.ZipFile(whole, "w") as out:
@@ -197,6 +201,50 @@ def test_a_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path, monkeypatch:
     assert inside(other) == ["log/huge.txt", "paging/x/1.page"]
     with pytest.raises(NotReadable, match="no part of a data directory"):
         open_file(any_path(other) / "log/huge.txt")
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.zst", "tar.xz", "zip"])
+def test_what_unpacks_into_more_than_any_backup_is_refused(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what headers say, before it is unpacked: pages, other files, and files without end."""
+    for most, member in (("RATIO_FROM", "paging/x/1.page"), ("RATIO_FROM", "log/x.txt"), ("MOST_MEMBERS", "log/x.txt")):
+        path = tmp_path / f"{most}-{member.replace('/', '-')}.{ending}"
+        if ending == "zip":
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+                for n in range(4):
+                    out.writestr(f"{member}{n}", bytes(5 << 20))
+        else:
+            huge = tmp_path / member
+            huge.parent.mkdir(parents=True, exist_ok=True)
+            with huge.open("wb") as file:
+                file.truncate(20 << 20)
+            how = {"tar": ["--sparse"], "tar.gz": ["--sparse", "-z"], "tar.zst": ["--zstd"], "tar.xz": ["-J"]}[ending]
+            subprocess.run(["tar", "-C", str(tmp_path), *how, "-cf", str(path), *[member] * 3], check=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(archives, most, 2 if most == "MOST_MEMBERS" else 12 << 20)
+            with pytest.raises(LocateError, match="times its own") as told:
+                locate(any_path(path))
+        assert "\n" not in str(told.value) and not [*tmp_path.glob("pagectl-*")]
+
+
+def test_headers_without_end_are_no_archive(tmp_path: Path) -> None:
+    raw = bytearray()
+    for _ in range(5000):
+        info = tarfile.TarInfo("paging")
+        raw += info.create_pax_header({**info.get_info(), "path": "p" * 101}, "utf-8")[:-512]
+    path = tmp_path / "x.tar"
+    path.write_bytes(raw)
+    with pytest.raises(LocateError, match="archive"):
+        locate(any_path(path))
+
+
+def test_streams_of_xz_follow_one_another(tmp_path: Path) -> None:
+    """As pxz writes them, with padding between."""
+    raw = tar(tmp_path / "x.tar", regular("paging/x/000000001.page", bytes(range(256)) * 999)).read_bytes()
+    path = tmp_path / "x.tar.xz"
+    path.write_bytes(b"".join(lzma.compress(raw[at : at + 70_000]) + bytes(8) for at in range(0, len(raw), 70_000)))
+    assert read_start(any_path(path) / "paging" / "x" / "000000001.page", 1 << 20) == bytes(range(256)) * 999
 
 
 def test_the_temporary_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,8 @@ ACCESS = {
     "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "hush-hush", "AWS_EC2_METADATA_DISABLED": "true",
     "AWS_REGION": "us-east-1",
 }  # fmt: skip
-PACKED = ("tar", "tar.gz", "tar.zst", "zip")
-_TAR = {"tar": (), "tar.gz": ("-z",), "tar.zst": ("--zstd",)}
+PACKED = ("tar", "tar.gz", "tar.zst", "tar.xz", "zip")
+_TAR = {"tar": (), "tar.gz": ("-z",), "tar.zst": ("--zstd",), "tar.xz": ("-J",)}
 Fault = Callable[["FaultyHandler"], bool]
 
 
@@ -42,7 +42,6 @@ class FaultyHandler(BaseHTTPRequestHandler):
     """Hands every request on, unless ``fault`` answers it."""
 
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else answers wait 40 ms for the other side
     target: tuple[str, int]
     fault: Fault
     seen: list[str]
@@ -108,6 +107,7 @@ class ObjectServer:
     def __init__(self, server: tuple[str, int]) -> None:
         self.server, self.seen = server, list[str]()
         members = {"target": server, "fault": staticmethod(lambda handler: False), "seen": self.seen}
+        members["disable_nagle_algorithm"] = True  # else answers wait 40 ms for the other side
         self.handler: Any = type("Handler", (FaultyHandler,), members)
         self.proxy = ThreadingHTTPServer(("127.0.0.1", 0), self.handler)
         self.proxy.daemon_threads = True

@@ -81,8 +81,8 @@ def command(
         typer.Argument(
             metavar="DIR…",
             help="Broker instances, data or paging directories, store folders, page files, such directories below a "
-            "URL (s3://…, gs://…, abfs://…, hdfs://…) or in an archive (.tar, .tar.gz, .tar.zst, .zip), or patterns of "
-            "all these [default: $ARTEMIS_INSTANCE].",
+            "URL (s3://…, gs://…, abfs://…, hdfs://…) or in an archive (.tar, .tar.gz, .tar.zst, .tar.xz, .zip), or "
+            "patterns of all these [default: $ARTEMIS_INSTANCE].",
         ),
     ] = None,
     brokers: BrokersOption = None,
@@ -170,6 +170,8 @@ def command(
         _check_format(job, folder)
         if not incremental:
             _mode_for(folder, mode)
+    elif folder.exists():
+        raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
     from pagefmt.spark.session import check_installed
 
     check_installed()
@@ -386,8 +388,6 @@ def _folder(to: str) -> Path:
         if folder.local_archive is not None:
             raise CallError(f"{folder}: lies in an archive; name a folder, or a URL")
         folder = StoredPath(*folder.parts)
-    if folder.exists() and not folder.is_dir():
-        raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
     return folder
 
 

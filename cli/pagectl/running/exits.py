@@ -104,7 +104,8 @@ def describe(err: BaseException) -> str:
     """One line for an error: our own errors speak for themselves, the system's get the file's name."""
     if isinstance(err, OSError):
         name = f"{err.filename}: " if err.filename else ""
-        advice = f"; {_ADVICE[err.errno]}" if err.errno in _ADVICE else ""
+        of_the_system = err.errno is not None and err.strerror == os.strerror(err.errno)
+        advice = f"; {_ADVICE[err.errno]}" if of_the_system and err.errno in _ADVICE else ""
         return f"{name}{err.strerror or err}{advice}"
     text = " ".join(str(err).split())
     if is_reported(err):
