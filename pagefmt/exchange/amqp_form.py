@@ -83,7 +83,9 @@ class _Making:
         elif name == "JMSCorrelationID":
             self.fields["correlation_id"] = _identifier(text) if typed.kind is ValueKind.STRING else typed
             if typed.kind is ValueKind.BYTES:
-                self.lost.append("a correlation id of bytes: core clients read text (ID:AMQP_BINARY:…)")
+                self.lost.append(
+                    "a correlation id of bytes: brokers before 2.33 make text of it for core clients (ID:AMQP_BINARY:…)"
+                )
         elif name == "JMSReplyTo":
             self._reply(text)
         elif name in ("_AMQ_VALIDATED_USER", "JMSXUserID"):

@@ -185,8 +185,9 @@ def _converted(message: CoreMessageBase, block: bytes, file: LargeFile | None, n
         made = amqp_form(form, message.address, now, streamed=file.size)
         return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, made.content, file, lost=made.lost)
     if file is not None:
-        content = content_of(file, CONVERTED_LIMIT) or b""
-        form.body = inflated(content, CONVERTED_LIMIT) if compressed else content
+        form.body = content_of(file, CONVERTED_LIMIT) or b""
+    if compressed:
+        form.body = inflated(form.body, CONVERTED_LIMIT)
     made = amqp_form(form, message.address, now)
     return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, made.content, lost=made.lost)
 

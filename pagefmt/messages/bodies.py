@@ -133,7 +133,7 @@ def _utf_unit(raw: bytes) -> int:
 
 
 def is_compressed(properties: dict[str, TypedValue]) -> bool:
-    """The body of the large message is a zlib stream."""
+    """The body is a zlib stream: of a large message, or of one that was large before."""
     found = [properties[name] for name in COMPRESSED if name in properties]
     return any(value.kind is ValueKind.BOOLEAN and value.value for value in found)
 

@@ -7,6 +7,7 @@ one that both clients sent messages of all kinds to, with all that JMS lets a se
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
@@ -23,7 +24,9 @@ pytestmark = [pytest.mark.broker, pytest.mark.timeout(3600)]
 OWN = ("JMSRedelivered", "property JMSXDeliveryCount", "property _AMQ_LARGE_SIZE")
 """What each delivery has of its own."""
 HOUR = 3_600_000
-NATIVE = "property NATIVE_MESSAGE_ID"
+FILE = "the file of a large message that is not durable was deleted before"
+CONVERTED = "beside the others|one of bytes|told as lost|inflated|of bytes is text"
+"""Nothing of that where core messages go untouched."""
 
 
 @pytest.fixture(scope="module")
@@ -79,54 +82,83 @@ def test_an_application_is_given_the_same(
                 if any("DIFFERENT" in each for each in found):
                     print(case.name, name, dict(found), sent.said, flush=True)
     print(f"{source} into {target}:", *(f"{count:7} {verdict}" for verdict, count in sorted(counts.items())), sep="\n")
-    assert not [each for each in counts if "DIFFERENT" in each]
+    wrong = "DIFFERENT" if target == "2.28.0" else f"DIFFERENT|{CONVERTED}"
+    assert not [each for each in counts if re.search(wrong, each)]
 
 
 def compared(name: str, before: tuple[Fields, ...], after: tuple[Fields, ...]) -> Counter[str]:
     """How many messages are equal, and how many are but for what."""
     found: Counter[str] = Counter()
-    mine, others = ({_number(each, name): each for each in given} for given in (before, after))
-    found["given before alone, DIFFERENT"] += len(mine.keys() - others.keys())
-    found["given after alone"] += len(others.keys() - mine.keys())
+    mine, others = (_by_number(given, name) for given in (before, after))
+    found.update(f"before alone: {why_not(mine[each])}" for each in mine.keys() - others.keys())
+    found["after alone"] += len(others.keys() - mine.keys())
     for number in mine.keys() & others.keys():
         one, other = mine[number], others[number]
         fields = [each for each in one.keys() | other.keys() if each not in OWN and one.get(each) != other.get(each)]
-        reasons = {why(field, one, other, name) for field in fields} - {""}
+        reasons = {why(field, one, other, name.partition("::")[2]) for field in fields} - {""}
         found["; ".join(sorted(reasons)) or "equal"] += 1
         found["messages"] += 1
     return +found
 
 
-def why(field: str, before: Fields, after: Fields, name: str) -> str:
+def why_not(message: Fields) -> str:
+    """What keeps it from being given after as well."""
+    if "receive" in message:
+        return "the client could not read it before"
+    if _without_file(message):
+        return FILE
+    if "byte[]" in {text.split(" ")[0] for field, text in message.items() if field.startswith("element")}:
+        return "told as lost: bytes in a stream"
+    return "DIFFERENT"
+
+
+def why(field: str, before: Fields, after: Fields, queue: str) -> str:
     """What makes this field of a message differ."""
     one, other = before.get(field, ""), after.get(field, "")
-    queue = name.partition("::")[2]
-    if field == "property _AMQ_DUPL_ID":
-        if not one and other.startswith("String pagectl-"):
-            return ""
-        if one.replace("byte[]", "String") == other:
+    by_amqp = before["JMSDestination"].startswith("String Jms")
+    body = field in ("kind", "body", "body length")
+    match field:
+        case "property _AMQ_DUPL_ID" if other.startswith("String pagectl-"):
+            return "a copy for another queue has a duplicate id of its own" if one else ""
+        case "property _AMQ_DUPL_ID" if one.startswith(("byte[]", "Binary")) and re.fullmatch(
+            "String [0-9a-f]+", other
+        ):
             return "a duplicate id of bytes is text"
-    if field == "JMSDestination" and other == f"{one}::{queue}":
-        return "the queue stands behind the destination"
-    if field in ("JMSMessageID", NATIVE) and _id(before) == _id(after):
-        return "the id of an AMQP message is in NATIVE_MESSAGE_ID"
+        case "JMSDestination" if other == f"{one}::{queue}":
+            return "the queue stands behind the destination"
+        case "JMSMessageID" | "property NATIVE_MESSAGE_ID" if _id(before) == _id(after):
+            return "the id of an AMQP message is in NATIVE_MESSAGE_ID"
+        case "JMSExpiration" if 0 < _number(other) <= _number(one) + HOUR:
+            return "a time to live is what is left of it"
+        case "JMSCorrelationID" | "JMSCorrelationIDAsBytes" if _correlation(before) == _correlation(after):
+            return "releases give a correlation id of bytes as bytes or as text"
+        case "property _AMQ_LARGE_COMPRESSED" if not other:
+            return "a compressed body arrives inflated"
     if field.startswith("property JMS_AMQP_") and not one:
         return "properties JMS_AMQP_ beside the others"
-    if field == "JMSExpiration" and abs(int(one.split()[-1]) - int(other.split()[-1])) < HOUR:
-        return "a time to live counts from the arrival"
-    if field.startswith("JMSCorrelationID") and _correlation(before) == _correlation(after):
-        return "releases give a correlation id of bytes as bytes or as text"
-    if field in ("kind", "body", "body length") and (before["kind"], after["kind"]) == ("plain", "bytes"):
+    if one.startswith("throws ") and not other.startswith("throws "):
+        return "the client could not read a field before"
+    if body and (before["kind"], after["kind"]) == ("plain", "bytes"):
         return "a message without a body is one of bytes"
-    if field in ("body", "body length") and one.startswith("0 ") and before["JMSDeliveryMode"] == "Integer 1":
-        return "the file of a message that is not durable is deleted before"
+    if body and _without_file(before):
+        return FILE
+    if body and by_amqp and "property _AMQ_LARGE_COMPRESSED" in before.keys() - after.keys():
+        return "a compressed body arrives inflated"
+    if field == "body" and all(re.match(r"\d+ bytes 00537", each) for each in (one, other)):
+        return "of a value that the broker does not know clients are given other bytes of the message"
     print(f"     {field}: {one!r} {other!r}")
     return f"DIFFERENT: {field}"
 
 
+def _without_file(message: Fields) -> bool:
+    """A large message that is not durable: old brokers delete its file when they start."""
+    return message.get("body", "").startswith("0 bytes") and message["JMSDeliveryMode"] == "Integer 1"
+
+
 def _id(fields: Fields) -> str:
     """Without one the client of Artemis is given a new one each time."""
-    return fields.get(NATIVE) or ("" if any("JMS_AMQP_" in each for each in fields) else fields["JMSMessageID"])
+    by_amqp = any("JMS_AMQP_" in each for each in fields)
+    return fields.get("property NATIVE_MESSAGE_ID") or ("" if by_amqp else fields["JMSMessageID"])
 
 
 def _correlation(fields: Fields) -> str:
@@ -137,12 +169,22 @@ def _correlation(fields: Fields) -> str:
     )
 
 
-def _number(each: Fields, name: str) -> str:
-    """What makes it the same message there."""
-    return each.get("property seq") or repr(
-        sorted(
-            (field, text.removesuffix(f"::{name.partition('::')[2]}"))
-            for field, text in each.items()
-            if field not in ("JMSMessageID", "property _AMQ_DUPL_ID", "JMSExpiration", *OWN)
+def _number(text: str) -> int:
+    return int(text.split(" ")[-1] or 0)
+
+
+def _by_number(given: tuple[Fields, ...], name: str) -> dict[tuple[str, int], Fields]:
+    """By what makes it the same message there, and how often that came before."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for each in given:
+        key = each.get("property seq") or repr(
+            sorted(
+                (field, text.removesuffix(f"::{name.partition('::')[2]}"))
+                for field, text in each.items()
+                if field not in ("JMSMessageID", "property _AMQ_DUPL_ID", "JMSExpiration", *OWN)
+            )
         )
-    )
+        seen[key] += 1
+        found[key, seen[key]] = each
+    return found

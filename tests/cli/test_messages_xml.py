@@ -42,6 +42,15 @@ def test_one_queue(tmp_path: Path) -> None:
     assert text.count("<message ") == 70 and "b.mixed" not in text
 
 
+def test_correlation_ids_of_bytes_are_told(tmp_path: Path) -> None:
+    said = [
+        call("messages", "xml", GoldenCase("2.28.0", name).data(), "--to", tmp_path / f"{name}.xml").err
+        for name in ("amqp-sections", "core-jms")
+    ]
+    assert "14 AMQP messages with a correlation id of bytes" in said[0]
+    assert "correlation id" not in said[1]
+
+
 def test_faults_name_their_line(tmp_path: Path) -> None:
     status, found = plan(
         tmp_path, message(), message(properties='<property name="n" value="x" type="integer"/>'),

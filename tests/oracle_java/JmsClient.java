@@ -207,7 +207,7 @@ public final class JmsClient {
                }
                said = described(message);
             } catch (RuntimeException unreadable) {
-               said = Map.of("receive", "throws " + unreadable);
+               said = Map.of("receive", "throws " + unreadable.getClass().getName());
             }
             List<String> parts = new ArrayList<>();
             said.forEach((name, value) -> parts.add(escaped(name) + "=" + escaped(value)));
@@ -305,7 +305,7 @@ public final class JmsClient {
          return "null";
       }
       String text = value instanceof byte[] bytes ? HexFormat.of().formatHex(bytes) : value.toString();
-      if (text.length() > 200) {
+      if (text.length() > 2000) {
          byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_16BE));
          text = text.length() + " " + HexFormat.of().formatHex(digest);
       }

@@ -15,6 +15,7 @@ from pagefmt.exchange.outgoing import MessageFormat, SendingWay, outgoing, own_d
 from pagefmt.messages.amqp_message import NO_EXTRA, AmqpMessage
 from pagefmt.messages.amqp_sections import decode_sections
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock, decode_core_message
+from pagefmt.messages.large import LargeMessages
 from pagefmt.messages.values import TypedValue, ValueKind
 from pagefmt.outstanding.state import load_place
 
@@ -93,6 +94,23 @@ def test_a_core_message_is_converted_where_it_cannot_go_as_it_is() -> None:
     assert {name: value.value for name, value in sections.application()} == {"_AMQ_DUPL_ID": "id"}
     annotations = {str(key.value): value.value for key, value in sections.message_annotations.value}  # type: ignore[union-attr]
     assert annotations == {"x-opt-jms-msg-type": 5, "x-opt-jms-dest": 0, "x-opt-delivery-time": 77}
+
+
+def test_a_compressed_body_is_inflated_where_it_is_converted(tmp_path: Path) -> None:
+    """Also where compression has made a large message a small one."""
+    root = unpacked(GOLDEN / "2.28.0" / "large-compressed.tar.zst") / "data"
+    place = within(root)
+    state = load_place(place)
+    large = LargeMessages(root / "large-messages")
+    (queue,) = (each for each in state.bindings.queues.values() if each.name == "zipped")
+    sizes: dict[bool, list[int]] = {True: [], False: []}
+    for each in StoredMessages(place, state, None, large).of(queue):
+        assert each.message is not None
+        made = outgoing(each.message, large, tunnel=False, duplicate_id="id", scheduled=0, now=1000)
+        (body,) = decode_sections(ByteReader(b"".join(made.parts()))).body
+        sizes[each.message.large].append(len(body.value.value))
+    assert sizes[True] == [14_000, 14_003, 14_006, 14_009]
+    assert sizes[False] == [20_100, 20_200, 20_400, 20_500, 20_700, 20_800, 21_000, 21_100]
 
 
 def test_a_transfer_gets_the_format_of_its_tag() -> None:

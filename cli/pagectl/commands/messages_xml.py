@@ -12,7 +12,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import QueueOption
 from pagectl.options.shared import DirArgument
 from pagectl.running.exits import Exit
-from pagectl.terminal.streams import warning
+from pagectl.terminal.streams import note, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class _Account:
     """What is said at the end."""
 
     def __init__(self) -> None:
-        self.messages = self.doubt = 0
+        self.messages = self.doubt = self.ids_of_bytes = 0
         self.damaged = False
         self.lost: Counter[str] = Counter()
         self.failed: list[str] = []
@@ -92,6 +92,11 @@ class _Account:
             warning(f"left out: {count_text(len(self.failed) - 10, 'more message')}")
         for why, count in self.lost.most_common():
             warning(f"{count_text(count, 'message')}: {why}")
+        if self.ids_of_bytes:
+            note(
+                f"{count_text(self.ids_of_bytes, 'AMQP message')} with a correlation id of bytes: it stays bytes, of "
+                "which brokers before 2.33 made text for core clients (ID:AMQP_BINARY:…)"
+            )
         if self.doubt:
             warning(f"{count_text(self.doubt, 'message')} in doubt left out: prepared transactions wait for their end")
 
@@ -104,6 +109,8 @@ def _page(
     from pagefmt.bytes.wire import Undecodable
     from pagefmt.directory.queue_names import has_wildcards
     from pagefmt.exchange.xml_writing import xml_message
+    from pagefmt.messages.amqp_message import AmqpMessageBase
+    from pagefmt.messages.values import NULL, ValueKind
     from pagefmt.outstanding.ack_state import LIVE, AckState
     from pagefmt.pages.frames import Damage
     from pagefmt.pages.page import open_page
@@ -128,11 +135,14 @@ def _page(
                 done.doubt += any(state in LIVE and state is not AckState.OUTSTANDING for _, state in mine)
                 continue
             try:
-                lost = xml.message(xml_message(record.message, names, large))
+                one = xml_message(record.message, names, large)
+                lost = xml.message(one)
             except (Undecodable, NotReadable) as err:
                 done.failed.append(f"message {record.message.id}: {err}")
                 continue
             done.messages += 1
+            id_kind = one.form.properties.get("JMSCorrelationID", NULL).kind
+            done.ids_of_bytes += isinstance(record.message, AmqpMessageBase) and id_kind is ValueKind.BYTES
             found = (bindings.queues[queue] for queue, _ in mine if queue in bindings.queues)
             if any(each.name in names and has_wildcards(each.address) for each in found):
                 lost.append(_WILDCARDS)
