@@ -108,6 +108,31 @@ class MappedFile:
         self.buf = b""
 
 
+class FileStretches:
+    """A file while the context is open; a slice of it is read when it is asked for. Raises ``NotReadable``."""
+
+    __slots__ = ("_file", "path", "size")
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+
+    def __enter__(self) -> FileStretches:
+        self._file = open_file(self.path)
+        self.size = self._file.size()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __getitem__(self, part: slice[int, int, None]) -> bytearray:
+        found = bytearray(part.stop - part.start)
+        _, problem = fill(self._file, memoryview(found), part.start)
+        if problem is not None:
+            raise NotReadable(f"{self.path}: {problem}", problem)
+        return found
+
+
 class FileWindow:
     """A file that is looked at from start to end while the context is open, as far as it can be read.
 

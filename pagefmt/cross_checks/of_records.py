@@ -12,8 +12,9 @@ from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.bodies import COUNTERS, FIXED, BadBody, decode_body
 from pagefmt.journal.files import Journal
 from pagefmt.journal.load import LoadedJournal, UnreadableRecord
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.record_types import BINDINGS, EVERY, RecordType, type_name
-from pagefmt.pages.gather import Ints
+from pagefmt.pages.gather import Ints, narrow
 from pagefmt.quantities import count_text
 
 _BY_THEMSELVES = frozenset((RecordType.DUPLICATE_ID, RecordType.HEURISTIC_COMPLETION))
@@ -32,9 +33,9 @@ def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: 
     """``loaded`` with all of its survivors; ``live``: a broker may be between two records."""
     if not loaded.rows:
         return
-    columns, rows = loaded.columns, loaded.rows.every()
-    ids, types = columns.ids.at(rows), columns.types.at(rows)
-    update = columns.updates.at(rows) != 0
+    columns = loaded.columns
+    ids, types = _of_rows(loaded, columns.ids), _of_rows(loaded, columns.types)
+    update = _of_rows(loaded, columns.updates) != 0
     added, counts = np.unique(ids[~update], return_counts=True)
     severity = Severity.INFO if live else Severity.WARNING
     if (twice := added[counts > 1]).size:
@@ -59,15 +60,14 @@ def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: 
                 "takes it as the record itself" if journal is Journal.BINDINGS else "passes over it",
             )
     if journal is Journal.MESSAGES:
-        yield from _bodies(place, loaded, types, rows)
+        yield from _bodies(place, loaded, types)
 
 
 def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Edition) -> Iterator[Finding]:
     """Records that do not belong into this journal, and what a broker of an edition does with them."""
     if not loaded.rows or journal is Journal.JMS:
         return
-    rows = loaded.rows.every()
-    types, ids = loaded.columns.types.at(rows), loaded.columns.ids.at(rows)
+    types, ids = _of_rows(loaded, loaded.columns.types), _of_rows(loaded, loaded.columns.ids)
     passes = journal is Journal.BINDINGS or edition >= Edition.ARTEMIS_2_56
     own = BINDINGS if journal is Journal.BINDINGS else EVERY - BINDINGS
     for kind in sorted({*np.unique(types).tolist()} - own):
@@ -81,9 +81,14 @@ def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Ed
         )
 
 
-def _bodies(place: str, loaded: LoadedJournal, types: Ints, rows: Ints) -> Iterator[Finding]:
+def _of_rows(loaded: LoadedJournal, column: Numbers) -> Ints:
+    """What a column says of the survivors."""
+    return np.concatenate([narrow(column.at(some)) for some in loaded.rows.portions()])
+
+
+def _bodies(place: str, loaded: LoadedJournal, types: Ints) -> Iterator[Finding]:
     """Bodies that do not have the form of their type."""
-    sizes = loaded.columns.sizes.at(rows)
+    sizes = _of_rows(loaded, loaded.columns.sizes)
     for kind in np.unique(types).tolist():
         here = types == kind
         if layout := FIXED.get(kind) or COUNTERS.get(kind):
@@ -91,7 +96,7 @@ def _bodies(place: str, loaded: LoadedJournal, types: Ints, rows: Ints) -> Itera
             here &= ~np.isin(sizes, [layout.LAYOUT.size, *([short.SHORT.size] if short else [])])
         elif kind not in _BY_THEMSELVES:
             continue
-        for row in rows[here].tolist():
+        for row in map(loaded.rows.__getitem__, np.flatnonzero(here).tolist()):
             try:
                 decode_body(kind, loaded.columns.body(row))
             except BadBody as err:

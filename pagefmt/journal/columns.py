@@ -119,7 +119,7 @@ class JournalColumns:
         ):  # fmt: skip
             column.extend(values.astype(np.int64))
         sizes = found.size[rows].astype(np.int64)
-        self._bring_in(sizes, found.body[rows], lambda at, size: bodies_at(found.content, at, size))
+        self._bring_in(sizes, found.body[rows], lambda at, size: bodies_at(found.content, at - found.base, size))
         return first
 
     def _bring_in(self, sizes: Ints, bodies: Ints, bodies_of: Callable[[Ints, int], Bodies]) -> None:

@@ -6,6 +6,7 @@ records would overlap, which no broker writes, the file is left to the reference
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,7 +29,8 @@ _AT_ONCE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class JournalFrames:
-    """Columns of ``pagefmt.journal.records.Frame``, as narrow as the fields are, and the bytes of the file."""
+    """Columns of ``pagefmt.journal.records.Frame``, as narrow as the fields are, and bytes of the file from ``base``
+    on, with all small bodies."""
 
     kind: npt.NDArray[np.uint8]
     at: Ints
@@ -41,6 +43,7 @@ class JournalFrames:
     size: npt.NDArray[np.int32]
     user_type: npt.NDArray[np.int8]
     content: npt.NDArray[np.uint8]
+    base: int = 0
 
     def frame(self, row: int) -> JournalFrame:
         """One row as the record loop has it."""
@@ -50,15 +53,9 @@ class JournalFrames:
 def fast_scan(buf: bytes, header: JournalHeader, torn: TornRecords) -> JournalFrames | None:
     """``None`` where the reference has to decide. Memory: the file, and 50 bytes for each record."""
     content = np.frombuffer(buf, np.uint8)
-    at = _candidates(content, header)
-    # zeros that nobody writes to (no record has all fields) take no memory
-    columns: dict[str, Any] = {name: np.zeros(len(at), code) for name, code in _COLUMNS.items()}
-    columns["at"], columns["kind"] = at, content[at]
-    good = np.zeros(len(at), bool)
-    for kind in np.flatnonzero(np.bincount(columns["kind"])).tolist():
-        here = np.flatnonzero(columns["kind"] == kind)
-        good[here] = _fields(content, FRAME_LAYOUTS[header.version][kind], here, columns)
-    found = columns if good.all() else {name: column[good] for name, column in columns.items()}
+    at = candidates(content, header, HEADER.size)
+    checks = lambda at: bodies_at(content, at, CHECK.size).view(">i4")  # noqa: E731
+    found, good = records_at(content, at, header, len(content), checks)
     ends = found["at"] + found["total"]
     if (ends[:-1] > found["at"][1:]).any():
         return None
@@ -66,11 +63,27 @@ def fast_scan(buf: bytes, header: JournalHeader, torn: TornRecords) -> JournalFr
     return JournalFrames(**found, content=content)
 
 
-def _candidates(content: npt.NDArray[np.uint8], header: JournalHeader) -> Ints:
-    """Offsets behind the header where a record type is followed by the file id."""
+def records_at(
+    content: npt.NDArray[np.uint8], at: Ints, header: JournalHeader, length: int, checks: Callable[[Ints], Ints]
+) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
+    """Columns of the records among these offsets, and which they are. ``length``: of the file, from the start of
+    ``content`` on; ``checks``: the check sizes at offsets, which may lie behind its end."""
+    # zeros that nobody writes to (no record has all fields) take no memory
+    columns: dict[str, Any] = {name: np.zeros(len(at), code) for name, code in _COLUMNS.items()}
+    columns["at"], columns["kind"] = at, content[at]
+    good = np.zeros(len(at), bool)
+    for kind in np.flatnonzero(np.bincount(columns["kind"])).tolist():
+        here = np.flatnonzero(columns["kind"] == kind)
+        shape = FRAME_LAYOUTS[header.version][kind]
+        good[here] = _fields(content, shape, here, columns, length, checks)
+    return columns if good.all() else {name: column[good] for name, column in columns.items()}, good
+
+
+def candidates(content: npt.NDArray[np.uint8], header: JournalHeader, start: int) -> Ints:
+    """Offsets from ``start`` on where a record type is followed by the file id."""
     found = [
         _candidates_between(content, start, min(start + _AT_ONCE, len(content) - 4), header.file_id & FILE_ID_MASK)
-        for start in range(HEADER.size, len(content) - 4, _AT_ONCE)
+        for start in range(start, len(content) - 4, _AT_ONCE)
     ]
     return np.concatenate([np.zeros(0, np.int64), *found])
 
@@ -86,17 +99,22 @@ def _candidates_between(content: npt.NDArray[np.uint8], start: int, end: int, fi
 
 
 def _fields(
-    content: npt.NDArray[np.uint8], shape: FrameLayout, here: Ints, columns: dict[str, Any]
+    content: npt.NDArray[np.uint8],
+    shape: FrameLayout,
+    here: Ints,
+    columns: dict[str, Any],
+    length: int,
+    checks: Callable[[Ints], Ints],
 ) -> npt.NDArray[np.bool_]:
     """Read the heads of all candidates of one kind; which of them are records."""
     every = columns["at"][here]
-    fits = every <= len(content) - shape.total
+    fits = every <= length - shape.total
     at = every[fits]
     codes = [_CODES[code] for code in shape.head.format[1:]]
     heads = bodies_at(content, at, shape.head.size).view(np.dtype(list(zip(shape.fields, codes, strict=True))))
     size = heads["size"].astype(np.int64) if "size" in shape.fields else np.zeros(len(at), np.int64)
-    inside = (size >= 0) & (at + size <= len(content) - shape.total)
-    check = bodies_at(content, np.where(inside, at + size, at) + (shape.total - CHECK.size), CHECK.size).view(">i4")
+    inside = (size >= 0) & (at + size <= length - shape.total)
+    check = checks(np.where(inside, at + size, at) + (shape.total - CHECK.size))
     good = np.zeros(len(here), bool)
     good[fits] = inside & (check == shape.total + size)
     rows = here[good]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import MESSAGES, RecordType
-from pagefmt.pages.gather import Ints, Mask, distinct
+from pagefmt.pages.gather import Ints, Mask, distinct, narrow
 
 NO_TRANSACTION: Final = -1
 _QUEUE: Final = np.dtype([("queue", ">i8")])
@@ -101,15 +101,6 @@ class MessageNumbers:
             return np.full(len(wanted), -1, np.int64)
         at = np.searchsorted(self._ids, wanted).clip(max=len(self._ids) - 1)
         return np.where(self._ids[at] == wanted, at if self._order is None else self._order[at], -1)
-
-
-def narrow(values: Ints) -> Ints:
-    """The same in as few bytes as they need."""
-    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
-    kinds = (np.int8, np.int16, np.int32)
-    kind = next((each for each in kinds if np.iinfo(each).min <= least and most <= np.iinfo(each).max), np.int64)
-    found: Any = values.astype(kind, copy=False)
-    return cast("Ints", found)
 
 
 def journal_messages(loaded: LoadedJournal) -> JournalMessages:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import FileGone, MappedFile, NotReadable
+from pagefmt.bytes.files import WHOLE, FileGone, FileStretches, MappedFile, NotReadable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
@@ -17,14 +17,14 @@ from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, J
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.numbers import TOGETHER, Numbers
 from pagefmt.journal.records import JournalFrame, RecordKind
-from pagefmt.journal.scan import TornRecords, scan
+from pagefmt.journal.scan import JournalBytes, TornRecords, scan
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pagefmt.journal.fast_scan import Ints
+    from pagefmt.journal.fast_scan import Ints, JournalFrames
 
 TRIES: Final = 5
 """How often a journal is read that does not stand still."""
@@ -216,20 +216,38 @@ class _Loader:
 
     def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
         self.columns.begin()
+        if file.size > WHOLE and self.in_windows(number, file, torn):
+            return
         with MappedFile(file.path) as mapped:
-            if not (isinstance(mapped.buf, bytes) and self.at_once(number, file, mapped.buf, torn)):
+            if file.size > WHOLE or not self.at_once(number, file, mapped.buf, torn):
                 self.frames(number, file, mapped.buf, torn)
 
     def at_once(self, number: int, file: JournalFile, buf: bytes, torn: TornRecords) -> bool:
         """All records of a file in columns; one by one only transactions that are not whole in it."""
-        import numpy as np
-
         from pagefmt.journal.fast_scan import fast_scan
-        from pagefmt.journal.transactions import settled
 
         found = fast_scan(buf, file.header, torn)
-        if found is None:
-            return False
+        if found is not None:
+            self.take(number, found, buf)
+        return found is not None
+
+    def in_windows(self, number: int, file: JournalFile, torn: TornRecords) -> bool:
+        """The same, a part of a large file at a time; whether the reference need not go on."""
+        from pagefmt.journal.windows import frames_in_windows
+
+        with FileStretches(file.path) as opened:
+            for found in frames_in_windows(opened, file.header, torn):
+                if found is None:
+                    return False
+                self.take(number, found, opened)
+        return True
+
+    def take(self, number: int, found: JournalFrames, buf: JournalBytes) -> None:
+        """Records that stand in a file behind what was taken of it."""
+        import numpy as np
+
+        from pagefmt.journal.transactions import settled
+
         done = settled(found, self.open)
         self.deleted.extend(found.id[done.deletes])
         kept = np.flatnonzero(np.isin(found.kind, _WITH_ROWS))
@@ -241,7 +259,6 @@ class _Loader:
             self.rows.extend(row_of[done.rows[before:upto]])
             self.in_transaction(found.frame(each), buf, number, int(row_of[each]))
         self.rows.extend(row_of[done.rows[upto:]])
-        return True
 
     def frames(self, number: int, file: JournalFile, buf: bytes | memoryview, torn: TornRecords) -> None:
         """Record by record: the reference."""
@@ -257,7 +274,7 @@ class _Loader:
             elif kind != RecordKind.EVENT:
                 self.in_transaction(frame, buf, number, -1)
 
-    def in_transaction(self, frame: JournalFrame, buf: bytes | memoryview, number: int, row: int) -> None:
+    def in_transaction(self, frame: JournalFrame, buf: JournalBytes, number: int, row: int) -> None:
         """``row``: of the record, where its kind has one."""
         match frame.kind:
             case RecordKind.ADD_TX | RecordKind.UPDATE_TX | RecordKind.DELETE_TX:

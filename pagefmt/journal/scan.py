@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from pagefmt.bytes.files import FileStretches
 from pagefmt.journal.files import HEADER, JournalHeader
 from pagefmt.journal.records import ABSENT, CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalFrame, RecordKind, frame_at
 
+JournalBytes = bytes | memoryview | FileStretches
+"""A journal file by offsets."""
 TORN_LISTED: Final = 100
 ALIGNMENT: Final = 512
 """Asynchronous journals write whole blocks of so many bytes, or of a multiple up to ``LARGEST_BLOCK``."""
@@ -55,13 +58,13 @@ class TornRecords:
         if len(self.first) < TORN_LISTED:
             self.first.append(TornRecord(offset, detail))
 
-    def note_gap(self, buf: bytes | memoryview, start: int, end: int) -> None:
+    def note_gap(self, buf: JournalBytes, start: int, end: int) -> None:
         """Bytes between two live records: the rest of a block is filled with zeros, anything else is damage."""
         if end % ALIGNMENT or not only_fill(buf, start, end):
             self.gaps.append((start, end))
 
 
-def only_fill(buf: bytes | memoryview, start: int, end: int) -> bool:
+def only_fill(buf: JournalBytes, start: int, end: int) -> bool:
     """Whether nothing or the rest of a block lies between. A torn record begins there: records are written one behind
     the other. What looks like one further on is in a record of the file's former use whose begin is overwritten."""
     return end - start <= LARGEST_BLOCK and not bytes(buf[start:end]).strip(b"\0")
@@ -95,7 +98,7 @@ class OldContent:
 def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | None = None) -> Iterator[JournalFrame]:
     """The live records of a file in the order of their offsets. Time is linear in the size of the file.
 
-    ``buf`` is the whole file. What looks torn goes to ``torn``.
+    ``buf`` is the whole file. What looks torn goes to ``torn``; what lies in front of its end is not looked at again.
     """
     file_id = CHECK.pack(header.file_id & FILE_ID_MASK)
     torn = TornRecords() if torn is None else torn
@@ -104,7 +107,7 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
     shapes = FRAME_LAYOUTS[header.version]
     check_at = CHECK.unpack_from
     end = len(buf)
-    at = HEADER.size
+    at = torn.end
     while found := start_of_record(buf, at):
         at = found.start()
         kind = buf[at]

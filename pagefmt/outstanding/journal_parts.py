@@ -15,7 +15,7 @@ from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.journal.columns import SMALL
 from pagefmt.journal.files import JournalFile, NotAJournal
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, MessageNumbers, journal_messages, narrow
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, MessageNumbers, journal_messages
 from pagefmt.journal.load import TRIES, JournalMoves, load_journal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.numbers import TOGETHER
@@ -30,7 +30,7 @@ from pagefmt.outstanding.origins import REPLACED, JournalPlaces, MessageOrigin, 
 from pagefmt.outstanding.schedules import AT_ANY_TIME, BrokerStart, started_references
 from pagefmt.outstanding.state import PagingState
 from pagefmt.pages.frames import Damage
-from pagefmt.pages.gather import Ints, Mask
+from pagefmt.pages.gather import Ints, Mask, narrow
 from pagefmt.pages.in_memory import LooseRecord, PageInMemory, laid_out
 from pagefmt.pages.paging import AddressText, Store
 from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, PageRecord

@@ -10,11 +10,11 @@ import numpy as np
 
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, narrow
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages
 from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, AmqpMessage
 from pagefmt.messages.persisted import Message
 from pagefmt.outstanding.origins import REPLACED, scheduled_time
-from pagefmt.pages.gather import Ints, Mask
+from pagefmt.pages.gather import Ints, Mask, narrow
 from pagefmt.selector.message import source_of
 
 Decoded = Callable[[Ints], Iterator[tuple[int, Message]]]

@@ -7,7 +7,7 @@ end without running over the buffer's; whoever gathers checks afterwards that th
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,15 @@ def distinct(values: Ints) -> Ints:
     """In rising order, each once; ``numpy.unique`` imports masked arrays: twice the start of an interpreter."""
     rising = np.sort(values)
     return np.concatenate((rising[:1], rising[1:][rising[1:] != rising[:-1]]))
+
+
+def narrow(values: Ints) -> Ints:
+    """The same in as few bytes as they need."""
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    kinds = (np.int8, np.int16, np.int32)
+    kind = next((each for each in kinds if np.iinfo(each).min <= least and most <= np.iinfo(each).max), np.int64)
+    found: Any = values.astype(kind, copy=False)
+    return cast("Ints", found)
 
 
 class PageBytes:

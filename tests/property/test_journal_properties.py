@@ -11,6 +11,7 @@ from pathlib import Path
 from struct import pack
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 import golden_cases
 import numpy as np
@@ -470,6 +471,31 @@ def test_all_at_once_is_as_record_by_record(files: list[list[JournalRecord]], ve
             if fast is not None:
                 assert [fast.frame(row) for row in range(len(fast.kind))] == slow
                 assert fast_torn == torn
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\x0b\0\0\0\x28", bytes(300)]), st.integers(65, 400),
+    st.integers(0, 500),
+)  # fmt: skip
+def test_large_files_are_read_in_windows(
+    files: list[list[JournalRecord]], version: int, noise: bytes, window: int, cut: int
+) -> None:
+    """Records across their edges, gaps, torn ends: all as where files are read whole."""
+    with TemporaryDirectory() as name:
+        write(Path(name), files, version, noise)
+        for path in sorted(Path(name).iterdir())[:1]:
+            path.write_bytes(path.read_bytes()[: -cut or None].ljust(16, b"\0"))
+        whole = load_journal(Path(name))
+        with (
+            mock.patch("pagefmt.journal.load.WHOLE", 15),
+            mock.patch("pagefmt.journal.windows.WINDOW", window),
+        ):
+            found = load_journal(Path(name))
+        assert survivors(found) == survivors(whole)
+        assert (found.prepared, found.dropped, found.torn, found.notes) == (
+            whole.prepared, whole.dropped, whole.torn, whole.notes,
+        )  # fmt: skip
 
 
 def test_records_across_the_stretches_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
