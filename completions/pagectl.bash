@@ -341,6 +341,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages decode --profile' |\
         'messages decode --server' |\
         'messages decode --edition' |\
+        'messages decode --jobs' |\
         'messages find --format' |\
         'messages find --to' |\
         'messages find --columns' |\
@@ -362,6 +363,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --profile' |\
         'messages find --server' |\
         'messages find --edition' |\
+        'messages find --jobs' |\
         'messages xml --to' |\
         'messages xml --queue' |\
         'messages xml --broker-xml' |\
@@ -590,8 +592,8 @@ _pagectl_options() {
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'messages ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'messages verify') _pagectl_offer '' --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
-        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
-        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
+        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --jobs --help -h ;;
+        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --jobs --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --format --help -h ;;
         'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --dry-run --format --broker-xml --properties --profile --server --help -h ;;

@@ -479,6 +479,7 @@ complete -c pagectl -n '__pagectl_at messages decode' -l properties -r -F -d 'Pr
 complete -c pagectl -n '__pagectl_at messages decode' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at messages decode' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at messages decode' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at messages decode' -l jobs -x -d 'Processes side by side; 0: one for each processor that may be used.'
 complete -c pagectl -n '__pagectl_at messages decode' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages decode' -F
 
@@ -506,6 +507,7 @@ complete -c pagectl -n '__pagectl_at messages find' -l properties -r -F -d 'Prop
 complete -c pagectl -n '__pagectl_at messages find' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at messages find' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at messages find' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at messages find' -l jobs -x -d 'Processes side by side; 0: one for each processor that may be used.'
 complete -c pagectl -n '__pagectl_at messages find' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages find' -F
 

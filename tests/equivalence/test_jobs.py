@@ -20,6 +20,8 @@ READING = (
     ("pages", "decode", "--format", "jsonl", "--columns", "sent,expired,body_text,properties.color"),
     ("pages", "decode", "--format", "csv", "--outstanding"),
     ("pages", "find", "--format", "jsonl", "--where", "AMQPriority > 3"),
+    ("messages", "decode", "--format", "jsonl", "--body", "text"),
+    ("messages", "find", "--format", "csv", "--where", "AMQPriority > 3"),
 )
 
 
@@ -51,11 +53,12 @@ def test_changed_directories(seeds: range, tmp_path: Path) -> None:
         assert salvaged[0] == salvaged[1], seed
 
 
+@pytest.mark.parametrize("what", ["pages", "messages"])
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 @pytest.mark.parametrize("case", CASES[1::4], ids=str)
-def test_tables(case: GoldenCase, form: str, tmp_path: Path) -> None:
+def test_tables(case: GoldenCase, form: str, what: str, tmp_path: Path) -> None:
     for jobs in (1, 2):
-        answer = call("pages", "decode", case.data(), "--to", tmp_path / f"{jobs}.{form}", "--jobs", str(jobs))
+        answer = call(what, "decode", case.data(), "--to", tmp_path / f"{jobs}.{form}", "--jobs", str(jobs))
         assert answer.status in (0, 1), answer.err
     assert (tmp_path / f"1.{form}").read_bytes() == (tmp_path / f"2.{form}").read_bytes()
 

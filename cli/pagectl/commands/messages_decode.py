@@ -5,7 +5,7 @@ from __future__ import annotations
 from pagectl.decoding.everywhere import EverywhereOptions
 from pagectl.decoding.identifiers import CommandWithIdentifiers
 from pagectl.decoding.run import carry_out
-from pagectl.options.shared import DirArgument
+from pagectl.options.shared import DirArgument, JobsOption, processes
 
 PARSED_BY = CommandWithIdentifiers
 EXAMPLES = (
@@ -17,7 +17,7 @@ EXAMPLES = (
 )
 
 
-def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions()) -> int:
+def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0) -> int:
     """Show every message wherever it lies (journal, pages, large-message files), and how it stands with each queue.
 
     Options and lines are those of 'pages decode', with where, file and queues_state: due, scheduled, in-doubt (of a
@@ -25,4 +25,4 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     the order is that of delivery: by priority what a broker reads into memory together (the journal and 20 MiB of
     pages), scheduled ones at their time. Ends with status 1 where a page or the journal is damaged.
     """
-    return carry_out(given, asked, asked, asked.edition, asked, everywhere=True)
+    return carry_out(given, asked, asked, asked.edition, asked, jobs=processes(jobs), everywhere=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pagectl.decoding.everywhere import EverywhereOptions
 from pagectl.decoding.identifiers import CommandWithIdentifiers
 from pagectl.decoding.run import carry_out
-from pagectl.options.shared import DirArgument
+from pagectl.options.shared import DirArgument, JobsOption, processes
 from pagectl.running.exits import CallError
 
 PARSED_BY = CommandWithIdentifiers
@@ -18,7 +18,7 @@ EXAMPLES = (
 )
 
 
-def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions()) -> int:
+def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0) -> int:
     """Find messages by id, time, text, queue or selector wherever they lie: in the journal or in pages.
 
     Options are those of 'pages find', lines those of 'messages decode'. Ends with status 1 where a page or the journal
@@ -26,4 +26,6 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     """
     if not asked.says_what:
         raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")
-    return carry_out(given, asked, asked, asked.edition, asked, with_offsets=True, everywhere=True)
+    return carry_out(
+        given, asked, asked, asked.edition, asked, jobs=processes(jobs), with_offsets=True, everywhere=True
+    )

@@ -22,7 +22,7 @@ from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, note_near_names, told_state
-from pagectl.terminal.progress import progress
+from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, write_utf8
 from pagefmt.ahead import ahead
 from pagefmt.quantities import count_text
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Unit = tuple[PageToRead, ...]
+Reader = Callable[[Unit], Iterator["tuple[int, T | Damage]"]]
 _AT_ONCE: Final = 4096
 """Rows that are made into texts together."""
 PLAIN: Final = 256 << 10
@@ -161,33 +162,44 @@ class _Decoding:
         return reader(at.page, at.known, at.known.store, form, at.choice, at.origin, part=at.part or WHOLE_FILE)
 
     def read(
-        self, reader: Callable[[Unit], Iterator[tuple[int, T | Damage]]], units: Iterator[Unit], jobs: int = 1,
+        self, reader: Reader[T], units: Callable[[Iterable[PageToRead]], Iterator[Unit]], jobs: int = 1,
         *, beside_output: bool,
     ) -> Iterator[tuple[PageToRead, T]]:  # fmt: skip
-        """What ``reader`` finds, each with which page of its unit it is of, by so many processes; damage is warned
-        of."""
+        """What ``reader`` finds, each with which page of its unit it is of; damage is warned of. So many processes
+        read what can be listed beforehand."""
+        with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
+            if jobs == 1 or not self.sources.listable:
+                yield from self._each_found(reader, units(self.sources), bar)
+                return
+            yield from self._each_found(reader, units(self.sources.in_front()), bar)
+            listed = list(units(self.sources.pages()))
+            if sum(map(_size, listed)) > PLAIN:
+                self.plain = 0
+            with ahead(partial(self._prepared, reader), listed, map(_size, listed), jobs) as results:
+                yield from self._each_found(results, listed, bar)
+
+    def _prepared(self, reader: Reader[T], unit: Unit) -> Iterator[tuple[int, T | Damage]]:
+        return reader(tuple(map(self.sources.prepared, unit)))
+
+    def _each_found(self, reader: Reader[T], units: Iterable[Unit], bar: Progress) -> Iterator[tuple[PageToRead, T]]:
         from pagefmt.pages.frames import Damage
 
-        listed = list(units) if jobs > 1 else ()
-        if sum(map(_size, listed)) > PLAIN:
-            self.plain = 0
-        with (
-            progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar,
-            ahead(reader, listed, map(_size, listed), jobs) as results,
-        ):
-            for unit in listed or units:
-                for n, found in results(unit):
-                    if isinstance(found, Damage):
-                        self.damaged |= unit[n].tell(found)
-                    else:
-                        yield unit[n], found
-                bar.advance(_size(at for at in unit if at.part is None))
+        for unit in units:
+            for n, found in reader(unit):
+                if isinstance(found, Damage):
+                    self.damaged |= unit[n].tell(found)
+                else:
+                    yield unit[n], found
+            bar.advance(_size(at for at in unit if at.part is None))
 
     def read_each(
         self, reader: Callable[[PageToRead], Iterator[T | Damage]], jobs: int = 1
     ) -> Iterator[tuple[PageToRead, T]]:
         """As ``read``, page by page."""
-        units = ((at,) for at in self.sources)
+
+        def units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
+            return ((at,) for at in pages)
+
         return self.read(lambda unit: ((0, found) for found in reader(unit[0])), units, jobs, beside_output=True)
 
     def rows(self, limit: int | None) -> Iterator[tuple[PageToRead, dict[str, Any]]]:
@@ -283,17 +295,17 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
         names,
         located=run.everywhere,
     )
-    if form is DecodeFormat.parquet and shown.limit is None and not output.splits and not run.everywhere:
+    if form is DecodeFormat.parquet and shown.limit is None and not output.splits and run.sources.listable:
         _write_row_groups(run, output, shown.to)
         return
-    reading = run.read(partial(_table_rows, output), _units(run.sources), run.jobs, beside_output=False)
+    reading = run.read(partial(_table_rows, output), _units, run.jobs, beside_output=False)
     output.write(shown.to, run.place, (batch for _, batch in reading), shown.limit)
 
 
 def _write_row_groups(run: _Decoding, output: TableOutput, to: Path | None) -> None:
     """Pages become row groups where they are read."""
     with output.joined(to, run.place) as table:
-        for _, found in run.read(partial(_row_groups, output), _units(run.sources), run.jobs, beside_output=False):
+        for _, found in run.read(partial(_row_groups, output), _units, run.jobs, beside_output=False):
             table.append(found)
 
 
@@ -303,14 +315,17 @@ def _units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
     from pagefmt.columns.row_groups import UNIT
 
     unit: list[PageToRead] = []
+    size = 0
     for each in pages:
-        if unit and not each.is_whole_page():
+        alone = not each.is_whole_page()
+        if unit and (alone or size >= UNIT):
             yield tuple(unit)
-            unit = []
+            unit, size = [], 0
         unit.append(each)
-        if not each.is_whole_page() or _size(unit) >= UNIT:
+        size += each.page.size
+        if alone:
             yield tuple(unit)
-            unit = []
+            unit, size = [], 0
     if unit:
         yield tuple(unit)
 

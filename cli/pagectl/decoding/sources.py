@@ -78,6 +78,24 @@ class PageSources:
     damaged: bool = False
 
     def __iter__(self) -> Iterator[PageToRead]:
+        yield from self.in_front()
+        yield from map(self.prepared, self.pages())
+
+    @property
+    def listable(self) -> bool:
+        """What to read is known before anything was read."""
+        return True
+
+    def in_front(self) -> Iterator[PageToRead]:
+        """What comes before the pages."""
+        yield from ()
+
+    def prepared(self, found: PageToRead) -> PageToRead:
+        """One of ``pages`` with what its lines say of it."""
+        return found
+
+    def pages(self) -> Iterator[PageToRead]:
+        """Of all stores, in their order."""
         for known in each_store(self.place, self.state):
             choice = self.choice.of_store(known.store.address)
             if choice is None:
@@ -102,39 +120,63 @@ class AllSources(PageSources):
     _later: list[tuple[int, PageToRead]] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[PageToRead]:
+        queue = self._delivered_queue
+        if queue is None:
+            yield from PageSources.__iter__(self)
+            return
+        journal = self._journal_parts()
+        yield from self._delivered(journal, queue)
+        self._tell_gone(journal)
+
+    @property
+    def _delivered_queue(self) -> int | None:
+        queues = self.choice.queues if self.in_order and self.choice.outstanding else None
+        return next(iter(queues)) if queues is not None and len(queues) == 1 else None
+
+    @property
+    def listable(self) -> bool:
+        """What is delivered when is found on the way."""
+        return self._delivered_queue is None
+
+    def in_front(self) -> Iterator[PageToRead]:
+        """The journal."""
+        if self._with_journal:
+            journal = self._journal_parts()
+            yield from self._journal(journal, None)
+            self._tell_gone(journal)
+
+    @property
+    def _with_journal(self) -> bool:
+        from pagefmt.outstanding.message_filter import PageRange
+
+        return self.choice.pages == PageRange()
+
+    def _journal_parts(self) -> JournalParts:
         from pagefmt.directory.edition_evidence import likely_writer
         from pagefmt.editions import NEWEST
         from pagefmt.outstanding.journal_parts import JournalParts
-        from pagefmt.outstanding.message_filter import PageRange
         from pagefmt.outstanding.schedules import BrokerStart
 
         edition = self.edition or likely_writer(self.state.bindings, self.state.journal) or NEWEST
-        journal = JournalParts(self.state, self.large, BrokerStart(self.now, edition))
-        (queue,) = self.choice.queues if self.choice.queues is not None and len(self.choice.queues) == 1 else (None,)
-        with_journal = self.choice.pages == PageRange()
-        if self.in_order and self.choice.outstanding and queue is not None:
-            yield from self._delivered(journal, queue, with_journal)
-        else:
-            if with_journal:
-                yield from self._journal(journal, None)
-            for found in PageSources.__iter__(self):
-                yield found._replace(origin=self._origin(found))
+        return JournalParts(self.state, self.large, BrokerStart(self.now, edition))
+
+    def _tell_gone(self, journal: JournalParts) -> None:
         if journal.gone:
             note(f"the broker was done with {count_text(journal.gone, 'message')} of the journal meanwhile: not shown")
 
-    def _delivered(self, journal: JournalParts, queue: int, with_journal: bool) -> Iterator[PageToRead]:
+    def _delivered(self, journal: JournalParts, queue: int) -> Iterator[PageToRead]:
         """All that is read together comes by priority, what has a time at its time."""
         from pagefmt.columns.delivery_order import delivery_order
 
         due, priority, later, times = delivery_order(journal, queue)
         together: list[_Turn] = []
-        if with_journal:
+        if self._with_journal:
             for each in sorted(set(priority.tolist()), reverse=True):
                 together.append(_Turn(-each, True, self._journal(journal, due[priority == each])))
             for n, at in enumerate(times.tolist()):
                 self._later += [(at, part) for part in self._journal(journal, later[n : n + 1])]
         size = 0
-        for found in PageSources.__iter__(self):
+        for found in self.pages():
             if size > self.window:
                 yield from _by_turn(together)
                 together, size = [], 0
@@ -176,6 +218,10 @@ class AllSources(PageSources):
             elif not isinstance(part, JournalPart):
                 self.damaged = True
                 warning(f"{part.why}; {count_text(part.messages, 'message')} of the journal not shown")
+
+    def prepared(self, found: PageToRead) -> PageToRead:
+        """With how its messages stand with their queues."""
+        return found._replace(origin=self._origin(found))
 
     def _origin(self, found: PageToRead, *, apart: bool = False) -> PageOrigin:
         from pagefmt.outstanding.origins import PageOrigin
