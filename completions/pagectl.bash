@@ -370,6 +370,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages xml --properties' |\
         'messages xml --profile' |\
         'messages xml --server' |\
+        'messages import-plan --edition' |\
         'messages import-plan --format' |\
         'messages send --to' |\
         'messages send --queue' |\
@@ -595,7 +596,7 @@ _pagectl_options() {
         'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --jobs --help -h ;;
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --jobs --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
-        'messages import-plan') _pagectl_offer '' --format --help -h ;;
+        'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
         'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
@@ -781,6 +782,7 @@ _pagectl_value() {
         'messages verify --edition' |\
         'messages decode --edition' |\
         'messages find --edition' |\
+        'messages import-plan --edition' |\
         'journal verify --edition' |\
         'large verify --edition' |\
         'queue drop --edition' |\

@@ -520,6 +520,7 @@ complete -c pagectl -n '__pagectl_at messages xml' -l server -x -d 'Messaging se
 complete -c pagectl -n '__pagectl_at messages xml' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages xml' -F
 
+complete -c pagectl -n '__pagectl_at messages import-plan' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at messages import-plan' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at messages import-plan' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages import-plan' -F

@@ -1,12 +1,14 @@
 """What a file for ``artemis data imp`` would bring into a broker, without importing it (docs/spec/messages.md 13).
 
-The file is read in pieces, and nothing of a body is kept.
+The file is read in pieces, and nothing of a body is kept. What arrives, and what the import stops at, is told for the
+importer and the settings of a new broker of an edition.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,20 +16,40 @@ from typing import Final
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from pagefmt.bytes.files import open_regular
+from pagefmt.directory.queue_names import has_wildcards
+from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
 _PIECE: Final = 1 << 18
-_ROOT: Final = "activemq-journal"
+_ROOTS: Final = ("activemq-journal", "hornetq-journal")
 _TYPES: Final = frozenset(("default", "bytes", "map", "object", "stream", "text"))
+_FLOATS: Final = ("float", "double")
+_BYTE, _LONG = (-(1 << 7), 1 << 7), (-(1 << 63), 1 << 63)
 _KINDS: Final = {
-    "boolean": None, "byte": (-(1 << 7), 1 << 7), "short": (-(1 << 15), 1 << 15), "integer": (-(1 << 31), 1 << 31),
-    "long": (-(1 << 63), 1 << 63), "float": None, "double": None, "string": None, "simple-string": None, "bytes": None,
+    "boolean": None, "byte": _BYTE, "short": (-(1 << 15), 1 << 15), "integer": (-(1 << 31), 1 << 31), "long": _LONG,
+    "float": None, "double": None, "string": None, "simple-string": None, "bytes": None,
 }  # fmt: skip
+_NUMBERS: Final = {"id": _LONG, "priority": _BYTE, "expiration": _LONG, "timestamp": _LONG}
 _NULL: Final = "_AMQ_NULL"
-_NUMBER: Final = re.compile(r"[+-]?\d+")
-_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9_=\s-]")
+_NUMBER: Final = re.compile(r"[+-]?0*\d{1,19}", re.ASCII)
+_FLOAT: Final = re.compile(
+    r"[\0-\x20]*[+-]?(NaN|Infinity|((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+    r"|0[xX]([\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)[pP][+-]?\d+)[fFdD]?)[\0-\x20]*",
+    re.ASCII,
+)
+_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9_-]")
 _DUPLICATE_ID: Final = "_AMQ_DUPL_ID"
+_OLD_PREFIXES: Final = ("jms.queue.", "jms.topic.")
+_NO_QUEUE: Final = "__AMQX=-1"
+"""The filter of what 1.x keeps in the place of a queue for a topic."""
+CACHE_SIZE: Final = 20000
+"""Ids of an address that a broker remembers, unless its ``id-cache-size`` says otherwise."""
+MAKES_QUEUES: Final = Edition.ARTEMIS_2_44
+STRICT_BASE64: Final = Edition.ARTEMIS_2_44
+NO_WILDCARDS: Final = Edition.ARTEMIS_2_56
+_FAULTS_KEPT: Final = 100
+_SHOWN: Final = 60
 
 
 class NotJournalXml(PageFmtError):
@@ -36,10 +58,14 @@ class NotJournalXml(PageFmtError):
 
 @dataclass(slots=True)
 class QueueImport:
-    """What one queue would get. ``bytes`` of bodies; ``large``: messages with a body in a file of its own."""
+    """What one queue would get. ``bytes`` of bodies; ``large``: messages with a body in a file of its own.
+
+    ``made``: the file has no binding of it.
+    """
 
     name: str
-    address: str | None
+    address: str
+    made: bool = False
     messages: int = 0
     bytes: int = 0
     large: int = 0
@@ -47,52 +73,130 @@ class QueueImport:
 
 @dataclass(slots=True)
 class ImportPlan:
-    """``queues`` by name. ``duplicates``: messages whose duplicate id another one has; ``without_id``: that have none,
-    and are there twice when the file is imported twice. ``faults``: what the import would fail at or lose, with lines.
+    """``queues`` by name. ``messages`` that are sent; the import ends at ``stop`` (line, what), and does not come to
+    those ``behind``. ``duplicates``: of the sent, dropped by the broker, which has their duplicate id already;
+    ``again``: are there twice when the file is imported twice; ``expired``: are sent, and delivered to nobody.
+    ``faults``: what the import would lose, and ``stop``, with lines.
     """
 
     addresses: int = 0
     messages: int = 0
-    nowhere: int = 0
+    behind: int = 0
     duplicates: int = 0
-    without_id: int = 0
+    again: int = 0
+    expired: int = 0
+    stop: tuple[int, str] | None = None
     queues: dict[str, QueueImport] = field(default_factory=dict)
     faults: list[tuple[int, str]] = field(default_factory=list)
     more_faults: int = 0
 
     def remarks(self) -> Iterator[str]:
         """What is worth knowing before the import."""
-        if self.nowhere:
-            yield f"{count_text(self.nowhere, 'message')} for no queue: imported nowhere"
-        unbound = sorted(queue.name for queue in self.queues.values() if queue.address is None)
+        if self.stop is not None:
+            yield (
+                f"the import stops at line {self.stop[0]}: {count_text(self.messages, 'message')} in front of it "
+                f"arrive, {self.behind} from there on do not"
+            )
+        unbound = sorted(queue.name for queue in self.queues.values() if queue.made)
         if unbound:
-            yield f"not among the bindings, so the broker must have them: {', '.join(unbound)}"
-        if self.without_id:
-            yield f"{count_text(self.without_id, 'message')} without a duplicate id: a second import sends them again"
+            names = ", ".join(map(_short, unbound))
+            yield f"not among the bindings, so the broker makes them, multicast, of an address of that name: {names}"
+        if self.expired:
+            yield f"{count_text(self.expired, 'message')} expired: sent, and not delivered"
+        if self.again:
+            yield (
+                f"{count_text(self.again, 'message')} without a duplicate id, or with one that the broker forgets "
+                "before the file ends: a second import sends them again"
+            )
         if self.duplicates:
             yield f"{count_text(self.duplicates, 'message')} with a duplicate id of another: the broker drops them"
 
 
-_FAULTS_KEPT: Final = 100
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+class _SeenIds:
+    """The duplicate ids of an address that its broker remembers, the oldest first. ``count``: that it has taken."""
+
+    def __init__(self) -> None:
+        self._ids: OrderedDict[str, None] = OrderedDict()
+        self.count = 0
+
+    def take(self, value: str) -> bool:
+        """Whether it is a new one."""
+        if value in self._ids:
+            return False
+        self.count += 1
+        self._ids[value] = None
+        if len(self._ids) > CACHE_SIZE:
+            self._ids.popitem(last=False)
+        return True
+
+
+class _BodySize:
+    """Bytes of a body, as the importer decodes it: what stands before white space, each time."""
+
+    def __init__(self) -> None:
+        self.bytes = self.cut = 0
+        self.wrong = self.in_section = False
+        self._length = self._padding = 0
+
+    def text(self, text: str) -> None:
+        """Some of it, whole or in pieces."""
+        plain = text.strip()
+        if not plain:
+            if self._length and not self.in_section:
+                self._decode()
+            return
+        data = plain.rstrip("=") if plain[-1] == "=" else plain
+        self._padding += len(plain) - len(data)
+        if _NOT_BASE64.search(data) or (self._padding and data and self._padding != len(plain) - len(data)):
+            self.wrong = True
+        self._length += len(data)
+
+    def _decode(self) -> None:
+        self.wrong |= not _fills(self._length, self._padding)
+        if self._length % 4 and not self._padding:
+            self.cut += self._length % 4 - 1
+        self.bytes += self._length * 3 // 4
+        self._length = self._padding = 0
+
+    @property
+    def left(self) -> bool:
+        """Something stands behind the last white space."""
+        return bool(self._length)
+
+
+def _fills(length: int, padding: int) -> bool:
+    return length % 4 != 1 and padding in (0, -length % 4)
+
+
+def _whole(plain: str, padded: str) -> bool:
+    return _fills(len(plain), len(padded) - len(plain))
 
 
 class _PlanReader:
     """Takes the events of the parser."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.plan = path, ImportPlan()
-        self.parser = ParserCreate("UTF-8")
+    def __init__(self, path: Path, edition: Edition) -> None:
+        self.path, self.plan, self._edition = path, ImportPlan(), edition
+        self.parser = ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.EntityDeclHandler = self._entity
+        self._now = int(time.time() * 1000)
         self._depth = 0
-        self._queues: list[str] = []
-        self._size = self._padding = 0
-        self._large = self._identified = False
-        self._ids: Counter[bytes] = Counter()
+        self._in_message = False
+        self._renamed: dict[str, str] = {}
+        self._seen: dict[str, _SeenIds] = {}
+        self._begin({})
 
-    def _fault(self, said: str) -> None:
+    def _fault(self, said: str, *, stops: bool = False) -> None:
+        if stops and self.plan.stop is None:
+            self.plan.stop = self.parser.CurrentLineNumber, said
+        said = f"{said}, the import stops here" if stops else said
         if len(self.plan.faults) < _FAULTS_KEPT:
             self.plan.faults.append((self.parser.CurrentLineNumber, said))
         else:
@@ -103,82 +207,169 @@ class _PlanReader:
 
     def _start(self, name: str, given: dict[str, str]) -> None:
         self._depth += 1
-        if self._depth == 1 and name != _ROOT:
+        name = name.rpartition(":")[2]
+        if self._depth == 1 and name not in _ROOTS:
             raise NotJournalXml(
-                f"{self.path}:{self.parser.CurrentLineNumber}: <{name}> is not <{_ROOT}> of 'artemis data exp'"
+                f"{self.path}:{self.parser.CurrentLineNumber}: <{_short(name)}> is not <{_ROOTS[0]}> of "
+                "'artemis data exp'"
             )
+        if not self._in_message:
+            self._outside(name, given)
+        elif name == "property":
+            self._property(given)
+        elif name == "queue":
+            self._queues.append(self._renamed.get(given.get("name", ""), given.get("name", "")))
+        elif name == "body":
+            self._large = given.get("isLarge", "").lower() == "true"
+            self.parser.CharacterDataHandler = self._body.text
+            self.parser.StartCdataSectionHandler = lambda: setattr(self._body, "in_section", True)
+            self.parser.EndCdataSectionHandler = lambda: setattr(self._body, "in_section", False)
+
+    def _outside(self, name: str, given: dict[str, str]) -> None:
         match name:
             case "address-binding":
                 self.plan.addresses += 1
+                for each in filter(None, given.get("routing-types", "").split(",")):
+                    self._routing(each.strip())
             case "queue-binding":
-                queue = given.get("name", "")
-                self.plan.queues[queue] = QueueImport(queue, given.get("address", ""))
+                self._routing(given.get("routing-type", ""))
+                self._bind(given.get("name", ""), given.get("address", ""))
+            case "binding":
+                self._old_binding(given)
             case "message":
                 self._begin(given)
-            case "property":
-                self._property(given)
-            case "queue":
-                self._queues.append(given.get("name", ""))
-            case "body":
-                self._large = given.get("isLarge") == "true"
-                self.parser.CharacterDataHandler = self._text
+                self._in_message = True
+
+    def _routing(self, given: str) -> None:
+        if given not in ("ANYCAST", "MULTICAST"):
+            self._fault(f"routing type {_short(given) or 'none'}: neither ANYCAST nor MULTICAST", stops=True)
+
+    def _bind(self, queue: str, address: str) -> None:
+        if self.plan.stop is None:
+            self.plan.queues.setdefault(queue, QueueImport(queue, address))
+
+    def _old_binding(self, given: dict[str, str]) -> None:
+        """Of HornetQ and 1.x, whose prefixes go."""
+        address, queue = given.get("address", ""), given.get("queue-name", "")
+        for prefix in _OLD_PREFIXES:
+            address = address.removeprefix(prefix)
+        plain = next((queue.removeprefix(prefix) for prefix in _OLD_PREFIXES if queue.startswith(prefix)), queue)
+        self._renamed[queue] = plain
+        self.plan.addresses += 1
+        if given.get("filter-string", "") != _NO_QUEUE:
+            self._bind(plain, address)
 
     def _begin(self, given: dict[str, str]) -> None:
-        self._queues, self._size, self._padding = [], 0, 0
-        self._large = self._identified = False
+        self._queues: list[str] = []
+        self._body, self._large = _BodySize(), False
+        self._duplicate_id: str | None = None
+        self._name = f"message {_short(given.get('id', '?'))}"
         if given.get("type", "default") not in _TYPES:
-            self._fault(f"message {given.get('id', '?')}: type {given['type']} is taken as default")
-        for key in ("id", "priority", "expiration", "timestamp"):
-            if key in given and not _NUMBER.fullmatch(given[key]):
-                self._fault(f"message {given.get('id', '?')}: {key} {given[key]!r} is no number, the import stops here")
+            self._fault(f"{self._name}: type {_short(given['type'])} is taken as default")
+        for key, bounds in _NUMBERS.items():
+            if key in given and not _fits(given[key], bounds):
+                self._fault(f"{self._name}: {key} {_short(given[key])!r} is no number that fits", stops=True)
+        priority, expiration = given.get("priority", "0"), given.get("expiration", "0")
+        self._refused = _fits(priority, _BYTE) and not _fits(priority, (0, 10))
+        self._expired = _fits(expiration, _LONG) and 0 < int(expiration) < self._now
 
     def _property(self, given: dict[str, str]) -> None:
         name, kind, value = given.get("name", ""), given.get("type", ""), given.get("value", "")
-        if name == _DUPLICATE_ID:
-            self._identified = True
-            self._ids[value.encode()] += 1
+        said = f"property {_short(name)}"
         if kind not in _KINDS:
-            self._fault(f"property {name}: of kind {kind or 'none'}, it is left out")
+            self._fault(f"{said}: of kind {_short(kind) or 'none'}, it is left out")
             return
-        bounds = _KINDS[kind]
-        if bounds is not None and not (_NUMBER.fullmatch(value) and bounds[0] <= int(value[:40]) < bounds[1]):
-            self._fault(f"property {name}: its value is no {kind}, the import stops here")
-
-    def _text(self, text: str) -> None:
-        if _NOT_BASE64.search(text):
-            self._fault("the body is not Base64 of the URL-safe alphabet")
-        content = "".join(text.split())
-        self._size += len(content)
-        self._padding += content.count("=")
+        bounds, plain = _KINDS[kind], value.rstrip("=")
+        if (bounds is not None and not _fits(value, bounds)) or (kind in _FLOATS and not _FLOAT.fullmatch(value)):
+            self._fault(f"{said}: its value is no {kind}", stops=True)
+        if kind == "bytes" and value != _NULL and (_NOT_BASE64.search(plain) or not _whole(plain, value)):
+            stops = self._edition >= STRICT_BASE64
+            self._fault(f"{said}: its value is no Base64" + ", it is left out" * (not stops), stops=stops)
+        if name == _DUPLICATE_ID and value != _NULL:
+            self._duplicate_id = f"{kind == 'bytes'} {value}"
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        if name == "body":
+        name = name.rpartition(":")[2]
+        if name == "body" and self._in_message:
             self.parser.CharacterDataHandler = None
-        elif name == "message":
+            self.parser.StartCdataSectionHandler = self.parser.EndCdataSectionHandler = None
+            if self._body.wrong:
+                self._fault(f"{self._name}: its body is not Base64 of the URL-safe alphabet", stops=True)
+            elif self._body.cut and self._edition < STRICT_BASE64:
+                self._fault(f"{self._name}: its body is cut: {self._body.cut} bytes at its end are lost")
+                self._body.bytes -= self._body.cut
+            elif self._body.left:
+                self._fault(f"{self._name}: no white space behind its body, which the importer loses")
+        elif name == "message" and self._in_message:
+            self._in_message = False
             self._message()
 
     def _message(self) -> None:
         plan = self.plan
+        if plan.stop is None:
+            self._check_queues()
+        if plan.stop is not None:
+            plan.behind += 1
+            return
+        if self._refused:
+            self._fault(f"{self._name}: no broker takes its priority, which is not 0 to 9: it is lost")
+            return
         plan.messages += 1
-        plan.nowhere += not self._queues
-        plan.without_id += not self._identified
+        plan.expired += self._expired
+        first = self._queues[0]
+        address = plan.queues.setdefault(first, QueueImport(first, first, made=True)).address
+        if self._duplicate_id is None:
+            plan.again += 1
+        elif not self._seen.setdefault(address, _SeenIds()).take(self._duplicate_id):
+            plan.duplicates += 1
+            return
         for name in self._queues:
-            queue = plan.queues.setdefault(name, QueueImport(name, None))
+            queue = plan.queues.get(name)
+            if queue is None or queue.address != address:
+                self._fault(f"{self._name}: queue {_short(name)} is none of {_short(address)}: it gets nothing")
+                continue
             queue.messages += 1
-            queue.bytes += self._size * 3 // 4 - self._padding
+            queue.bytes += self._body.bytes
             queue.large += self._large
 
+    def _check_queues(self) -> None:
+        queues = self.plan.queues
+        unknown = next((name for name in self._queues if name not in queues), None)
+        if not self._queues:
+            self._fault(f"{self._name}: for no queue", stops=True)
+        elif unknown is not None and self._edition < MAKES_QUEUES:
+            self._fault(f"{self._name}: queue {_short(unknown)} is not among the bindings", stops=True)
+        elif self._edition >= NO_WILDCARDS and self._queues[0] in queues:
+            address = queues[self._queues[0]].address
+            if has_wildcards(address):
+                self._fault(f"{self._name}: the address {_short(address)} has wildcards", stops=True)
 
-def import_plan(path: Path) -> ImportPlan:
+    def done(self) -> ImportPlan:
+        """Once all was read."""
+        self.plan.again += sum(each.count for each in self._seen.values() if each.count > CACHE_SIZE)
+        return self.plan
+
+    def broken(self, err: ExpatError) -> None:
+        """The file is no XML from here on."""
+        if not self._depth:
+            raise NotJournalXml(f"{self.path}:{err.lineno}: not well-formed XML ({err})") from err
+        self.plan.behind += self._in_message
+        self._fault(f"not well-formed XML ({err})", stops=True)
+
+
+def _fits(value: str, bounds: tuple[int, int]) -> bool:
+    return _NUMBER.fullmatch(value) is not None and bounds[0] <= int(value) < bounds[1]
+
+
+def import_plan(path: Path, edition: Edition = NEWEST) -> ImportPlan:
     """Raises ``NotJournalXml`` and ``NotReadable``."""
-    reader = _PlanReader(path)
+    reader = _PlanReader(path, edition)
     with open(open_regular(path), "rb") as stream:  # noqa: PTH123
         try:
             while piece := stream.read(_PIECE):
                 reader.parser.Parse(piece)
             reader.parser.Parse(b"", True)
         except ExpatError as err:
-            raise NotJournalXml(f"{path}:{err.lineno}: not well-formed XML ({err}); an import stops here") from err
-    reader.plan.duplicates = sum(count - 1 for count in reader._ids.values())
-    return reader.plan
+            reader.broken(err)
+    return reader.done()

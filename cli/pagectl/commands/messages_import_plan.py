@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import TextOrJsonOption
+from pagectl.options.shared import EditionOption, TextOrJsonOption, edition_of
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json, print_table, say
 from pagefmt.quantities import count_text, size_text
@@ -21,20 +21,24 @@ EXAMPLES = (("Before a file is imported", "messages import-plan messages.xml"),)
 
 def command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="XML of 'artemis data exp' or 'messages xml'.")],
+    edition: EditionOption = None,
     form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Show what 'artemis data imp' would make of a file: messages by queue, and what it would lose or stop at.
 
-    Nothing is imported. Ends with status 1 where something would be lost or the import would stop.
+    That of a new broker of the newest edition counts, unless --edition names another. Nothing is imported.
+
+    Ends with status 1 where something would be lost or the import would stop.
     """
+    from pagefmt.editions import NEWEST
     from pagefmt.exchange.xml_reading import import_plan
 
-    plan = import_plan(file)
+    plan = import_plan(file, edition_of(edition) or NEWEST)
     if form is TextOrJson.json:
         print_json(_object(file, plan))
     else:
         _text(plan)
-    return Exit.FOUND if plan.faults or plan.nowhere or plan.duplicates else Exit.OK
+    return Exit.FOUND if plan.faults or plan.duplicates else Exit.OK
 
 
 def _object(file: Path, plan: ImportPlan) -> dict[str, object]:
@@ -42,10 +46,15 @@ def _object(file: Path, plan: ImportPlan) -> dict[str, object]:
         "file": str(file),
         "addresses": plan.addresses,
         "messages": plan.messages,
+        "behind": plan.behind,
+        "stop": plan.stop and {"line": plan.stop[0], "what": plan.stop[1]},
+        "duplicates": plan.duplicates,
+        "again": plan.again,
+        "expired": plan.expired,
         "queues": [
             {
                 "queue": queue.name, "address": queue.address, "messages": queue.messages, "bytes": queue.bytes,
-                "large": queue.large,
+                "large": queue.large, "bound": not queue.made,
             }
             for queue in plan.queues.values()
         ],
@@ -60,7 +69,7 @@ def _text(plan: ImportPlan) -> None:
         print_table(
             ("MESSAGES", "BYTES", "LARGE", "QUEUE", "ADDRESS"),
             [
-                (queue.messages, size_text(queue.bytes), queue.large or "", queue.name, queue.address or "?")
+                (queue.messages, size_text(queue.bytes), queue.large or "", queue.name, queue.address)
                 for queue in plan.queues.values()
             ],
             right=("MESSAGES", "BYTES", "LARGE"),
