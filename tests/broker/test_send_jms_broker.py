@@ -144,7 +144,7 @@ def why(field: str, before: Fields, after: Fields, queue: str) -> str:
         return FILE
     if body and by_amqp and "property _AMQ_LARGE_COMPRESSED" in before.keys() - after.keys():
         return "a compressed body arrives inflated"
-    if field == "body" and all(re.match(r"\d+ bytes 00537", each) for each in (one, other)):
+    if body and all(re.match(r"\d+ bytes 00537", each.get("body", "")) for each in (before, after)):
         return "of a value that the broker does not know clients are given other bytes of the message"
     print(f"     {field}: {one!r} {other!r}")
     return f"DIFFERENT: {field}"

@@ -40,8 +40,8 @@ def compared(
     data: Path, queue: Mapping[str, Any], now: int, edition: Edition | None = None, expired: int | None = None
 ) -> str | None:
     """``"order"``: the queue waits for what the broker delivered, and the order is another where it is left to clocks
-    and consumers: more is in pages than the broker had read by then, or timers of paged messages were over. A longer
-    text says what differs, None: nothing does.
+    and consumers: timers of paged messages were over, or more is in pages than the broker had read by then; it is the
+    same within each priority then. A longer text says what differs, None: nothing does.
 
     ``queue``: of a drain that began at ``now``. What is expired by then (or at ``expired``) is expected elsewhere;
     where it went, what the broker sent there while it was drained has ids of its own.
@@ -61,4 +61,6 @@ def compared(
     one, other = ([each for each in ids if each not in late] for ids in (due, got))
     paged = [mine[each] for each in due if mine[each]["page"] is not None]
     size = sum(each["length"] + (READ_TOGETHER if each["large"] else IN_MEMORY) for each in paged)
-    return "order" if one == other or size > READ_TOGETHER else f"{queue['name']}: delivered {got}, not {due}"
+    by_priority = [sorted(ids, key=lambda each: -mine[each]["priority"]) for ids in (one, other)]
+    read_later = size > READ_TOGETHER and by_priority[0] == by_priority[1]
+    return "order" if one == other or read_later else f"{queue['name']}: delivered {got}, not {due}"
