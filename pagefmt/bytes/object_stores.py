@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 from pagefmt.ahead import stay_alone
 from pagefmt.bytes.trees import FarEntry, FileTree, OpenFile, status_of
 from pagefmt.errors import PageFmtError
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem, NativeFile
@@ -33,7 +34,7 @@ LOST_FOR: Final = 60.0
 """Seconds for which nobody asks it then."""
 _FIRST_WAIT: Final = 0.2
 _ATTEMPTS: Final = 3
-"""Of a request by the AWS library: an action takes several requests."""
+"""Of a request by the AWS library, milliseconds apart: an action takes several requests."""
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 _AZURE: Final = ("enable_tls", "blob_storage_authority", "dfs_storage_authority")
 _HADOOP: Final = ("user", "kerb_ticket", "replication", "buffer_size")
@@ -234,7 +235,7 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
 
 def _amazon(bucket: str, query: str) -> tuple[FileSystem, str]:
     """Small files are written by one request. Its library repeats a request a few times, not for a minute."""
-    from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region
+    from pyarrow.fs import AwsDefaultS3RetryStrategy, S3FileSystem, resolve_s3_region
 
     settings = dict(parse_qsl(query))
     endpoint = next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), None)
@@ -243,7 +244,7 @@ def _amazon(bucket: str, query: str) -> tuple[FileSystem, str]:
         settings["scheme"] = scheme or "https"
     if "endpoint_override" not in settings and "region" not in settings:
         settings["region"] = patiently(lambda: resolve_s3_region(bucket))
-    few = AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS)
+    few = AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
     try:
         return S3FileSystem(**settings, retry_strategy=few, allow_delayed_open=True), bucket
     except (ValueError, OSError) as err:
@@ -273,7 +274,9 @@ def patiently(ask: Callable[[], T]) -> T:
             if said.errno != errno.EIO:
                 raise said from err
             if taken + wait > AGAIN_FOR:
-                raise OSError(errno.EIO, f"{said.strerror} (tried {times} times in {taken:.0f} s)") from err
+                raise OSError(
+                    errno.EIO, f"{said.strerror} (tried {count_text(times, 'time')} in {taken:.0f} s)"
+                ) from err
         time.sleep(wait)
         wait *= 2
 

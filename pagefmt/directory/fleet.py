@@ -13,7 +13,9 @@ from __future__ import annotations
 import csv
 import glob
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
@@ -21,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from pagefmt.bytes.far_paths import FarPath, any_path
 from pagefmt.bytes.files import read_start
-from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.locate import DataLocation, locate
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 
@@ -30,6 +32,7 @@ WITH_CONFIG: Final = (*FIELDS, "config")
 _LIMIT: Final = 64 << 20
 """Bytes of a list: hundreds of thousands of brokers."""
 _PATTERN: Final = frozenset("*?[")
+_AT_ONCE: Final = 16
 
 
 class FleetError(PageFmtError):
@@ -63,7 +66,7 @@ def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequenc
     """
     named = [path for text in paths for path in _matching(any_path(text))]
     found = [FleetEntry(str(path.absolute()), path) for path in named]
-    found += [] if listing is None else _listed(listing, columns)
+    found += [] if listing is None else _listed(any_path(listing), columns)
     twice = [name for name, times in Counter(each.name for each in found).items() if times > 1]
     if twice:
         raise FleetError(f"{twice[0]}: named twice; every broker needs a name of its own")
@@ -74,6 +77,20 @@ def absolute(place: DataLocation) -> DataLocation:
     """The same wherever a task runs."""
     paths: dict[str, Any] = {name: each.absolute() for name, each in place._asdict().items() if isinstance(each, Path)}
     return place._replace(**paths)
+
+
+@contextmanager
+def looked_for(
+    paths: Iterable[Path], find: Callable[[Path], DataLocation] = locate
+) -> Iterator[Callable[[Path], DataLocation]]:
+    """What ``find`` gives for each; below URLs they are looked for many at once. Archives are read one by one."""
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        far = [path for path in paths if isinstance(path, FarPath) and not path.in_archive]
+        ahead = {path: pool.submit(find, path) for path in far}
+        yield lambda path: ahead[path].result() if path in ahead else find(path)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _matching(path: Path) -> list[Path]:
@@ -130,4 +147,4 @@ def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEn
 def _from(folder: Path, text: str) -> Path:
     """What a list names in a folder."""
     path = any_path(text)
-    return path if isinstance(path, FarPath) else any_path(folder / path)
+    return path if isinstance(path, FarPath) or path.is_absolute() else any_path(folder / path)

@@ -20,7 +20,7 @@ from pagefmt.columns.state_tables import SCHEMAS
 from pagefmt.columns.table import TableQuery
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
-from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
+from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate
 from pagefmt.errors import PageFmtError
 from pagefmt.selector import parse
@@ -144,19 +144,19 @@ def _one_of(words: Any, options: Mapping[str, str], name: str, usual: Any) -> An
 def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
     listing = options.get("brokers")
     paths = [*json.loads(options.get("paths", "[]")), *([options["path"]] if options.get("path") else [])]
-    entries = fleet_of(paths, None if listing is None else any_path(listing))
+    entries = fleet_of(paths, None if listing is None else Path(listing))
     if not entries:
         raise BadOption(f"no directory given; name one with load(DIR), or several with the option brokers; {_NO_TABLE}")
     found: list[FleetBroker] = []
-    for entry in entries:
-        try:
-            place = _location(entry.path, options if len(entries) == 1 else {})
-        except LocateError as err:
-            if len(entries) == 1:
-                raise
-            _LOG.warning(str(err))
-            continue
-        found.append(FleetBroker(entry.name, absolute(place), entry.edition))
+    own = options if len(entries) == 1 else {}
+    with looked_for((entry.path for entry in entries), lambda path: _location(path, own)) as place_of:
+        for entry in entries:
+            try:
+                found.append(FleetBroker(entry.name, absolute(place_of(entry.path)), entry.edition))
+            except LocateError as err:
+                if len(entries) == 1:
+                    raise
+                _LOG.warning(str(err))
     if not found:
         raise BadOption("none of the brokers can be read")
     return tuple(found)

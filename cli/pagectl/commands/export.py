@@ -290,7 +290,7 @@ def _fleet(
 ) -> tuple[list[FleetBroker], dict[str, str]]:  # fmt: skip
     """The brokers, and why others cannot be opened. Raises ``CallError`` where there is none."""
     from pagefmt.bytes.far_paths import forget_archives
-    from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
+    from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 
     instance = from_environment()
     usual = [str(instance)] if instance is not None and listing is None and options.broker_xml is None else []
@@ -304,14 +304,16 @@ def _fleet(
         return [FleetBroker(str(place.given.absolute()), absolute(place))], {}
     found: list[FleetBroker] = []
     failed: dict[str, str] = {}
-    for entry in entries:
-        try:
-            found.append(FleetBroker(entry.name, absolute(located(entry.path, options, far=True)), entry.edition))
-        except (CallError, PageFmtError, OSError) as err:
-            if len(entries) == 1:
-                raise
-            failed[entry.name] = describe(err)
-            _warn(f"{entry.name}: {failed[entry.name]}; left out")
+    with looked_for(entry.path for entry in entries) as find:
+        for entry in entries:
+            try:
+                place = located(entry.path, options, far=True, find=find)
+                found.append(FleetBroker(entry.name, absolute(place), entry.edition))
+            except (CallError, PageFmtError, OSError) as err:
+                if len(entries) == 1:
+                    raise
+                failed[entry.name] = describe(err)
+                _warn(f"{entry.name}: {failed[entry.name]}; left out")
     if not found:
         raise CallError(f"none of {len(entries)} brokers can be read")
     forget_archives()  # tasks have their own

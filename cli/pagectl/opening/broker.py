@@ -7,7 +7,7 @@ instance lie; of a data directory, paging directory, store or page that was name
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -47,17 +47,21 @@ class OpenedBroker(NamedTuple):
         return dict.fromkeys(("paging", "journal", "bindings", "large_messages"), "found on disk")
 
 
-def located(given: Path | None, options: BrokerOptions = BrokerOptions(), *, far: bool = False) -> DataLocation:
+def located(
+    given: Path | None, options: BrokerOptions = BrokerOptions(), *, far: bool = False,
+    find: Callable[[Path], DataLocation] = locate,
+) -> DataLocation:  # fmt: skip
     """The directories that a command was pointed at, with a note where it is not obvious what DIR was taken for.
 
-    ``far``: also those below a URL or inside of an archive.
+    ``far``: also those below a URL or inside of an archive, which ``find`` looks for.
     """
-    return open_broker(given, options.broker_xml, options.reading(), far=far).place
+    return open_broker(given, options.broker_xml, options.reading(), far=far, find=find).place
 
 
 def open_broker(
-    given: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool = False
-) -> OpenedBroker:
+    given: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool = False,
+    find: Callable[[Path], DataLocation] = locate,
+) -> OpenedBroker:  # fmt: skip
     """Open what DIR names, with the configuration of ``--broker-xml`` or its own.
 
     Raises ``CallError`` where the two disagree, ``LocateError``, and what reading a configuration raises.
@@ -70,7 +74,7 @@ def open_broker(
         raise CallError(NO_DIR)
     path = any_path(path)
     if isinstance(path, FarPath):
-        return _far(path, far=far, broker_xml=broker_xml)
+        return _far(path, far=far, broker_xml=broker_xml, find=find)
     if broker_xml is not None:
         return _served(path, broker_xml, options)
     if configuration_in(path) is not None or is_configuration(path):
@@ -79,7 +83,9 @@ def open_broker(
     return _data(path, options)
 
 
-def _far(path: FarPath, *, far: bool, broker_xml: Path | None) -> OpenedBroker:
+def _far(
+    path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[Path], DataLocation]
+) -> OpenedBroker:  # fmt: skip
     """What is no local directory: found by its usual names, because no configuration is read there."""
     if not far:
         raise CallError(
@@ -90,7 +96,7 @@ def _far(path: FarPath, *, far: bool, broker_xml: Path | None) -> OpenedBroker:
         raise CallError(f"{path}: --broker-xml goes with a local DIR; name the data directory itself")
     from tempfile import gettempdir
 
-    place = locate(path)
+    place = find(path)
     if not place.obvious:
         note(f"{path} is read as {place.kind}")
     if path.compressed:
