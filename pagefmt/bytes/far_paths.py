@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path, PosixPath
 from typing import Final
 
-from pagefmt.bytes.object_stores import SETTINGS, ObjectStore, check_settings
+from pagefmt.bytes.object_stores import SETTINGS, ObjectStore, check_settings, fsspec_schemes
 from pagefmt.bytes.trees import ARCHIVES, COMPRESSED, FarEntry, FileTree, LocalFile, OpenFile
 from pagefmt.errors import PageFmtError
 
@@ -162,13 +162,17 @@ def any_path(given: str | Path) -> Path:
     if text.startswith("file:"):
         return any_path("/" + text.removeprefix("file:").lstrip("/"))
     url = _URL.fullmatch(text)
-    if url is not None and ("://" in text or url[1] in _SCHEMES):
+    if url is not None and ("://" in text or url[1] in _SCHEMES or _of_fsspec(url[1], text)):
         scheme, authority, path, query = (part or "" for part in url.groups())
         check_settings(scheme, authority, query)
         names = [name for name in path.split("/") if name]
         return FarPath(f"{scheme}:", f"{authority}?{query}" if query else authority, *names)
     path = Path(text)
     return FarPath(path) if _archive_at(path.parts) is not None else path
+
+
+def _of_fsspec(scheme: str, text: str) -> bool:
+    return scheme in fsspec_schemes() and not Path(text).exists()
 
 
 def tree_of(parts: tuple[str, ...]) -> tuple[FileTree, str]:

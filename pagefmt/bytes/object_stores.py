@@ -13,6 +13,9 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
@@ -190,6 +193,14 @@ class _StoredFile(OpenFile):
 
     def close(self) -> None:
         self._file.close()
+
+
+@cache
+def fsspec_schemes() -> frozenset[str]:
+    """None where it is not installed."""
+    if find_spec("fsspec") is None:
+        return frozenset()
+    return frozenset(import_module("fsspec.registry").known_implementations)
 
 
 def refuse_credentials(scheme: str, authority: str) -> None:

@@ -101,6 +101,21 @@ def test_every_case_is_the_local_one(server: ObjectServer, case: GoldenCase, tmp
     assert_equal(case, stored(server, case, tmp_path), [TableContent.MESSAGES])
 
 
+def test_through_fsspec_as_well(tmp_path: Path) -> None:
+    """File systems that pyarrow does not have, also with archives in them."""
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("memory")
+    for case in SOME:
+        system.put(str(case.data()), f"/brokers/{case.name}/", recursive=True)
+        system.put(str(packed(case.data(), tmp_path, "tar.zst")), f"/brokers/{case.name}.tar.zst")
+        assert_equal(case, [f"memory://brokers/{case.name}/data", f"memory://brokers/{case.name}.tar.zst"])
+    (entry,) = fleet_of([f"memory://brokers/{SOME[0].name}*/data"])
+    assert str(entry.path) == f"memory://brokers/{SOME[0].name}/data"
+    url = f"memory://brokers/{SOME[1].name}/data"
+    far, local = (call("pages", "ls", given, "--format", "json") for given in (url, SOME[1].data()))
+    assert far.out.replace(url, "DIR") == local.out.replace(str(SOME[1].data()), "DIR")
+
+
 def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServer) -> None:
     url = server.put(SOME[1].data(), "deleted")
     rows, told = read(url)
