@@ -11,13 +11,12 @@ from pagefmt.columns.amqp import values, walk
 from pagefmt.columns.amqp.identifiers import identifiers
 from pagefmt.columns.amqp.maps import map_array, map_column
 from pagefmt.columns.amqp.parts import AmqpParts, amqp_parts
-from pagefmt.columns.amqp.plan import MIXED
 from pagefmt.columns.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.columns.amqp.values import integers, number_array
 from pagefmt.columns.amqp.walk import ABSENT
 from pagefmt.columns.arrays.repeated import Nulls, RepeatedCache, repeated
 from pagefmt.columns.arrays.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Detail
-from pagefmt.columns.arrays.strings import only_one, readable_texts, slices, with_texts
+from pagefmt.columns.arrays.strings import only_one, slices, text_of_utf8, without_controls
 from pagefmt.columns.core import properties
 from pagefmt.columns.core.alike import alike
 from pagefmt.columns.core.alike_arrays import table_maps
@@ -86,29 +85,23 @@ def _property(found: Structure, name: str) -> ValueColumn:
 
 def body_texts(found: Structure, *, data: bool) -> pa.StringArray:
     """The text of messages whose body is one string value, and of ``data`` that is text to read."""
-    texts = _strings(found)
-    section = found.section(walk.DATA)
-    if not data or section.code == ABSENT:
-        return texts
-    found.regular &= (section.at == ABSENT) | (found.body_kinds() == 1)
-    there = np.flatnonzero(section.at != ABSENT)
-    code, start, size = walk.widths(found.page, section.at[there])
-    binary = values.IS_BINARY[code]
-    rows, read = readable_texts(found.page, start, size, binary)
-    return with_texts(texts, there[rows], read)
-
-
-def _strings(found: Structure) -> pa.StringArray:
-    """The text of messages whose body is one string value."""
-    page, body = found.page, found.section(walk.AMQP_VALUE)
-    if body.code in values.STRINGS and (found.body_kinds() == 1).all():
+    page, body, section = found.page, found.section(walk.AMQP_VALUE), found.section(walk.DATA)
+    one = found.body_kinds() == 1
+    if body.code in values.STRINGS and one.all():
         return values.texts(page, body, found.regular, kinds=values.STRINGS)
-    one = (body.at != ABSENT) & (found.body_kinds() == 1)
-    is_text = one & values.IS_STRING[page.byte(np.where(one, body.at, 0))]
-    code = MIXED if is_text.any() else ABSENT
-    return values.texts(
-        page, ValueColumn(np.where(is_text, body.at, ABSENT), code), found.regular, kinds=values.STRINGS
-    )
+    strings = one & (body.at != ABSENT)
+    code, start, size = walk.widths(page, np.where(strings, body.at, 0))
+    strings &= values.IS_STRING[code]
+    shown = strings.copy()
+    if data and section.code != ABSENT:
+        there = section.at != ABSENT
+        found.regular &= ~there | one
+        code, data_start, data_size = walk.widths(page, np.where(there, section.at, 0))
+        rows, _ = without_controls(page, data_start, data_size, there & values.IS_BINARY[code])
+        shown[rows], start[rows], size[rows] = True, data_start[rows], data_size[rows]
+    texts, bad = text_of_utf8(slices(page, start, size, shown))
+    found.regular[bad & strings] = False
+    return texts
 
 
 def _property_columns(batch: Batch, parts: AmqpParts, found: Structure, known: Columns) -> Columns:
@@ -183,7 +176,7 @@ def _extra(batch: Batch, parts: AmqpParts) -> pa.MapArray:
     batch.regular &= ~present | (page.byte(parts.extra_at) != 0)
     names = properties.keys(page, entries)
     batch.regular &= ~properties.repeated_keys(entries.offsets, names)
-    return map_array(entries.offsets, present, names, properties.value_array(page, entries))
+    return map_array(entries.offsets, present, names.cast(STRING), properties.value_array(page, entries))
 
 
 def _repeated_extra(block: bytes, rows: int) -> pa.MapArray | None:

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from pagefmt.columns.amqp import values
 from pagefmt.columns.amqp.structure import ValueColumn
-from pagefmt.columns.amqp.values import BINARIES, STRINGS, ULONG, by_code, read_integer
+from pagefmt.columns.amqp.values import BINARIES, IS_STRING, STRINGS, ULONG, by_code, read_integer
 from pagefmt.columns.amqp.walk import ABSENT, widths
 from pagefmt.columns.arrays.repeated import Nulls, repeated
 from pagefmt.columns.arrays.schema import STRING
-from pagefmt.columns.arrays.strings import slices, text_of_utf8
+from pagefmt.columns.arrays.strings import slices, text_of_utf8, with_nulls
 from pagefmt.columns.core.parts import uuid_characters
 from pagefmt.messages.amqp_text import binary_text
 from pagefmt.pages.gather import Ints, Mask, PageBytes
@@ -31,12 +31,14 @@ def identifiers(page: PageBytes, value: ValueColumn, regular: Mask) -> tuple[pa.
     n = len(regular)
     if value.code == ABSENT:
         return _NONE(n), _NONE(n)
-    if value.code in STRINGS:
-        return values.texts(page, value, regular, kinds=STRINGS), repeated(("string",), n)
-    there = np.flatnonzero(value.at != ABSENT)
-    rows = [np.flatnonzero(value.at == ABSENT)]
+    present = value.at != ABSENT
+    there = np.flatnonzero(present)
+    codes = page.byte(value.at[there])
+    if value.code in STRINGS or IS_STRING[codes].all():
+        return values.texts(page, value, regular, kinds=STRINGS), with_nulls(repeated(("string",), n), present)
+    rows = [np.flatnonzero(~present)]
     texts, types = [_NONE(len(rows[0]))], [_NONE(len(rows[0]))]
-    for code, here in by_code(page.byte(value.at[there])):
+    for code, here in by_code(codes):
         mine = there[here]
         known = code in _TYPES
         regular[mine] &= known

@@ -180,17 +180,17 @@ def _of_pairs(found: Structure, kind: int, as_given: bool, nulls: bool) -> pa.Ma
 
 
 def _flat(page: PageBytes, pairs: Pairs, regular: Mask, as_given: bool, *, nulls: bool) -> pa.MapArray:
-    names = pair_keys(page, pairs, regular)
+    names, coded = pair_keys(page, pairs, regular)
     column = _pair_values(page, pairs, regular, as_given)
-    regular &= ~properties.repeated_keys(pairs.offsets, names)
+    regular &= ~properties.repeated_keys(pairs.offsets, coded)
     return map_array(pairs.offsets, pairs.present if nulls else None, names, column)
 
 
-def map_array(offsets: Ints, present: Mask | None, names: pa.DictionaryArray, column: pa.StructArray) -> pa.MapArray:
+def map_array(offsets: Ints, present: Mask | None, names: pa.StringArray, column: pa.StructArray) -> pa.MapArray:
     """A map for each message, null where it is not ``present``."""
     narrow = offsets.astype(np.int32)
     mask = None if present is None or bool(present.all()) else np.append(~present, False)
-    return pa.MapArray.from_arrays(pa.array(narrow, mask=mask), names.cast(STRING), column, type=PROPERTIES)
+    return pa.MapArray.from_arrays(pa.array(narrow, mask=mask), names, column, type=PROPERTIES)
 
 
 def _pair_values(page: PageBytes, pairs: Pairs, regular: Mask, as_given: bool) -> pa.StructArray:

@@ -170,11 +170,11 @@ def raw_keys(page: PageBytes, pairs: Pairs, regular: Mask) -> pa.DictionaryArray
     return coded
 
 
-def pair_keys(page: PageBytes, pairs: Pairs, regular: Mask) -> pa.DictionaryArray:
-    """The names of the entries, each distinct one decoded once."""
+def pair_keys(page: PageBytes, pairs: Pairs, regular: Mask) -> tuple[pa.StringArray, pa.DictionaryArray]:
+    """The names of the entries as text, and as ``raw_keys``."""
     coded = raw_keys(page, pairs, regular)
     names, bad = text_of_utf8(coded.dictionary)
     if bad.any():
         regular[pairs.owners()[bad[np.asarray(coded.indices)]]] = False
         names = names.fill_null("")
-    return pa.DictionaryArray.from_arrays(coded.indices, names)
+    return names.take(coded.indices), coded

@@ -27,6 +27,8 @@ def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None
     n = len(start)
     if n == 0:
         return pa.array([], pa.binary())
+    if valid is not None and not valid.any():
+        return pa.nulls(n, pa.binary())
     if valid is not None and bool(valid.all()):
         valid = None
     if valid is None and bool((length == length[0]).all()):
@@ -204,19 +206,24 @@ _CONTROL = np.zeros(256, bool)
 _CONTROL[[*range(9), 11, 12, *range(14, 32), 127]] = True
 
 
-def readable_texts(page: PageBytes, start: Ints, length: Ints, wanted: Mask) -> tuple[Ints, pa.StringArray]:
-    """The rows of ``wanted`` whose bytes are text to read (``body_text.readable``), and these texts."""
+def without_controls(page: PageBytes, start: Ints, length: Ints, wanted: Mask) -> tuple[Ints, pa.BinaryArray]:
+    """The rows of ``wanted`` whose bytes are text to read if they are text (``body_text.readable``), and these."""
     rows = np.flatnonzero(wanted & (length > 0))
     if not len(rows):
-        return rows, pa.array([], pa.string())
+        return rows, pa.array([], pa.binary())
     raw = slices(page, start[rows], length[rows])
     at, content = _parts(raw)
-    # few bytes are looked at one by one
-    control = np.flatnonzero((content < 32) | (content == 127))
+    # few bytes are looked at one by one: those below 32 and above 126
+    control = np.flatnonzero(content - np.uint8(32) > 94)
     plain = np.ones(len(rows), bool)
     plain[np.searchsorted(at, control[_CONTROL[content[control]]], "right") - 1] = False
-    texts, bad = text_of_utf8(raw if plain.all() else raw.filter(pa.array(plain)))
-    rows = rows[plain]
+    return (rows, raw) if plain.all() else (rows[plain], raw.filter(pa.array(plain)))
+
+
+def readable_texts(page: PageBytes, start: Ints, length: Ints, wanted: Mask) -> tuple[Ints, pa.StringArray]:
+    """The rows of ``wanted`` whose bytes are text to read (``body_text.readable``), and these texts."""
+    rows, raw = without_controls(page, start, length, wanted)
+    texts, bad = text_of_utf8(raw)
     return (rows[~bad], texts.filter(pa.array(~bad))) if bad.any() else (rows, texts)
 
 
