@@ -7,6 +7,7 @@ Headers that were destroyed are put right from the records behind them, which na
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -33,6 +34,7 @@ from pagefmt.journal.scan import ALIGNMENT, TornRecords, scan
 
 FORMAT: Final = 2
 _CANDIDATES: Final = 16
+_PIECE: Final = 1 << 18
 _NEAR: Final = 1 << 20
 """File ids rise one by one: one that is so far above all others is damage."""
 
@@ -126,20 +128,19 @@ def _stated_id(buf: bytes | memoryview) -> int | None:
     import numpy as np
 
     raw = np.frombuffer(buf, np.uint8)
-    if len(raw) < HEADER.size + 23:
-        return None
-    inner = raw[HEADER.size : -8]
-    starts = np.flatnonzero((inner >= min(RecordKind)) & (inner <= max(RecordKind))) + HEADER.size
-    if not len(starts):
-        return None
-    stated = np.zeros(len(starts), np.int64)
-    for n in range(1, 5):
-        stated = stated << 8 | raw[starts + n]
-    ids, counts = np.unique(stated, return_counts=True)
-    likely = ids[np.argsort(-counts, kind="stable")][:_CANDIDATES]
+    found: Counter[int] = Counter()
+    for at in range(HEADER.size, len(raw) - 8, _PIECE):
+        piece = raw[at : min(at + _PIECE, len(raw) - 8)]
+        starts = np.flatnonzero((piece >= min(RecordKind)) & (piece <= max(RecordKind))) + at
+        stated = np.zeros(len(starts), np.int64)
+        for n in range(1, 5):
+            stated = stated << 8 | raw[starts + n]
+        ids, counts = np.unique(stated, return_counts=True)
+        most = np.argsort(-counts, kind="stable")[:_CANDIDATES]
+        found.update(dict(zip(ids[most].tolist(), counts[most].tolist(), strict=True)))
     firsts = {
-        int(each): first.at
-        for each in likely.tolist()
+        each: first.at
+        for each, _ in found.most_common(_CANDIDATES)
         if 0 < each < 1 << 31
         and (first := next(scan(buf, JournalHeader(FORMAT, 0, each), TornRecords()), None)) is not None
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tracemalloc
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -170,6 +171,19 @@ def test_a_folder_under_the_name_of_a_journal_file_is_left_out(tmp_path: Path) -
     assert recover(within(data), new).mends
     assert all(path.is_file() for path in (new / "bindings").iterdir())
     assert load_place(within(new)).known.unknown_bindings is None
+
+
+def test_what_looks_like_records_takes_no_memory(tmp_path: Path) -> None:
+    """A file without a header, with two million places at which a record could begin."""
+    data = GoldenCase("2.56.0", "tx").copy(tmp_path)
+    noise = b"\x0b\xff\xff\xff\xff" * (2 << 20)
+    (data / "journal" / "activemq-data-99.amq").write_bytes(bytes(16) + noise)
+    tracemalloc.start()
+    plan = plan_recovery(within(data))
+    _, highest = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "activemq-data-99.amq" in {step.file for step in plan.steps}
+    assert highest < len(noise) + (16 << 20)
 
 
 def test_a_folder_without_any_directory_is_refused(tmp_path: Path) -> None:
