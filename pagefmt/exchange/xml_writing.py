@@ -25,15 +25,18 @@ from pagefmt.messages.values import TypedValue, ValueKind
 
 PIECE: Final = 48 * 1024
 """Bytes of a large body in one piece."""
-_TYPES: Final = {2: "object", 3: "text", 4: "bytes", 5: "map", 6: "stream"}
+_TOGETHER: Final = 1 << 18
+"""Characters that are written in one go."""
+TYPES: Final = {2: "object", 3: "text", 4: "bytes", 5: "map", 6: "stream"}
 _KINDS: Final = {
     ValueKind.NULL: "bytes", ValueKind.BOOLEAN: "boolean", ValueKind.BYTE: "byte", ValueKind.SHORT: "short",
     ValueKind.INT: "integer", ValueKind.LONG: "long", ValueKind.FLOAT: "float", ValueKind.DOUBLE: "double",
     ValueKind.STRING: "simple-string", ValueKind.BYTES: "bytes",
 }  # fmt: skip
-_NULL: Final = "_AMQ_NULL"
-_UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NOT_PLAIN: Final = re.compile(r"[^ !#-%'-;=?-~]")
+NULL_TEXT: Final = "_AMQ_NULL"
+"""Stands for null."""
+UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_PLAIN: Final = re.compile(r"[^ !#-%'-;=?-~]")
 _ESCAPED: Final = str.maketrans({
     "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;",
 })  # fmt: skip
@@ -52,11 +55,13 @@ class JournalXml:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        out.write('<?xml version="1.0" encoding="UTF-8"?>\n<activemq-journal>\n')
+        self._waiting: list[str] = []
+        self._size = 0
+        self._write('<?xml version="1.0" encoding="UTF-8"?>\n<activemq-journal>\n')
 
     def bindings(self, found: Bindings, queues: Iterable[int]) -> None:
         """``queues``: the ids of those that are wanted, with their addresses."""
-        self._out.write("   <bindings>\n")
+        self._write("   <bindings>\n")
         wanted = [found.queues[queue] for queue in queues]
         names = {queue.address for queue in wanted}
         for address in found.addresses.values():
@@ -69,38 +74,53 @@ class JournalXml:
                 ("address", queue.address), ("filter-string", queue.filter or ""), ("name", queue.name),
                 ("id", str(queue.id)), ("routing-type", queue.routing or "MULTICAST"),
             ])  # fmt: skip
-        self._out.write("   </bindings>\n   <messages>\n")
+        self._write("   </bindings>\n   <messages>\n")
+
+    def text(self, finished: str) -> None:
+        """Messages that are written already."""
+        self._write(finished)
+
+    def _write(self, text: str) -> None:
+        self._waiting.append(text)
+        self._size += len(text)
+        if self._size >= _TOGETHER:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._out.write("".join(self._waiting))
+        self._waiting.clear()
+        self._size = 0
 
     def message(self, one: XmlMessage) -> list[str]:
         """Writes it; returns what the document does not hold, a sentence each."""
         form, lost = one.form, list(one.form.lost)
-        user = "" if form.user_id is None else f' user-id="{_text(form.user_id)}"'
+        user = "" if form.user_id is None else f' user-id="{xml_text(form.user_id)}"'
         out = [
             f'      <message id="{form.id}" priority="{form.priority}" expiration="{form.expiration}"'
-            f' timestamp="{form.timestamp}" type="{_TYPES.get(form.type, "default")}"{user}>\n'
+            f' timestamp="{form.timestamp}" type="{TYPES.get(form.type, "default")}"{user}>\n'
             "         <properties>\n"
         ]
         for name, typed in form.properties.items():
             kind = typed.kind
-            lead, close, unfit = _frame(name, kind)
+            lead, close, unfit = property_frame(name, kind)
             if not close:
                 lost.append(f"property {name}: of kind {kind.value}")
                 continue
-            text = _value(typed)
-            if kind is ValueKind.STRING and _NOT_PLAIN.search(text):
-                unfit = unfit or _UNFIT.search(text) is not None
-                text = _text(text)
-            elif text == _NULL and kind is ValueKind.STRING:
+            text = value_text(typed)
+            if kind is ValueKind.STRING and NOT_PLAIN.search(text):
+                unfit = unfit or UNFIT.search(text) is not None
+                text = xml_text(text)
+            elif text == NULL_TEXT and kind is ValueKind.STRING:
                 lost.append(f"property {name}: its text stands for null")
             if unfit:
                 lost.append(f"property {name}: characters that XML does not allow")
             out += (lead, text, close)
-        out += ("         </properties>\n         <queues>\n", _queues(one.queues), "         </queues>\n")
+        out += ("         </properties>\n         <queues>\n", queue_elements(one.queues), "         </queues>\n")
         if one.large is None:
             out += ("         <body>\n            ", _cdata(form.body), "\n         </body>\n      </message>\n")
-            self._out.write("".join(out))
+            self._write("".join(out))
         else:
-            self._out.write("".join(out))
+            self._write("".join(out))
             self._large_body(one.large)
         if not form.durable:
             lost.append("it becomes durable")
@@ -108,47 +128,50 @@ class JournalXml:
 
     def end(self) -> None:
         """Behind the last message."""
-        self._out.write("   </messages>\n</activemq-journal>\n")
+        self._write("   </messages>\n</activemq-journal>\n")
+        self._flush()
 
     def _large_body(self, pieces: Iterable[bytes]) -> None:
-        self._out.write('         <body isLarge="true">\n')
+        self._write('         <body isLarge="true">\n')
         for piece in pieces:
             for at in range(0, len(piece), PIECE):
-                self._out.write(f"            {_cdata(piece[at : at + PIECE])}\n")
-        self._out.write("         </body>\n      </message>\n")
+                self._write(f"            {_cdata(piece[at : at + PIECE])}\n")
+        self._write("         </body>\n      </message>\n")
 
     def _empty(self, name: str, attributes: list[tuple[str, str]]) -> None:
-        self._out.write(f"      <{name}{_written(attributes)}/>\n")
+        self._write(f"      <{name}{_written(attributes)}/>\n")
 
 
 @lru_cache(maxsize=1 << 10)
-def _frame(name: str, kind: ValueKind) -> tuple[str, str, bool]:
+def property_frame(name: str, kind: ValueKind) -> tuple[str, str, bool]:
     """What stands around the value of a property, nothing where no kind fits; whether its name has to be changed."""
     if kind not in _KINDS:
         return "", "", False
-    lead = f'            <property name="{_text(name)}" value="'
-    return lead, f'" type="{_KINDS[kind]}"/>\n', _UNFIT.search(name) is not None
+    lead = f'            <property name="{xml_text(name)}" value="'
+    return lead, f'" type="{_KINDS[kind]}"/>\n', UNFIT.search(name) is not None
 
 
 @lru_cache(maxsize=1 << 10)
-def _queues(names: tuple[str, ...]) -> str:
-    return "".join(f'            <queue name="{_text(name)}"/>\n' for name in names)
+def queue_elements(names: tuple[str, ...]) -> str:
+    """One for each queue."""
+    return "".join(f'            <queue name="{xml_text(name)}"/>\n' for name in names)
 
 
 def _written(attributes: list[tuple[str, str]]) -> str:
-    return "".join([f' {name}="{_text(value)}"' for name, value in attributes])
+    return "".join([f' {name}="{xml_text(value)}"' for name, value in attributes])
 
 
-def _text(value: str) -> str:
-    return _UNFIT.sub("�", value).translate(_ESCAPED) if _NOT_PLAIN.search(value) else value
+def xml_text(value: str) -> str:
+    """Of an attribute; U+FFFD for what XML does not allow."""
+    return UNFIT.sub("�", value).translate(_ESCAPED) if NOT_PLAIN.search(value) else value
 
 
 def _cdata(content: bytes) -> str:
     return f"<![CDATA[{urlsafe_b64encode(content).decode('ascii')}]]>"
 
 
-def _value(typed: TypedValue) -> str:
-    """Of whole numbers and texts their text."""
+def value_text(typed: TypedValue) -> str:
+    """As it stands in the document, without escapes; of whole numbers and texts their text."""
     written = _WRITTEN.get(typed.kind)
     return str(typed.value) if written is None else written(typed.value)
 
@@ -165,7 +188,7 @@ def _java(number: str) -> str:
 
 
 _WRITTEN: Final[dict[ValueKind, Callable[[Any], str]]] = {
-    ValueKind.NULL: lambda _: _NULL, ValueKind.BOOLEAN: lambda value: "true" if value else "false",
+    ValueKind.NULL: lambda _: NULL_TEXT, ValueKind.BOOLEAN: lambda value: "true" if value else "false",
     ValueKind.BYTES: lambda value: urlsafe_b64encode(value).decode("ascii"), ValueKind.FLOAT: _single,
     ValueKind.DOUBLE: lambda value: _java(repr(value)),
 }  # fmt: skip

@@ -208,8 +208,11 @@ class JournalColumns:
             file = self.files[number]
             opened = open_file(file.path)
             try:
+                first, end = min(at for _, _, at in wanted), max(at + size for _, size, at in wanted)
+                near = end - first <= 2 * sum(size for _, size, _ in wanted)
+                whole = opened.read_at(end - first, first) if near else b""
                 for each, size, at in wanted:
-                    found[each] = opened.read_at(size, at)
+                    found[each] = whole[at - first : at - first + size] if near else opened.read_at(size, at)
                     if len(found[each]) != size:
                         raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
                 if opened.read_at(HEADER.size, 0) != encode_header(file.stated or file.header):

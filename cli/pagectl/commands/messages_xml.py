@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -17,6 +18,7 @@ from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagectl.decoding.sources import PageToRead
+    from pagefmt.columns.xml_texts import Routing
     from pagefmt.directory.bindings import Bindings
     from pagefmt.exchange.xml_writing import JournalXml
     from pagefmt.messages.large import LargeMessages
@@ -101,51 +103,77 @@ class _Account:
             warning(f"{count_text(self.doubt, 'message')} in doubt left out: prepared transactions wait for their end")
 
 
+class _WaitingQueues(NamedTuple):
+    """Queues that wait for a message; ``doubt``: none does for sure. ``wildcards``: one has an address with them."""
+
+    names: tuple[str, ...]
+    doubt: bool
+    wildcards: bool
+
+
 def _page(
     at: PageToRead, xml: JournalXml, bindings: Bindings, wanted: frozenset[int] | None, large: LargeMessages | None,
     done: _Account,
 ) -> None:  # fmt: skip
     from pagefmt.bytes.files import NotReadable
     from pagefmt.bytes.wire import Undecodable
-    from pagefmt.directory.queue_names import has_wildcards
-    from pagefmt.exchange.xml_writing import xml_message
+    from pagefmt.columns.xml_texts import XmlTexts, xml_items
+    from pagefmt.exchange.xml_writing import queue_elements, xml_message
     from pagefmt.messages.amqp_message import AmqpMessageBase
     from pagefmt.messages.values import NULL, ValueKind
-    from pagefmt.outstanding.ack_state import LIVE, AckState
     from pagefmt.pages.frames import Damage
-    from pagefmt.pages.page import open_page
 
     rule = at.known.rule(at.page.number)
     if rule is None:
         done.failed.append(f"{at.known.store.folder}: it is not known what its queues wait for")
         return
-    with open_page(at.page) as opened:
-        for number, record in opened.records():
-            if isinstance(record, Damage):
-                done.damaged |= at.tell(record)
-                continue
-            states = rule.ack_states(number, record.tx, record.queues)
-            mine = [(queue, state) for queue, state in states if wanted is None or queue in wanted]
-            names = tuple(
-                bindings.queues[queue].name
-                for queue, state in mine
-                if state is AckState.OUTSTANDING and queue in bindings.queues
-            )
-            if not names:
-                done.doubt += any(state in LIVE and state is not AckState.OUTSTANDING for _, state in mine)
-                continue
-            try:
-                one = xml_message(record.message, names, large)
-                lost = xml.message(one)
-            except (Undecodable, NotReadable) as err:
-                done.failed.append(f"message {record.message.id}: {err}")
-                continue
-            done.messages += 1
-            id_kind = one.form.properties.get("JMSCorrelationID", NULL).kind
-            done.ids_of_bytes += isinstance(record.message, AmqpMessageBase) and id_kind is ValueKind.BYTES
-            found = (bindings.queues[queue] for queue, _ in mine if queue in bindings.queues)
-            if any(each.name in names and has_wildcards(each.address) for each in found):
-                lost.append(_WILDCARDS)
-            done.lost.update(list(dict.fromkeys(lost)))
-        if opened.damage is not None:
-            done.damaged |= at.tell(opened.damage)
+
+    waiting = cache(lambda routing: _waiting(routing, bindings, wanted))
+
+    def count(routing: Routing, messages: int, lost: list[str]) -> None:
+        names, doubt, wildcards = waiting(routing)
+        done.doubt += doubt * messages
+        if names:
+            done.messages += messages
+            done.lost.update(dict.fromkeys([*lost, *([_WILDCARDS] if wildcards else [])], messages))
+
+    def elements(routing: Routing) -> str | None:
+        names = waiting(routing).names
+        return queue_elements(names) if names else None
+
+    for found in xml_items(at.page, rule, elements):
+        if isinstance(found, Damage):
+            done.damaged |= at.tell(found)
+        elif isinstance(found, XmlTexts):
+            xml.text(found.text)
+            for routing, messages in found.counts:
+                count(routing, messages, [])
+        else:
+            record, routing = found
+            names = waiting(routing).names
+            lost: list[str] = []
+            if names:
+                try:
+                    one = xml_message(record.message, names, large)
+                    lost = xml.message(one)
+                except (Undecodable, NotReadable) as err:
+                    done.failed.append(f"message {record.message.id}: {err}")
+                    continue
+                id_kind = one.form.properties.get("JMSCorrelationID", NULL).kind
+                done.ids_of_bytes += isinstance(record.message, AmqpMessageBase) and id_kind is ValueKind.BYTES
+            count(routing, 1, lost)
+
+
+def _waiting(routing: Routing, bindings: Bindings, wanted: frozenset[int] | None) -> _WaitingQueues:
+    from pagefmt.directory.queue_names import has_wildcards
+    from pagefmt.outstanding.ack_state import LIVE, AckState
+
+    mine = [(queue, state) for queue, state in routing if wanted is None or queue in wanted]
+    found = [bindings.queues[queue] for queue, _ in mine if queue in bindings.queues]
+    names = tuple(
+        bindings.queues[queue].name
+        for queue, state in mine
+        if state is AckState.OUTSTANDING and queue in bindings.queues
+    )
+    doubt = not names and any(state in LIVE and state is not AckState.OUTSTANDING for _, state in mine)
+    return _WaitingQueues(names, doubt, any(each.name in names and has_wildcards(each.address) for each in found))
