@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Final
 
 from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeFile, LargeMessages
 from pagefmt.messages.persisters import AMQP_LARGE
+
+_TOGETHER: Final = 256
+"""Messages of the journal that are read in one go."""
 
 
 def named_by_journal(journal: MessageJournal, bodies: Collection[int] | None = None) -> dict[int, int]:
@@ -22,14 +27,20 @@ def named_by_journal(journal: MessageJournal, bodies: Collection[int] | None = N
     """
     columns = journal.loaded.columns
     wanted = (RecordType.ADD_LARGE_MESSAGE, RecordType.ADD_MESSAGE_PROTOCOL)
-    rows = [*journal.loaded.rows_of(*wanted), *(row for branch in journal.loaded.prepared for row in branch.rows)]
-
-    def large(row: int) -> bool:
-        if columns.types[row] != RecordType.ADD_MESSAGE_PROTOCOL:
-            return columns.types[row] == RecordType.ADD_LARGE_MESSAGE
-        return columns.body(row)[:1] == bytes((AMQP_LARGE,)) if bodies is None else columns.ids[row] in bodies
-
-    return {columns.ids[row]: row for row in rows if large(row)}
+    prepared = (Numbers(branch.rows) for branch in journal.loaded.prepared)
+    found: dict[int, int] = {}
+    for every in (journal.loaded.rows_of(*wanted), *prepared):
+        for start in range(0, len(every), _TOGETHER):
+            rows = every.between(start, min(start + _TOGETHER, len(every)))
+            some = [*zip(rows.tolist(), columns.types.at(rows).tolist(), columns.ids.at(rows).tolist(), strict=True)]
+            unsure = [row for row, kind, _ in some if kind == RecordType.ADD_MESSAGE_PROTOCOL]
+            if bodies is None:
+                read = zip(unsure, columns.bodies(unsure), strict=True)
+                says = {row for row, body in read if body[:1] == bytes((AMQP_LARGE,))}
+            else:
+                says = {row for row, kind, message in some if message in bodies}.intersection(unsure)
+            found.update((message, row) for row, kind, message in some if kind == wanted[0] or row in says)
+    return found
 
 
 def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) -> Iterator[Finding]:
