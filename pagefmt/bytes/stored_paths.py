@@ -215,7 +215,11 @@ def claimed(folder: StoredPath) -> Iterator[None]:
     for a while is of a process that was killed. Raises ``OSError``.
     """
     claim = _Claim(folder / f"{_CLAIM}{uuid.uuid4().hex[:12]}")
-    claim.begin()
+    try:
+        claim.begin()
+    except OSError as err:
+        err.filename = str(folder.parent)
+        raise
     try:
         if _alive(others := {path: path.read_text() for path in folder.glob(f"{_CLAIM}*") if path != claim.path}):
             raise OSError(errno.EBUSY, "another process is writing it", str(folder.parent))

@@ -230,6 +230,12 @@ def test_a_store_that_refuses_ends_the_export(server: ObjectServer) -> None:
     assert (out / "_SUCCESS").exists() and rows(out) == before and not [*out.rglob("_temporary")]
 
 
+def test_a_bucket_that_is_not_there_is_named(server: ObjectServer) -> None:
+    url = server.direct("s3://nobody/x?")
+    answer = call("export", SOUND.data(), "--to", url, "--incremental")
+    assert answer.status == 2 and answer.err == "pagectl: s3://nobody/x: no such bucket\n"
+
+
 @pytest.mark.usefixtures("hurried")
 def test_of_two_writers_one_is_refused(server: ObjectServer) -> None:
     """As long as the other says that it writes."""
