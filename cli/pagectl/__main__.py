@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from typing import Any
 
@@ -27,6 +28,9 @@ def main() -> None:
 
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os._exit(answer(sys.argv[2:]))
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # while modules are imported nothing has to be tidied up: Ctrl-C ends the program without a traceback
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
     # numpy starts threads for linear algebra, which nothing here has: half of the time that its import takes
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -11,6 +11,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -265,6 +266,14 @@ def test_ctrl_c_ends_it_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     assert "Traceback" not in err
     assert "interrupted" in err
     assert list(target.iterdir()) == []
+
+
+def test_ctrl_c_during_the_start_has_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    call = [sys.executable, "-m", "pagectl", "pages", "ls", BASIC.data()]
+    done = subprocess.run(call, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 def test_a_full_disk_is_an_error_not_a_success() -> None:

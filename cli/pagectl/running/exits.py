@@ -34,7 +34,7 @@ class EndedBySignal(KeyboardInterrupt):
 
 
 def tidy_up_on_signals() -> None:
-    """SIGTERM and SIGHUP end the program as Ctrl-C does, unless they were ignored (``nohup``) when it was started."""
+    """From now on Ctrl-C, SIGTERM and SIGHUP end the program in order, unless they are ignored (``nohup``)."""
     import signal
 
     def end(number: int, _: object) -> None:
@@ -43,6 +43,8 @@ def tidy_up_on_signals() -> None:
     for each in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(each) is signal.SIG_DFL:
             signal.signal(each, end)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class CallError(Exception):
