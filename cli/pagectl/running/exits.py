@@ -106,7 +106,7 @@ def describe(err: BaseException) -> str:
     """One line for an error: our own errors speak for themselves, the system's get the file's name."""
     if isinstance(err, OSError):
         name = f"{err.filename}: " if err.filename else ""
-        of_the_system = err.errno is not None and err.strerror == os.strerror(err.errno)
+        of_the_system = err.errno is not None and os.strerror(err.errno) in str(err.strerror)
         advice = f"; {_ADVICE[err.errno]}" if of_the_system and err.errno in _ADVICE else ""
         return f"{name}{err.strerror or err}{advice}"
     text = " ".join(str(err).split())
