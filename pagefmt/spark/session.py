@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -106,9 +108,30 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     settings = SparkConf().setAppName(name).setMaster(master)
     settings.setAll([*_settings(is_local(master)).items(), *conf.items()])
     try:
+        with _signals_afterwards():
+            SparkContext._ensure_initialized(conf=settings)
         return SparkContext.getOrCreate(settings)
     except Exception as err:
         raise NoSpark(f"Spark does not start with JAVA_HOME={home}: {cause(err)}") from err
+
+
+@contextmanager
+def _signals_afterwards() -> Iterator[None]:
+    """Signals that end the program do so behind the block: stopped while it starts Java, PySpark leaves it running."""
+    came: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {each: handler for each in numbers if callable(handler := signal.getsignal(each))}
+    for each in before:
+        signal.signal(each, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    for number in came:
+        signal.raise_signal(number)
 
 
 def is_local(master: str) -> bool:

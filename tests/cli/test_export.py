@@ -8,7 +8,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -278,6 +278,37 @@ def test_a_killed_export_leaves_no_table_and_the_next_run_is_clean(tmp_path: Pat
     assert not partial_of(out).exists()
     assert {path.suffix or path.name for path in out.iterdir()} == {"_SUCCESS", ".parquet"}
     assert pq.read_table(out).num_rows == messages
+
+
+def session_of(leader: int) -> set[int]:
+    """Processes of a session that run."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == leader and fields[0] != "Z":
+                found.add(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found by /proc")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_stopped_while_java_starts_it_leaves_none_behind(how: signal.Signals, tmp_path: Path) -> None:
+    running = started("export", SOUND.data(), "--to", tmp_path / "out", "--master", "local[1]")
+    deadline = time.monotonic() + 120
+    while session_of(running.pid) <= {running.pid} and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.send_signal(how)
+    try:
+        _, complained = running.communicate(timeout=120)
+        assert (running.returncode, complained.count("\n")) == (128 + how, 1), complained
+        while session_of(running.pid) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not session_of(running.pid)
+    finally:
+        for process in session_of(running.pid):
+            os.kill(process, signal.SIGKILL)
+    assert not list(tmp_path.iterdir())
 
 
 def partial_of(out: Path) -> Path:
