@@ -129,6 +129,8 @@ def _packed(numbers: Ints) -> _PackedNumbers:
     """Rows often are one behind the other: then what they are over that takes less."""
     import numpy as np
 
+    if numbers.min() < np.iinfo(np.int64).min + len(numbers):
+        return _over(numbers, 0)
     steady = numbers - np.arange(len(numbers))
     return min(_over(numbers, 0), _over(steady, 1), key=lambda part: 0 if part.over is None else part.over.itemsize)
 

@@ -38,3 +38,10 @@ def test_what_is_put_in_comes_out(data: st.DataObject) -> None:
         assert (packed.at(rows.astype(np.int32)) == expected[rows]).all()
         assert [packed[row] for row in rows[:50].tolist()] == expected[rows[:50]].tolist()
     assert (packed.between(len(packed) // 3, len(packed)) == expected[len(expected) // 3 :]).all()
+
+
+def test_the_least_numbers_behind_the_largest() -> None:
+    """One behind the other only where numbers that do not fit go on from the other end."""
+    numbers = [MOST - TOGETHER] + [LEAST] * (TOGETHER - 1)
+    packed = Numbers(numbers)
+    assert list(packed) == numbers and [packed[row] for row in range(TOGETHER)] == numbers
