@@ -93,6 +93,8 @@ class FarPath(PosixPath):
             return self.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return 0
+        except OSError as err:
+            raise type(err)(err.errno, err.strerror, err.filename or str(self)) from err
 
     def exists(self, *, follow_symlinks: bool = True) -> bool:
         """Raises ``OSError`` where nobody knows."""

@@ -58,7 +58,9 @@ _FINAL: Final = {
 """Words of the AWS SDK for what does not pass."""
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _WORD: Final = re.compile(r"AWS Error (\w+)(?: \(HTTP status (\d+)\))?")
-_DENIED: Final = re.compile(r"HTTP status 40[13]|PERMISSION_DENIED|UNAUTHENTICATED|AuthorizationFailure|403 Forbidden")
+_DENIED: Final = re.compile(
+    r"HTTP status 40[13]|PERMISSION_DENIED|UNAUTHENTICATED|AuthorizationFailure|AuthenticationException|403 Forbidden"
+)
 
 
 class UnusableUrl(PageFmtError):
@@ -238,9 +240,10 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
     try:
         found: tuple[FileSystem, str] = FileSystem.from_uri(url if scheme in SETTINGS else f"fsspec+{url}")
     except ImportError as err:
-        raise UnusableUrl(f"{scheme}://…: pyarrow has no such file system, and fsspec is not whole: {err}") from err
+        why = f"pyarrow has no such file system, and fsspec is not whole: {err}"
+        raise UnusableUrl(f"{scheme}://{authority}: {why}") from err
     except (ValueError, NotImplementedError, OSError) as err:
-        raise UnusableUrl(f"{scheme}://…: {_short(err)}{more}") from err
+        raise UnusableUrl(f"{scheme}://{authority}: {_short(err)}{more}") from err
     return found
 
 
@@ -254,12 +257,15 @@ def _amazon(bucket: str, query: str) -> tuple[FileSystem, str]:
         scheme, _, settings["endpoint_override"] = endpoint.rstrip("/").rpartition("://")
         settings["scheme"] = scheme or "https"
     if "endpoint_override" not in settings and "region" not in settings:
-        settings["region"] = patiently(lambda: resolve_s3_region(bucket))
+        try:
+            settings["region"] = patiently(lambda: resolve_s3_region(bucket))
+        except OSError as err:
+            raise OSError(err.errno, err.strerror, f"s3://{bucket}") from err
     few = AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
     try:
         return S3FileSystem(**settings, retry_strategy=few, allow_delayed_open=True), bucket
     except (ValueError, OSError) as err:
-        raise UnusableUrl(f"s3://…: {_short(err)}") from err
+        raise UnusableUrl(f"s3://{bucket}: {_short(err)}") from err
 
 
 def _status(found: FileInfo) -> os.stat_result:
@@ -275,12 +281,14 @@ def _status(found: FileInfo) -> os.stat_result:
 
 def patiently(ask: Callable[[], T]) -> T:
     """What ``ask`` gives; asked again with pauses where it fails for a reason that may pass. Raises ``OSError``."""
+    from pyarrow.lib import ArrowException
+
     begun, wait, times = time.monotonic(), _FIRST_WAIT, 0
     while True:
         times += 1
         try:
             return ask()
-        except OSError as err:
+        except (OSError, ArrowException) as err:
             said, taken = _translated(err), time.monotonic() - begun
             if said.errno != errno.EIO:
                 raise said from err
@@ -292,11 +300,11 @@ def patiently(ask: Callable[[], T]) -> T:
         wait *= 2
 
 
-def _translated(err: OSError) -> OSError:
-    """The same in the words of a local file; ``EIO``: what may pass."""
+def _translated(err: Exception) -> OSError:
+    """The same in the words of a local file; ``EIO``: what may pass. Azure's errors are none of the system's."""
     if isinstance(err, FileNotFoundError) or "AWS Error NO_SUCH_KEY" in str(err):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    if err.errno is not None and not isinstance(err, ConnectionError) and err.errno != errno.EIO:
+    if isinstance(err, OSError) and not isinstance(err, ConnectionError) and err.errno not in (None, errno.EIO):
         return err
     word = _WORD.search(str(err))
     number, text = _FINAL.get(word[1] if word else "", (0, ""))
@@ -312,7 +320,7 @@ def _short(err: Any) -> str:
 
     Of S3 its word alone.
     """
-    text = str(err).strip().partition("\n")[0]
+    text = str(getattr(err, "strerror", None) or err).strip().partition("\n")[0]
     word = _WORD.search(text)
     if word:
         return word[1] if word[2] is None else f"{word[1]}, HTTP status {word[2]}"

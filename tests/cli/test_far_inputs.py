@@ -214,6 +214,21 @@ def test_credentials_stand_in_no_url() -> None:
     assert str(entry.path) == entry.name == "s3a://bucket/a b/c" and "127.0.0.1" in uri_of(entry.path)
 
 
+def test_a_store_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the library raises no error of the system, as Arrow does for Azure."""
+    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.1)
+    url = "s3://bucket/x?endpoint_override=127.0.0.1:1&scheme=http&region=here"
+    for words in (("export", MIXED.data(), "--to", url), ("pages", "ls", url)):
+        answer = call(*words)
+        assert answer.status == 2 and answer.err.startswith("pagectl: s3://bucket/x: the store fails: "), answer
+
+    def refused(*_: object) -> None:
+        raise pa.ArrowException("Unknown error: AuthenticationException: no token")
+
+    with pytest.raises(PermissionError, match="the store denies access: Unknown error"):
+        object_stores.patiently(refused)
+
+
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_reading_commands_answer_as_for_a_local_directory(
     server: ObjectServer, case: GoldenCase, tmp_path: Path
