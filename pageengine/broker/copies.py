@@ -81,11 +81,16 @@ def buffer_bytes(profile: Profile, enc: int) -> int:
     return FIRST_BUFFER if packet <= FIRST_BUFFER else 1 << (packet - 1).bit_length()
 
 
+def is_large(header: TraceHeader, body: int) -> bool:
+    """Whether clients send a message with so many bytes of body in pieces."""
+    return 4 + body > header.min_large_message_size
+
+
 def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
     """The message as it arrives from a client; with its number as a property, if the trace has one for that."""
     profile, name = broker.profile, header.seq_property
     body = send.size if send.type is MessageType.BYTES and send.text is None and send.body is None else body_bytes(send)
-    large = 4 + body > header.min_large_message_size
+    large = is_large(header, body)
     props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props
     found = measures(send.address, props, name)
     enc, mem = _sizes(profile, found, body, large)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pageengine.broker.copies import is_large
 from pageengine.clients.run import Run
 from pageengine.errors import PageEngineError
 from pageengine.model.outcome import DROPPED, FAILED, PAGED, QUEUED, OperationResult
+from pageengine.model.sizes import body_bytes
 from pageengine.paging.store import AddressStore
 from pageengine.queues.queue import Queue
 from pageengine.running.crash import alive_references
 from pageengine.settings.settings import AddressFullPolicy
-from pageengine.trace.operations import Crash, CrashKind, Operation, Restart, SettingsChange
+from pageengine.trace.operations import Crash, CrashKind, Operation, Restart, Send, SettingsChange
 
 ADDRESS_FULL = "ADDRESS_FULL"
 
@@ -65,7 +67,8 @@ def look_at_store(run: Run, store: AddressStore, before: SeenStore, op: Operatio
     require(11, now.highest_page >= before.highest_page, f"{store.address}: page numbers go back")
     if now.page_full != before.page_full:
         _page_full_changed(store, before, op, now)
-    if op.op == "send" and result.r in (DROPPED, FAILED) and not (result.released or run.broker.expiring):
+    kept = result.released or run.broker.expiring or _refused_behind_its_last_piece(run, op, result)
+    if op.op == "send" and result.r in (DROPPED, FAILED) and not kept:
         same = (now.size, now.written) == (before.size, before.written)
         require(28, same or result.verdict.silent, f"{store.address} changes by a refused message")
     if result.r == QUEUED and result.verdict.page is not None:
@@ -93,9 +96,20 @@ def _page_full_changed(store: AddressStore, before: SeenStore, op: Operation, no
     require(27, below or not store.paging, f"{store.address} is no longer page full with {most} messages")
 
 
+def _refused_behind_its_last_piece(run: Run, op: Operation, result: OperationResult) -> bool:
+    """A large message arrived, may have filled the address itself, and its client asked for credits once more: gate A.
+
+    Gate B names no reason of large messages.
+    """
+    verdict = result.verdict
+    if not (isinstance(op, Send) and verdict.r == FAILED and verdict.error == ADDRESS_FULL and verdict.reached_broker):
+        return False
+    return is_large(run.header, body_bytes(op))
+
+
 def look_at_refusal(run: Run, before: dict[str, SeenStore], op: Operation, result: OperationResult) -> None:
     """10: gate B drops or fails only where something was full at that moment."""
-    if op.op != "send" or result.released or not before:
+    if op.op != "send" or result.released or not before or _refused_behind_its_last_piece(run, op, result):
         return
     verdict = result.verdict
     refused = verdict.r == DROPPED or (verdict.r == FAILED and verdict.reached_broker and verdict.error == ADDRESS_FULL)

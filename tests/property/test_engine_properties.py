@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -173,6 +174,15 @@ def test_invariants_hold_on_random_traces(
     with only_where_needed():
         for step in trace:
             run.step(step)
+
+
+@pytest.mark.parametrize("edition", EDITIONS[1:])
+def test_a_large_message_that_fills_the_address_is_refused_behind_its_last_piece(edition: Edition) -> None:
+    """Gate A, where the client asks for credits once more; the message has arrived."""
+    run = Run(AddressSettings(policy=AddressFullPolicy.FAIL, max_size_messages=3), edition, 1)
+    for size in (0, 0, 2100):
+        run.step(("send", "a", size, False, 4, "p", 0))
+    assert len(list(run.engine.broker.queues["a"].references)) == 3
 
 
 clients = st.builds(
