@@ -67,10 +67,10 @@ def look_at_store(run: Run, store: AddressStore, before: SeenStore, op: Operatio
     require(11, now.highest_page >= before.highest_page, f"{store.address}: page numbers go back")
     if now.page_full != before.page_full:
         _page_full_changed(store, before, op, now)
-    kept = result.released or run.broker.expiring or _refused_behind_its_last_piece(run, op, result)
-    if op.op == "send" and result.r in (DROPPED, FAILED) and not kept:
+    if op.op == "send" and result.r in (DROPPED, FAILED) and not (result.released or run.broker.expiring):
         same = (now.size, now.written) == (before.size, before.written)
-        require(28, same or result.verdict.silent, f"{store.address} changes by a refused message")
+        arrived = result.verdict.silent or _refused_behind_its_last_piece(run, op, result)
+        require(28, same or arrived, f"{store.address} changes by a refused message")
     if result.r == QUEUED and result.verdict.page is not None:
         require(8, False, "a message in memory has a page")
     if result.r == PAGED and result.verdict.page is not None and getattr(op, "address", "") == store.address:
@@ -109,12 +109,13 @@ def _refused_behind_its_last_piece(run: Run, op: Operation, result: OperationRes
 
 def look_at_refusal(run: Run, before: dict[str, SeenStore], op: Operation, result: OperationResult) -> None:
     """10: gate B drops or fails only where something was full at that moment."""
-    if op.op != "send" or result.released or not before or _refused_behind_its_last_piece(run, op, result):
+    if op.op != "send" or result.released or not before:
         return
     verdict = result.verdict
     refused = verdict.r == DROPPED or (verdict.r == FAILED and verdict.reached_broker and verdict.error == ADDRESS_FULL)
     held = run.broker.limits.disk_full or any(store.held for store in before.values())
-    require(10, not refused or held, f"{getattr(op, 'address', '')} refuses a message, and nothing is full")
+    fine = not refused or held or _refused_behind_its_last_piece(run, op, result)
+    require(10, fine, f"{getattr(op, 'address', '')} refuses a message, and nothing is full")
 
 
 def kept_over_a_restart(run: Run) -> dict[str, int]:
