@@ -94,7 +94,8 @@ class FarPath(PosixPath):
         except (FileNotFoundError, NotADirectoryError):
             return 0
         except OSError as err:
-            raise type(err)(err.errno, err.strerror, err.filename or str(self)) from err
+            err.filename = err.filename or str(self)
+            raise
 
     def exists(self, *, follow_symlinks: bool = True) -> bool:
         """Raises ``OSError`` where nobody knows."""

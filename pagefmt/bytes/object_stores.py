@@ -205,8 +205,8 @@ def fsspec_schemes() -> frozenset[str]:
     return frozenset(import_module("fsspec.registry").known_implementations)
 
 
-def refuse_credentials(scheme: str, authority: str) -> None:
-    """Raises ``UnusableUrl``, whose text has none either."""
+def check_settings(scheme: str, authority: str, query: str) -> None:
+    """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
     scheme = _SAME.get(scheme, scheme)
     user, at, _ = authority.rpartition("@")
     if at and (":" in user or scheme == "s3"):
@@ -214,12 +214,6 @@ def refuse_credentials(scheme: str, authority: str) -> None:
             f"{scheme}://…: credentials must not stand in a URL; put them into the environment "
             "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
         )
-
-
-def check_settings(scheme: str, authority: str, query: str) -> None:
-    """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
-    refuse_credentials(scheme, authority)
-    scheme = _SAME.get(scheme, scheme)
     known = SETTINGS.get(scheme, ())
     for each in filter(None, query.split("&")):
         name = each.partition("=")[0]
@@ -257,10 +251,7 @@ def _amazon(bucket: str, query: str) -> tuple[FileSystem, str]:
         scheme, _, settings["endpoint_override"] = endpoint.rstrip("/").rpartition("://")
         settings["scheme"] = scheme or "https"
     if "endpoint_override" not in settings and "region" not in settings:
-        try:
-            settings["region"] = patiently(lambda: resolve_s3_region(bucket))
-        except OSError as err:
-            raise OSError(err.errno, err.strerror, f"s3://{bucket}") from err
+        settings["region"] = patiently(lambda: resolve_s3_region(bucket))
     few = AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
     try:
         return S3FileSystem(**settings, retry_strategy=few, allow_delayed_open=True), bucket
