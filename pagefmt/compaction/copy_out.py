@@ -127,8 +127,7 @@ def _copy(path: Path, to: Path, step: Step | FileChange | None, disk: Disk, held
         with MappedFile(path) as file:
             disk.create(to, rewritten(file.buf, step), like=path)
     elif step is not None:
-        with MappedFile(path) as file:
-            disk.create(to, step.content(file.buf), like=path)
+        disk.create(to, step.content(), like=path)
     else:
         copy_file(path, to, disk, held)
     _copy_times(path, to)

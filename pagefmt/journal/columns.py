@@ -16,7 +16,7 @@ from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.position_bodies import PositionBodies
 from pagefmt.journal.positions import PositionChunk
-from pagefmt.journal.records import JournalFrame, RecordKind
+from pagefmt.journal.records import RecordKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,22 +88,6 @@ class JournalColumns:
     def size_of(self, rows: Ints) -> int:
         """Bytes of their bodies together."""
         return int(self.sizes.at(rows).sum())
-
-    def append(self, frame: JournalFrame, buf: bytes | memoryview) -> int:
-        """Add a record, give its row."""
-        row = len(self.ids)
-        self.ids.append(frame.id)
-        self.types.append(frame.user_type)
-        self.updates.append(frame.kind in _UPDATES)
-        self.compacts.append(frame.compact)
-        self.sizes.append(frame.size)
-        body = buf[frame.body : frame.body + frame.size] if frame.size <= SMALL else b""
-        if frame.size == POSITION:
-            self.places.append(self.position_bodies.add(bytes(body)))
-        else:
-            self.places.append(frame.body if frame.size > SMALL else len(self.small))
-            self.small += body
-        return row
 
     def extend(self, found: JournalFrames, rows: Ints) -> int:
         """Add these rows of a file at once, in their order; gives the row of the first."""

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from pagefmt.journal.files import FileNote, FileProblem, JournalFile
 from pagefmt.journal.scan import TornRecords
+from pagefmt.quantities import count_text
 
 ACKNOWLEDGEMENT: Final = 43
 """Bytes of the record of one acknowledged position (docs/spec/journal.md 2, 5)."""
@@ -17,12 +18,19 @@ UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FilePro
 
 
 class LostStretch(NamedTuple):
-    """Bytes of a journal file in which records stood that cannot be read."""
+    """Bytes of a journal file in which records stood that cannot be read. ``size``: of all ``places``, the first of
+    which begins at ``start``."""
 
     file: str
     start: int
-    end: int
+    size: int
     why: str
+    places: int = 1
+
+    @property
+    def most_acknowledgements(self) -> int:
+        """So many had room there."""
+        return -(-self.size // ACKNOWLEDGEMENT) + self.places - 1
 
 
 class JournalDamage(NamedTuple):
@@ -33,9 +41,9 @@ class JournalDamage(NamedTuple):
     @property
     def most_acknowledgements(self) -> int | None:
         """So many acknowledgements had room there; None where nobody knows how large a file was."""
-        if any(stretch.start == stretch.end for stretch in self.stretches):
+        if not all(stretch.size for stretch in self.stretches):
             return None
-        return sum(-(-(stretch.end - stretch.start) // ACKNOWLEDGEMENT) for stretch in self.stretches)
+        return sum(stretch.most_acknowledgements for stretch in self.stretches)
 
     @property
     def place(self) -> str:
@@ -53,9 +61,18 @@ def damage_of(torn: Iterable[tuple[JournalFile, TornRecords]], notes: Iterable[F
 def _gaps(torn: tuple[tuple[JournalFile, TornRecords], ...]) -> Iterator[LostStretch]:
     last = max((n for n, (_, found) in enumerate(torn) if found.holds_records), default=len(torn))
     for n, (file, found) in enumerate(torn):
-        gaps = [*found.gaps, *([(found.end, file.size)] if found.tail and n < last else [])]
-        for start, end in gaps:
-            yield LostStretch(file.name, start, end, f"{end - start} bytes at offset {start} hold no record")
+        for start, end in found.gaps:
+            yield _lost(file, start, end)
+        if found.more_gaps:
+            behind, places = found.gaps[-1][1], count_text(found.more_gaps, "place")
+            why = f"{found.more_bytes} bytes in {places} behind offset {behind} hold no record"
+            yield LostStretch(file.name, behind, found.more_bytes, why, found.more_gaps)
+        if found.tail and n < last:
+            yield _lost(file, found.end, file.size)
+
+
+def _lost(file: JournalFile, start: int, end: int) -> LostStretch:
+    return LostStretch(file.name, start, end - start, f"{end - start} bytes at offset {start} hold no record")
 
 
 def _unread(notes: Iterable[FileNote]) -> Iterator[LostStretch]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import WHOLE, FileGone, FileStretches, MappedFile, NotReadable
+from pagefmt.bytes.files import FileGone, FileStretches, NotReadable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
@@ -17,7 +17,7 @@ from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, J
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.numbers import TOGETHER, Numbers
 from pagefmt.journal.records import JournalFrame, RecordKind
-from pagefmt.journal.scan import JournalBytes, TornRecords, scan
+from pagefmt.journal.scan import JournalBytes, TornRecords
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -216,31 +216,15 @@ class _Loader:
 
     def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
         self.columns.begin()
-        if file.size > WHOLE and self.in_windows(number, file, torn):
-            return
-        with MappedFile(file.path) as mapped:
-            if file.size > WHOLE or not self.at_once(number, file, mapped.buf, torn):
-                self.frames(number, file, mapped.buf, torn)
+        with FileStretches(file.path) as opened:
+            self.in_windows(number, file, opened, torn)
 
-    def at_once(self, number: int, file: JournalFile, buf: bytes, torn: TornRecords) -> bool:
-        """All records of a file in columns; one by one only transactions that are not whole in it."""
-        from pagefmt.journal.fast_scan import fast_scan
-
-        found = fast_scan(buf, file.header, torn)
-        if found is not None:
-            self.take(number, found, buf)
-        return found is not None
-
-    def in_windows(self, number: int, file: JournalFile, torn: TornRecords) -> bool:
-        """The same, a part of a large file at a time; whether the reference need not go on."""
+    def in_windows(self, number: int, file: JournalFile, buf: FileStretches, torn: TornRecords) -> None:
+        """Records in columns, a part of the file at a time; one by one only transactions that are not whole in it."""
         from pagefmt.journal.windows import frames_in_windows
 
-        with FileStretches(file.path) as opened:
-            for found in frames_in_windows(opened, file.header, torn):
-                if found is None:
-                    return False
-                self.take(number, found, opened)
-        return True
+        for found in frames_in_windows(buf, file.header, torn):
+            self.take(number, found, buf)
 
     def take(self, number: int, found: JournalFrames, buf: JournalBytes) -> None:
         """Records that stand in a file behind what was taken of it."""
@@ -259,20 +243,6 @@ class _Loader:
             self.rows.extend(row_of[done.rows[before:upto]])
             self.in_transaction(found.frame(each), buf, number, int(row_of[each]))
         self.rows.extend(row_of[done.rows[upto:]])
-
-    def frames(self, number: int, file: JournalFile, buf: bytes | memoryview, torn: TornRecords) -> None:
-        """Record by record: the reference."""
-        add, rows, deleted = self.columns.append, self.rows, self.deleted
-        for frame in scan(buf, file.header, torn):
-            kind = frame.kind
-            if kind in (RecordKind.ADD, RecordKind.UPDATE):
-                rows.append(add(frame, buf))
-            elif kind == RecordKind.DELETE:
-                deleted.append(frame.id)
-            elif kind in _WITH_ROWS:
-                self.in_transaction(frame, buf, number, add(frame, buf))
-            elif kind != RecordKind.EVENT:
-                self.in_transaction(frame, buf, number, -1)
 
     def in_transaction(self, frame: JournalFrame, buf: JournalBytes, number: int, row: int) -> None:
         """``row``: of the record, where its kind has one."""

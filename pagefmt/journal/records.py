@@ -24,6 +24,7 @@ from operator import itemgetter
 from struct import Struct, error
 from typing import Any, Final, NamedTuple
 
+from pagefmt.bytes.files import FileStretches
 from pagefmt.errors import PageFmtError
 
 
@@ -117,23 +118,24 @@ class BadJournalRecord(PageFmtError):
     """Bytes that are no journal record, or a record that no bytes can hold."""
 
 
-def frame_at(buf: bytes | memoryview, at: int, version: int) -> JournalFrame | str:
+def frame_at(buf: bytes | memoryview | FileStretches, at: int, version: int) -> JournalFrame | str:
     """The record at ``at``, or what is wrong with it. The file id is not looked at (docs/spec/journal.md 3.1)."""
-    shape = FRAME_LAYOUTS[version].get(buf[at])
+    (kind,) = buf[at : at + 1]
+    shape = FRAME_LAYOUTS[version].get(kind)
     if shape is None:
-        return f"{buf[at]} is no record type"
+        return f"{kind} is no record type"
     left = len(buf) - at
     if shape.total > left:
         return f"needs at least {shape.total} bytes, {left} are left"
-    head = shape.pick(shape.head.unpack_from(buf, at) + ABSENT)
+    head = shape.pick(shape.head.unpack(buf[at : at + shape.head.size]) + ABSENT)
     size = head[4]
     total = shape.total + size
     if size < 0 or total > left:
         return f"body of {size} bytes, {left} are left"
-    (check,) = CHECK.unpack_from(buf, at + total - 4)
+    (check,) = CHECK.unpack(buf[at + total - CHECK.size : at + total])
     if check != total:
         return f"check size {check} where {total} was expected"
-    return JournalFrame(buf[at], at, total, at + shape.head.size, *head)
+    return JournalFrame(kind, at, total, at + shape.head.size, *head)
 
 
 def decode(buf: bytes, at: int = 0, version: int = 2) -> JournalRecord:
@@ -144,7 +146,7 @@ def decode(buf: bytes, at: int = 0, version: int = 2) -> JournalRecord:
     return record_of(frame, buf)
 
 
-def record_of(frame: JournalFrame, buf: bytes | memoryview) -> JournalRecord:
+def record_of(frame: JournalFrame, buf: bytes | memoryview | FileStretches) -> JournalRecord:
     """The record of a frame that was found in ``buf``."""
     body = bytes(buf[frame.body : frame.body + frame.size])
     return JournalRecord(

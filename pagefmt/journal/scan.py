@@ -1,7 +1,8 @@
 """Finding the live records of one journal file (docs/spec/journal.md 3.1).
 
 There is no checksum: the file id in the head and the check size at the end of a record are all there is. A torn record
-is passed over byte by byte, so records behind it are found again.
+is passed over byte by byte, so records behind it are found again. This is the reference of
+``pagefmt.journal.windows``.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class TornRecord(NamedTuple):
 class TornRecords:
     """How many torn records one file has; the first ``TORN_LISTED`` of them one by one. ``records``: the others.
 
-    ``gaps``: stretches in front of a live record that hold none and that no broker leaves; ``end``: behind the last
-    live record, where ``tail`` tells whether a torn record begins. ``record_bytes``: of the ``records``.
+    ``gaps``: the first ``TORN_LISTED`` stretches in front of a live record that hold none and that no broker leaves;
+    ``more_gaps``: how many follow, ``more_bytes``: of those. ``end``: behind the last live record, where ``tail`` tells
+    whether a torn record begins. ``record_bytes``: of the ``records``.
     """
 
     count: int = 0
@@ -44,6 +46,8 @@ class TornRecords:
     record_bytes: int = 0
     first: list[TornRecord] = field(default_factory=list)
     gaps: list[tuple[int, int]] = field(default_factory=list)
+    more_gaps: int = 0
+    more_bytes: int = 0
     end: int = HEADER.size
     tail: bool = False
 
@@ -52,16 +56,31 @@ class TornRecords:
         """There is a live record in the file."""
         return self.end > HEADER.size
 
+    @property
+    def lost_bytes(self) -> int:
+        """Of all gaps."""
+        return sum(end - start for start, end in self.gaps) + self.more_bytes
+
+    @property
+    def room(self) -> int:
+        """How many more torn records are listed one by one."""
+        return TORN_LISTED - len(self.first)
+
     def add(self, offset: int, detail: str) -> None:
         """Count one; ``offset`` in bytes from the start of the file."""
         self.count += 1
-        if len(self.first) < TORN_LISTED:
+        if self.room:
             self.first.append(TornRecord(offset, detail))
 
     def note_gap(self, buf: JournalBytes, start: int, end: int) -> None:
         """Bytes between two live records: the rest of a block is filled with zeros, anything else is damage."""
-        if end % ALIGNMENT or not only_fill(buf, start, end):
+        if not end % ALIGNMENT and only_fill(buf, start, end):
+            return
+        if len(self.gaps) < TORN_LISTED:
             self.gaps.append((start, end))
+        else:
+            self.more_gaps += 1
+            self.more_bytes += end - start
 
 
 def only_fill(buf: JournalBytes, start: int, end: int) -> bool:

@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from struct import calcsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import MappedFile
+from pagefmt.bytes.files import FileStretches
 from pagefmt.bytes.writing import Disk
-from pagefmt.errors import PageFmtError
 from pagefmt.journal.files import HEADER, JournalFile, JournalHeader, encode_header
 from pagefmt.journal.record_types import RecordType
-from pagefmt.journal.records import CHECK, JournalRecord, RecordKind, encode, record_of
+from pagefmt.journal.records import CHECK, FRAME_LAYOUTS, JournalRecord, RecordKind, encode
 from pagefmt.journal.scan import TornRecords
 
 if TYPE_CHECKING:
@@ -32,11 +32,10 @@ FILE_SIZE: Final = 1024 * 1024
 FORMAT: Final = 2
 _WITH_TYPE: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX)
 _ENDS: Final = (RecordKind.PREPARE, RecordKind.COMMIT)
-_REFERENCES: Final = CHECK
-
-
-class CannotRewrite(PageFmtError):
-    """A journal file that no record can be taken out of."""
+_NUMBER: Final = CHECK
+_REFERENCES_AT: Final = 8
+"""Where the body of a page transaction names how many references it has."""
+_PIECE: Final = 1 << 20
 
 
 class Unwanted(NamedTuple):
@@ -57,44 +56,61 @@ class JournalChange:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file: ``kept`` stretches (start, end) of it, and bytes that are written over it first, by offset."""
+    """What becomes of one file. ``lost``: transaction → how many of its records in this file go; ``records``: all."""
 
-    kept: tuple[tuple[int, int], ...]
-    replaced: Mapping[int, bytes]
+    file: JournalFile
+    change: JournalChange
+    lost: Mapping[int, int]
     records: int
 
-    def content(self, buf: bytes) -> Iterator[bytes | memoryview]:
-        """The new content, as long as the old one."""
-        new = bytearray(buf)
-        for at, part in self.replaced.items():
-            new[at : at + len(part)] = part
-        view, left = memoryview(new), len(buf)
-        for start, end in ((0, HEADER.size), *self.kept):
-            yield view[start:end]
-            left -= end - start
-        yield bytes(left)
+    def content(self) -> Iterator[bytes | memoryview]:
+        """The new content, as long as the old one. Memory: a window. Raises ``NotReadable``."""
+        from pagefmt.journal.windows import frames_in_windows
+
+        with FileStretches(self.file.path) as opened:
+            left = opened.size - HEADER.size
+            yield bytes(opened[0 : HEADER.size])
+            for found in frames_in_windows(opened, self.file.header, TornRecords()):
+                for part in self._staying(opened, found):
+                    yield part
+                    left -= len(part)
+        while left:
+            yield bytes(min(left, _PIECE))
+            left -= min(left, _PIECE)
+
+    def _staying(self, opened: FileStretches, found: JournalFrames) -> Iterator[bytes | memoryview]:
+        """The records that stay, with the numbers that they are to name."""
+        import numpy as np
+
+        stays = ~_unwanted(found, self.change.unwanted)
+        if not stays.any():
+            return
+        starts, ends = (found.at - found.base)[stays], (found.at + found.total - found.base)[stays]
+        upto = min(int(ends[-1]), len(found.content))
+        new, marks = found.content[:upto].copy(), np.zeros(upto + 1, np.int8)
+        for at, number in _numbers(found, self.file.header.version, self.change, self.lost):
+            new[at - found.base : at - found.base + _NUMBER.size] = np.frombuffer(_NUMBER.pack(number), np.uint8)
+        marks[starts] += 1
+        marks[np.minimum(ends, upto)] -= 1
+        yield memoryview(new[np.cumsum(marks[:-1], dtype=np.int8).view(bool)])
+        for start in range(found.base + upto, found.base + int(ends[-1]), _PIECE):
+            yield bytes(opened[start : min(start + _PIECE, found.base + int(ends[-1]))])
 
 
 def changed_file(file: JournalFile, change: JournalChange) -> FileChange | None:
-    """What a change makes of one file; None where that stays as it is. Raises ``CannotRewrite``, ``NotReadable``."""
+    """What a change makes of one file; None where that stays as it is. Raises ``NotReadable``."""
     import numpy as np
 
-    from pagefmt.journal.fast_scan import fast_scan
+    from pagefmt.journal.windows import frames_in_windows
 
-    with MappedFile(file.path) as mapped:
-        found = fast_scan(mapped.buf, file.header, TornRecords())
-        if found is None:
-            raise CannotRewrite(f"{file.path}: records overlap, as no broker writes them; nothing is sure")
-        first = _first_of_body(found)
-        goes = _unwanted(found, first, change.unwanted)
-        replaced = dict(_replaced(found, mapped.buf, file, goes, first, change))
-    if not goes.any() and not replaced:
-        return None
-    starts, ends = found.at[~goes], (found.at + found.total)[~goes]
-    breaks = np.flatnonzero(starts[1:] != ends[:-1]) + 1
-    low, high = np.append(0, breaks)[: len(starts)], np.append(breaks, len(starts))[: len(starts)] - 1
-    kept = tuple(zip(starts[low].tolist(), ends[high].tolist(), strict=True))
-    return FileChange(kept, replaced, int(goes.sum()))
+    lost, records, named = Counter[int](), 0, False
+    with FileStretches(file.path) as opened:
+        for found in frames_in_windows(opened, file.header, TornRecords()):
+            goes = _unwanted(found, change.unwanted)
+            records += int(goes.sum())
+            lost.update(found.tx[goes & np.isin(found.kind, (RecordKind.ADD_TX, RecordKind.UPDATE_TX))].tolist())
+            named = named or any(True for _ in _numbers(found, file.header.version, change, {}))
+    return FileChange(file, change, lost, records) if records or named else None
 
 
 def _first_of_body(found: JournalFrames) -> Ints:
@@ -105,13 +121,14 @@ def _first_of_body(found: JournalFrames) -> Ints:
 
     first = np.full(len(found.kind), -1, np.int64)
     here = np.flatnonzero(np.isin(found.kind, _WITH_TYPE) & (found.size >= 8))
-    first[here] = bodies_at(found.content, found.body[here], 8).view(">i8")
+    first[here] = bodies_at(found.content, found.body[here] - found.base, 8).view(">i8")
     return first
 
 
-def _unwanted(found: JournalFrames, first: Ints, unwanted: Sequence[Unwanted]) -> npt.NDArray[np.bool_]:
+def _unwanted(found: JournalFrames, unwanted: Sequence[Unwanted]) -> npt.NDArray[np.bool_]:
     import numpy as np
 
+    first = _first_of_body(found)
     typed, goes = np.isin(found.kind, _WITH_TYPE), np.zeros(len(found.kind), bool)
     for types, values, body in unwanted:
         sought = np.fromiter(values, np.int64, len(values))
@@ -119,25 +136,24 @@ def _unwanted(found: JournalFrames, first: Ints, unwanted: Sequence[Unwanted]) -
     return goes
 
 
-def _replaced(
-    found: JournalFrames, buf: bytes, file: JournalFile, goes: npt.NDArray[np.bool_], first: Ints, change: JournalChange
-) -> Iterator[tuple[int, bytes]]:
-    """Ends of transactions that lose records, and page transactions that are to name another number."""
+def _numbers(
+    found: JournalFrames, version: int, change: JournalChange, lost: Mapping[int, int]
+) -> Iterator[tuple[int, int]]:
+    """Offsets of numbers, and what they shall be: of ends of transactions that lose records, and of page transactions
+    that are to name another number."""
     import numpy as np
 
-    lost = Counter(found.tx[goes & np.isin(found.kind, (RecordKind.ADD_TX, RecordKind.UPDATE_TX))].tolist())
+    first = _first_of_body(found)
     ends = np.isin(found.kind, _ENDS) & np.isin(found.tx, np.fromiter(lost, np.int64, len(lost)))
-    added = np.isin(found.kind, (RecordKind.ADD, RecordKind.ADD_TX))
+    for row in np.flatnonzero(ends).tolist():
+        shape = FRAME_LAYOUTS[version][int(found.kind[row])]
+        before = calcsize(shape.head.format[: 1 + shape.fields.index("records")])
+        yield int(found.at[row]) + before, int(found.records[row]) - lost[int(found.tx[row])]
+    added = np.isin(found.kind, (RecordKind.ADD, RecordKind.ADD_TX)) & (found.size >= _REFERENCES_AT + _NUMBER.size)
     counted = added & (found.user_type == RecordType.PAGE_TRANSACTION)
     counted &= np.isin(first, np.fromiter(change.references, np.int64, len(change.references)))
-    for row in np.flatnonzero((ends | counted) & ~goes).tolist():
-        frame = found.frame(row)
-        record = record_of(frame, buf)
-        if ends[row]:
-            record = record._replace(records=record.records - lost[frame.tx])
-        else:
-            record = record._replace(body=record.body[:8] + _REFERENCES.pack(change.references[int(first[row])]))
-        yield frame.at, encode(record, file.header.file_id, file.header.version)
+    for row in np.flatnonzero(counted).tolist():
+        yield int(found.body[row]) + _REFERENCES_AT, change.references[int(first[row])]
 
 
 def write_journal(

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import MappedFile, NotReadable, read_start
+from pagefmt.bytes.files import FileStretches, NotReadable, file_pieces, read_start
 from pagefmt.directory.bindings import Bindings
 from pagefmt.journal.damage import LostStretch
 from pagefmt.journal.files import (
@@ -29,8 +29,8 @@ from pagefmt.journal.files import (
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import LoadedJournal, load_files
 from pagefmt.journal.numbers import Numbers
-from pagefmt.journal.records import RecordKind
-from pagefmt.journal.scan import ALIGNMENT, TornRecords, scan
+from pagefmt.journal.records import CHECK, FILE_ID_MASK
+from pagefmt.journal.scan import ALIGNMENT
 
 FORMAT: Final = 2
 _CANDIDATES: Final = 16
@@ -116,35 +116,28 @@ def _out_of_order(file: JournalFile, files: tuple[JournalFile, ...]) -> bool:
 def _mended(file: JournalFile) -> JournalFile | None:
     """With the id that its first records name; None where it has none."""
     try:
-        with MappedFile(file.path) as mapped:
-            found = _stated_id(mapped.buf)
+        with FileStretches(file.path) as opened:
+            found = _stated_id(opened)
     except NotReadable:
         return None
     return None if found is None else file._replace(header=JournalHeader(FORMAT, 0, found), stated=file.header)
 
 
-def _stated_id(buf: bytes | memoryview) -> int | None:
+def _stated_id(opened: FileStretches) -> int | None:
     """What a file holds begins at its start; behind that there may be records of what it held before."""
     import numpy as np
 
-    raw = np.frombuffer(buf, np.uint8)
+    from pagefmt.journal.fast_scan import record_types, stated_ids
+    from pagefmt.journal.windows import first_stated
+
     found: Counter[int] = Counter()
-    for at in range(HEADER.size, len(raw) - 8, _PIECE):
-        piece = raw[at : min(at + _PIECE, len(raw) - 8)]
-        starts = np.flatnonzero((piece >= min(RecordKind)) & (piece <= max(RecordKind))) + at
-        stated = np.zeros(len(starts), np.int64)
-        for n in range(1, 5):
-            stated = stated << 8 | raw[starts + n]
-        ids, counts = np.unique(stated, return_counts=True)
+    for at in range(HEADER.size, opened.size, _PIECE):
+        piece = np.frombuffer(opened[at : min(at + _PIECE + CHECK.size, opened.size)], np.uint8)
+        ids, counts = np.unique(stated_ids(piece, record_types(piece, 0, _PIECE)), return_counts=True)
         most = np.argsort(-counts, kind="stable")[:_CANDIDATES]
         found.update(dict(zip(ids[most].tolist(), counts[most].tolist(), strict=True)))
-    firsts = {
-        each: first.at
-        for each, _ in found.most_common(_CANDIDATES)
-        if 0 < each < 1 << 31
-        and (first := next(scan(buf, JournalHeader(FORMAT, 0, each), TornRecords()), None)) is not None
-    }
-    return min(firsts, key=lambda each: firsts[each]) if firsts else None
+    likely = [each for each, _ in found.most_common(_CANDIDATES) if 0 < each <= FILE_ID_MASK]
+    return first_stated(opened, FORMAT, likely)
 
 
 def _once(files: list[JournalFile]) -> tuple[list[JournalFile], list[tuple[str, str]]]:
@@ -155,8 +148,10 @@ def _once(files: list[JournalFile]) -> tuple[list[JournalFile], list[tuple[str, 
     several = {one.header.file_id for one, two in pairwise(files) if one.header == two.header}
     for file in files:
         if file.header.file_id in several:
-            with MappedFile(file.path) as mapped:
-                key = (file.header.file_id, hashlib.sha256(mapped.buf).digest())
+            summed = hashlib.sha256()
+            for piece in file_pieces(file.path):
+                summed.update(piece)
+            key = (file.header.file_id, summed.digest())
             if key in sums:
                 doubled.append((file.name, sums[key]))
                 continue
@@ -170,12 +165,13 @@ def _cut(journal: Journal, loaded: LoadedJournal) -> Iterator[LostStretch]:
     usual = max((file.size for file in loaded.files), default=0)
     for note in loaded.notes:
         if note.kind is FileProblem.SHORT and note.file.endswith(journal.value):
-            yield LostStretch(note.file, note.size, max(usual, note.size + 1), f"{note.size} bytes are left of it")
+            missing = max(usual - note.size, 1)
+            yield LostStretch(note.file, note.size, missing, f"{note.size} bytes are left of it")
     for file, found in loaded.torn:
         full = found.tail or found.end >= file.size
         if full and (file.size < usual or file.size % ALIGNMENT):
             why = f"cut off at {file.size} bytes, in or behind its last record"
-            yield LostStretch(file.name, found.end, max(usual, file.size + 1), why)
+            yield LostStretch(file.name, found.end, max(usual, file.size + 1) - found.end, why)
 
 
 def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:

@@ -13,7 +13,6 @@ import numpy as np
 from pagefmt.bytes.writing import Disk
 from pagefmt.compaction.planning import roots_of
 from pagefmt.cross_checks.of_large import named_by_journal
-from pagefmt.journal.damage import ACKNOWLEDGEMENT
 from pagefmt.journal.held_messages import NO_TRANSACTION
 from pagefmt.messages.large import SUFFIXES, LargeMessages
 from pagefmt.outstanding.ack_state import AckState
@@ -193,9 +192,8 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
         )  # fmt: skip
         return
     for stretch in (*kept.stretches, *kept.cut):
-        size = stretch.end - stretch.start
-        most = min(waiting, -(-size // ACKNOWLEDGEMENT) * max(tally.largest, 1))
-        lost = None if stretch in kept.cut else size // _SMALLEST_MESSAGE
+        most = min(waiting, stretch.most_acknowledgements * max(tally.largest, 1))
+        lost = None if stretch in kept.cut else stretch.size // _SMALLEST_MESSAGE
         yield RecoveryStep(
             DamagedPart.JOURNAL, stretch.file, stretch.why, "written anew without it",
             MessageRange(0, lost), unsure=MessageRange(0, most + tally.ignored),

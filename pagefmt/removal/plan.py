@@ -104,7 +104,7 @@ def plan_drop(
 ) -> DropPlan:
     """Reads journals, and pages by ``jobs``; ``locked``: this process holds the broker's locks.
 
-    Raises ``NoSuchQueue``, and ``CannotDrop``, ``CannotCompact`` and ``CannotRewrite`` where something is not known.
+    Raises ``NoSuchQueue``, and ``CannotDrop`` and ``CannotCompact`` where something is not known.
     """
     state = sure_state(place, locked=locked)
     bindings = state.bindings

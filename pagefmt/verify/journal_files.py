@@ -8,19 +8,18 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from pagefmt.bytes.files import MappedFile, NotReadable
+from pagefmt.bytes.files import FileStretches, NotReadable
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.findings import Severity
 from pagefmt.journal.files import HEADER, FileNote, FileProblem, JournalFile
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType, type_name
 from pagefmt.journal.records import JournalFrame
-from pagefmt.journal.scan import ALIGNMENT, TORN_LISTED, TornRecords, scan
+from pagefmt.journal.scan import ALIGNMENT, TORN_LISTED, TornRecords
+from pagefmt.journal.windows import WINDOW, frames_in_windows
 from pagefmt.messages.persisted import decode_persisted
 from pagefmt.quantities import count_text
-from pagefmt.verify.zeroed_sectors import holds_text, lost_inside, zero_runs
-
-_CHUNK: Final = 1 << 20
+from pagefmt.verify.zeroed_sectors import SectorRuns, holds_text
 
 
 class JournalAction(StrEnum):
@@ -83,7 +82,7 @@ def _read(
 ) -> JournalFileReport:
     """``ends``: no file behind it holds records."""
     moving = live and ends
-    lost = sum(end - start for start, end in torn.gaps) + (file.size - torn.end if torn.tail and not ends else 0)
+    lost = torn.lost_bytes + (file.size - torn.end if torn.tail and not ends else 0)
     faults = [_Fault(note.kind.value, 0, note.detail, note.severity(live=live)) for note in notes]
     faults += islice(_torn(torn, moving=moving), TORN_LISTED)
     crc32c, zeroed = _looked_through(file, torn)
@@ -143,33 +142,37 @@ def _looked_through(file: JournalFile, torn: TornRecords) -> tuple[str | None, l
     """CRC-32C (Castagnoli) as 8 hex digits, None where the file cannot be read any more; and lost sectors."""
     from crc32c import crc32c
 
-    value = 0
+    value, runs = 0, SectorRuns()
     try:
-        with MappedFile(file.path) as mapped:
-            for at in range(0, len(mapped.buf), _CHUNK):
-                value = crc32c(bytes(mapped.buf[at : at + _CHUNK]), value)
-            return f"{value:08x}", list(islice(_zeroed(memoryview(mapped.buf), file, torn), TORN_LISTED))
+        with FileStretches(file.path) as opened:
+            for at in range(0, opened.size, WINDOW):
+                piece = opened[at : min(at + WINDOW, opened.size)]
+                value = crc32c(piece, value)
+                runs.look(memoryview(piece)[: max(0, torn.end - at)], at)
+            return f"{value:08x}", list(islice(_zeroed(opened, file, runs), TORN_LISTED))
     except NotReadable:
         return None, []
 
 
-def _zeroed(buf: memoryview, file: JournalFile, torn: TornRecords) -> Iterator[_Fault]:
-    runs = list(zero_runs(buf[: torn.end]))
-    for frame in scan(buf, file.header) if runs else ():
-        for start, end in lost_inside(buf, runs, frame.body, frame.body + frame.size):
-            yield _Fault(
-                "zeroed sector",
-                start,
-                f"{end - start} zero bytes in whole sectors inside of record {frame.id} {type_name(frame.user_type)}: "
-                "what a lost sector looks like; a journal has no checksum that tells",
-                Severity.WARNING if _holds_text(buf, frame) else Severity.INFO,
-            )
+def _zeroed(opened: FileStretches, file: JournalFile, runs: SectorRuns) -> Iterator[_Fault]:
+    for found in frames_in_windows(opened, file.header, TornRecords()) if runs.starts else ():
+        for row in runs.among(found.body, found.body + found.size):
+            frame = found.frame(row)
+            for start, end in runs.lost_inside(opened, frame.body, frame.body + frame.size):
+                yield _Fault(
+                    "zeroed sector",
+                    start,
+                    f"{end - start} zero bytes in whole sectors inside of record {frame.id} "
+                    f"{type_name(frame.user_type)}: "
+                    "what a lost sector looks like; a journal has no checksum that tells",
+                    Severity.WARNING if _holds_text(opened, frame) else Severity.INFO,
+                )
 
 
-def _holds_text(buf: memoryview, frame: JournalFrame) -> bool:
+def _holds_text(opened: FileStretches, frame: JournalFrame) -> bool:
     if frame.user_type != RecordType.ADD_MESSAGE_PROTOCOL:
         return frame.user_type not in MESSAGES
     try:
-        return holds_text(decode_persisted(ByteReader(buf, frame.body, frame.body + frame.size)))
+        return holds_text(decode_persisted(ByteReader(bytes(opened[frame.body : frame.body + frame.size]))))
     except Undecodable:
         return False

@@ -6,13 +6,16 @@ somebody sent end anywhere.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 
 from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.journal.fast_scan import Ints
+from pagefmt.journal.scan import JournalBytes
 from pagefmt.messages.amqp_message import AmqpMessage
 from pagefmt.messages.core_fields import TEXT
 from pagefmt.pages.frames import Buffer, Damage, Reach
@@ -24,10 +27,42 @@ _BESIDE: Final = 2
 _NAMED: Final = 5
 
 
+class SectorRuns:
+    """Runs of sectors of zeros, from ``starts`` up to ``ends``, of a file that is looked at piece by piece."""
+
+    __slots__ = ("ends", "starts")
+
+    def __init__(self) -> None:
+        self.starts = array("q")
+        self.ends = array("q")
+
+    def look(self, buf: Buffer, base: int = 0, reach: Reach | None = None) -> None:
+        """The next piece, which begins with a sector, at ``base``. ``reach``: as ``Page.reach``."""
+        for start, end in _zero_runs(buf, reach):
+            if self.ends and self.ends[-1] == base + start:
+                self.ends[-1] = base + end
+            else:
+                self.starts.append(base + start)
+                self.ends.append(base + end)
+
+    def among(self, starts: Ints, ends: Ints) -> list[int]:
+        """Which records a run begins in."""
+        runs = np.frombuffer(self.starts, np.int64)
+        return np.flatnonzero(np.searchsorted(runs, starts) < np.searchsorted(runs, ends)).tolist()
+
+    def lost_inside(self, buf: JournalBytes, offset: int, behind: int) -> Iterator[tuple[int, int]]:
+        """The runs that lie in a record, with something else right beside them."""
+        for row in range(bisect_left(self.starts, offset), bisect_left(self.starts, behind)):
+            start, end = self.starts[row], self.ends[row]
+            if end < behind and any(buf[start - _BESIDE : start]) and any(buf[end : end + _BESIDE]):
+                yield start, end
+
+
 def zeroed_sectors(page: Page, place: str) -> Finding | None:
     """One finding for all that are in a page. ``place``: of the page."""
-    runs = list(zero_runs(page.buf, page.reach))
-    if not runs:
+    runs = SectorRuns()
+    runs.look(page.buf, reach=page.reach)
+    if not runs.starts:
         return None
     found = list(_in_records(page, runs))
     if not found:
@@ -46,7 +81,7 @@ def zeroed_sectors(page: Page, place: str) -> Finding | None:
     )
 
 
-def zero_runs(buf: Buffer, reach: Reach | None = None) -> Iterator[tuple[int, int]]:
+def _zero_runs(buf: Buffer, reach: Reach | None = None) -> Iterator[tuple[int, int]]:
     """Runs of sectors of zeros, (start, end). ``reach``: as ``Page.reach``."""
     run: tuple[int, int] | None = None
     for base in range(0, len(buf) - SECTOR + 1, _WINDOW):
@@ -66,22 +101,15 @@ def zero_runs(buf: Buffer, reach: Reach | None = None) -> Iterator[tuple[int, in
         yield run
 
 
-def _in_records(page: Page, runs: list[tuple[int, int]]) -> Iterator[tuple[int, int, int, bool]]:
+def _in_records(page: Page, runs: SectorRuns) -> Iterator[tuple[int, int, int, bool]]:
     """(start, end, message id, whether the message is text) of the runs that lie in a record."""
     for route in page.handed_out():
         if isinstance(route, Damage):
             continue
-        for start, end in lost_inside(page.buf, runs, route[1], route[1] + route[2]):
+        for start, end in runs.lost_inside(page.buf, route[1], route[1] + route[2]):
             record = page.understood(route)
             message = record.record and record.record.message if isinstance(record, OddRecord) else record.message
             yield start, end, route[5], holds_text(message)
-
-
-def lost_inside(buf: Buffer, runs: list[tuple[int, int]], offset: int, behind: int) -> Iterator[tuple[int, int]]:
-    """The runs that lie in a record, with something else right beside them."""
-    for start, end in runs[bisect_right(runs, (offset, 0)) : bisect_right(runs, (behind, 0))]:
-        if end < behind and any(buf[start - _BESIDE : start]) and any(buf[end : end + _BESIDE]):
-            yield start, end
 
 
 def holds_text(message: object) -> bool:

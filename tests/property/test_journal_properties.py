@@ -18,16 +18,16 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference_only import reference_only
 
 from pagefmt.bytes.wire import ByteWriter
 from pagefmt.directory.bindings import Bindings
 from pagefmt.errors import PageFmtError
-from pagefmt.journal import fast_scan as fast_scan_module
 from pagefmt.journal import position_bodies as position_bodies_module
 from pagefmt.journal import positions as positions_module
+from pagefmt.journal import windows
 from pagefmt.journal.bodies import FIXED, BadBody, CursorAck, decode_body, decode_xid, encode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control
-from pagefmt.journal.fast_scan import fast_scan
 from pagefmt.journal.files import FileProblem, Journal, JournalHeader, NotAJournal, encode_header
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import LoadedJournal, load_journal
@@ -459,18 +459,54 @@ def test_every_error_is_one_of_ours() -> None:
     assert set(FIXED) < set(RecordType)
 
 
-@settings(max_examples=150, deadline=None)
-@given(JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\x0b\0\0\0\x28", b"\x13\0\0\0\x29\0\0"]))
-def test_all_at_once_is_as_record_by_record(files: list[list[JournalRecord]], version: int, noise: bytes) -> None:
-    with TemporaryDirectory() as name:
-        write(Path(name), files, version, noise)
-        for file in list_files(Path(name), Journal.MESSAGES).files:
-            buf, torn, fast_torn = file.path.read_bytes(), TornRecords(), TornRecords()
-            slow = list(scan(buf, file.header, torn))
-            fast = fast_scan(buf, file.header, fast_torn)
-            if fast is not None:
-                assert [fast.frame(row) for row in range(len(fast.kind))] == slow
-                assert fast_torn == torn
+@st.composite
+def odd_files(draw: st.DrawFn) -> tuple[bytes, JournalHeader]:
+    """Records of the file and of others, cut, changed, one in another, between zeros and bytes that look like types."""
+    file_id, version = draw(st.sampled_from([1, 5, 0x0A0A0A0A, 0x0B0A0B0A, 0x0A0B0C0D])), draw(st.sampled_from([1, 2]))
+    header = JournalHeader(version, 0, file_id)
+    content = bytearray(encode_header(header))
+    inner = encode(JournalRecord(RecordKind.DELETE, id=3), file_id, version)
+    for _ in range(draw(st.integers(1, 30))):
+        match draw(st.integers(0, 6)):
+            case 0 | 1 | 2:
+                body = draw(st.sampled_from([b"", bytes(30), b"\x0a" * 20, inner * 2, encode_header(header)]))
+                record = JournalRecord(draw(st.sampled_from(RecordKind)), 7, 2, 32, body, 1)
+                found = bytearray(encode(record, draw(st.sampled_from([file_id, file_id, 1, 2])), version))
+                if draw(st.booleans()):
+                    found[draw(st.integers(0, len(found) - 1))] ^= 1 << draw(st.integers(0, 7))
+                content += found[: draw(st.sampled_from([len(found), len(found), len(found) // 2]))]
+            case 3:
+                content += bytes(draw(st.sampled_from([1, 100, 512 - len(content) % 512, 5000])))
+            case 4:
+                content += bytes([draw(st.sampled_from([10, 11, 13, 18, 19]))]) * draw(st.integers(0, 99))
+            case 5:
+                content += b"\x0a\x0b" * draw(st.integers(0, 60))
+            case _:
+                size = draw(st.integers(0, 500)).to_bytes(4, "big")
+                content += b"\x0b" + file_id.to_bytes(4, "big") + bytes(version + 7) + size + b"\x2d"
+    return bytes(content), header
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    odd_files(), st.sampled_from([1, 65, 100, 300, windows.WINDOW]), st.sampled_from([1, 3, 50, windows.STRETCH]),
+    st.sampled_from([1, 64, 4096]),
+)  # fmt: skip
+def test_windows_are_as_record_by_record(
+    found: tuple[bytes, JournalHeader], window: int, stretch: int, near: int
+) -> None:
+    """Wherever windows end: the same records, the same torn ones, the same gaps."""
+    buf, header = found
+    torn, also = TornRecords(), TornRecords()
+    slow = list(scan(buf, header, torn))
+    with (
+        mock.patch.object(windows, "WINDOW", window),
+        mock.patch.object(windows, "STRETCH", stretch),
+        mock.patch.object(windows, "_NEAR", near),
+    ):
+        parts = list(windows.frames_in_windows(buf, header, also))
+    assert [part.frame(row) for part in parts for row in range(len(part.at))] == slow
+    assert also == torn
 
 
 @settings(max_examples=150, deadline=None)
@@ -481,33 +517,19 @@ def test_all_at_once_is_as_record_by_record(files: list[list[JournalRecord]], ve
 def test_large_files_are_read_in_windows(
     files: list[list[JournalRecord]], version: int, noise: bytes, window: int, cut: int
 ) -> None:
-    """Records across their edges, gaps, torn ends: all as where files are read whole."""
+    """Records across their edges, gaps, torn ends: all as record by record."""
     with TemporaryDirectory() as name:
         write(Path(name), files, version, noise)
         for path in sorted(Path(name).iterdir())[:1]:
             path.write_bytes(path.read_bytes()[: -cut or None].ljust(16, b"\0"))
-        whole = load_journal(Path(name))
-        with (
-            mock.patch("pagefmt.journal.load.WHOLE", 15),
-            mock.patch("pagefmt.journal.windows.WINDOW", window),
-        ):
+        with reference_only():
+            one_by_one = load_journal(Path(name))
+        with mock.patch("pagefmt.journal.windows.WINDOW", window):
             found = load_journal(Path(name))
-        assert survivors(found) == survivors(whole)
+        assert survivors(found) == survivors(one_by_one)
         assert (found.prepared, found.dropped, found.torn, found.notes) == (
-            whole.prepared, whole.dropped, whole.torn, whole.notes,
+            one_by_one.prepared, one_by_one.dropped, one_by_one.torn, one_by_one.notes,
         )  # fmt: skip
-
-
-def test_records_across_the_stretches_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    buf, header = small_journal()
-    whole = fast_scan(buf, header, TornRecords())
-    assert whole is not None
-    assert len(whole.at) > 20
-    for stretch in (1, 7, 64):
-        monkeypatch.setattr(fast_scan_module, "_AT_ONCE", stretch)
-        found = fast_scan(buf, header, TornRecords())
-        assert found is not None
-        assert [found.frame(row) for row in range(len(found.at))] == [whole.frame(row) for row in range(len(whole.at))]
 
 
 def reused_file(torn_at_end: int) -> bytes:
@@ -526,20 +548,18 @@ def reused_file(torn_at_end: int) -> bytes:
 @pytest.mark.parametrize("torn_at_end", [0, 9])
 def test_old_content_of_a_reused_file_is_not_torn(torn_at_end: int) -> None:
     buf, header = reused_file(torn_at_end), JournalHeader(2, 0, 5)
-    torn, fast_torn = TornRecords(), TornRecords()
+    torn, also = TornRecords(), TornRecords()
     assert len(list(scan(buf, header, torn))) == (2 if torn_at_end else 3)
-    assert fast_scan(buf, header, fast_torn) is not None and fast_torn == torn
+    assert sum(len(found.at) for found in windows.frames_in_windows(buf, header, also)) == torn.records and also == torn
     assert torn.count == bool(torn_at_end) == torn.tail
     assert (b"\x0a" + header.file_id.to_bytes(4, "big")) in buf[torn.end + 43 :], (
         "a field that looks like a record's start"
     )
 
 
-def test_records_inside_a_record_go_to_the_reference(tmp_path: Path) -> None:
+def test_records_inside_of_a_record_are_none(tmp_path: Path) -> None:
     """A body that looks like a record of this very file: not found by a scan that steps over it."""
     inner = encode(JournalRecord(RecordKind.DELETE, id=1), 40)
     outer = JournalRecord(RecordKind.ADD, id=1, user_type=45, body=inner)
     (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(JournalHeader(2, 0, 40)) + encode(outer, 40))
-    (file,) = list_files(tmp_path, Journal.MESSAGES).files
-    assert fast_scan(file.path.read_bytes(), file.header, TornRecords()) is None
     assert survivors(load_journal(tmp_path)) == [(1, 45, inner)]

@@ -16,8 +16,48 @@ import pagefmt.columns.wanted_records as wanted_records
 import pagefmt.compaction.planning as planning
 import pagefmt.journal.load as load
 import pagefmt.outstanding.overview as overview
+from pagefmt.bytes.files import FileStretches
+from pagefmt.journal.columns import SMALL, JournalColumns
+from pagefmt.journal.files import JournalFile
+from pagefmt.journal.position_bodies import SIZE as POSITION
+from pagefmt.journal.records import JournalFrame, RecordKind
+from pagefmt.journal.scan import scan
 from pagefmt.outstanding.route_columns import IrregularPage
 from pagefmt.outstanding.state import StoreState
+
+
+def record_by_record(loader: load._Loader, number: int, file: JournalFile, opened: FileStretches, torn: Any) -> None:
+    """What ``_Loader.in_windows`` does: every record of a file on its own, as a broker reads it."""
+    content = bytes(opened[0 : opened.size])
+    for frame in scan(content, file.header, torn):
+        match frame.kind:
+            case RecordKind.ADD | RecordKind.UPDATE:
+                loader.rows.append(one_more(loader.columns, frame, content))
+            case RecordKind.DELETE:
+                loader.deleted.append(frame.id)
+            case RecordKind.ADD_TX | RecordKind.UPDATE_TX | RecordKind.DELETE_TX:
+                loader.in_transaction(frame, content, number, one_more(loader.columns, frame, content))
+            case RecordKind.PREPARE | RecordKind.COMMIT | RecordKind.ROLLBACK:
+                loader.in_transaction(frame, content, number, -1)
+
+
+def one_more(columns: JournalColumns, frame: JournalFrame, content: bytes) -> int:
+    """What ``JournalColumns.extend`` does, for one record; its row."""
+    row = len(columns)
+    columns.ids.append(frame.id)
+    columns.types.append(frame.user_type)
+    columns.updates.append(frame.kind in (RecordKind.UPDATE, RecordKind.UPDATE_TX))
+    columns.compacts.append(frame.compact)
+    columns.sizes.append(frame.size)
+    body = content[frame.body : frame.body + frame.size]
+    if frame.size == POSITION:
+        columns.places.append(columns.position_bodies.add(body))
+    elif frame.size <= SMALL:
+        columns.places.append(len(columns.small))
+        columns.small += body
+    else:
+        columns.places.append(frame.body)
+    return row
 
 
 @contextmanager
@@ -31,7 +71,7 @@ def reference_only() -> Iterator[None]:
         return np.zeros(len(wanted), bool), pa.array([], pa.binary())
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(load._Loader, "at_once", lambda *_: False)
+        patched.setattr(load._Loader, "in_windows", record_by_record)
         patched.setattr(StoreState, "_at_once", irregular)
         patched.setattr(overview, "_at_once", irregular)
         patched.setattr(planning._PlanWalk, "at_once", irregular)

@@ -19,8 +19,10 @@ from pagectl.terminal.streams import JsonItems, coloured, folded, warning
 from pagefmt.findings import did_you_mean
 
 if TYPE_CHECKING:
-    from pagefmt.journal.files import JournalFile
+    from pagefmt.bytes.files import FileStretches
+    from pagefmt.journal.files import JournalFile, JournalHeader
     from pagefmt.journal.records import JournalFrame
+    from pagefmt.journal.scan import TornRecords
 
 EXAMPLES = (
     ("The records of one file, field by field", "journal inspect /var/lib/broker --file activemq-data-1.amq"),
@@ -46,11 +48,11 @@ def command(
 
     Ends with status 1 where a torn record is met, or a file cannot be read.
     """
-    from pagefmt.bytes.files import MappedFile
+    from pagefmt.bytes.files import FileStretches
     from pagefmt.compaction.journals import listings
     from pagefmt.describe.journal_anatomy import journal_fields
     from pagefmt.journal.damage import UNREAD
-    from pagefmt.journal.scan import TornRecords, scan
+    from pagefmt.journal.scan import TornRecords
 
     place = located(given, broker)
     user_type = None if kind is None else _type(kind)
@@ -66,17 +68,19 @@ def command(
     torn_any = bool(unread)
     for each in files:
         torn = TornRecords()
-        with MappedFile(each.path) as mapped:
+        with FileStretches(each.path) as opened:
             if items is None:
                 _head(view, each)
-            for frame in _chosen_frames(scan(mapped.buf, each.header, torn), record, user_type):
-                fields = journal_fields(mapped.buf, frame, each.header.version)
+            for frame in _chosen_frames(opened, each.header, torn, record, user_type):
+                content = bytes(opened[frame.at : frame.at + frame.total])
+                within = frame._replace(at=0, body=frame.body - frame.at)
+                fields = journal_fields(content, within, each.header.version)
                 if items is None:
-                    view.fields(mapped.buf, _title(frame), frame.at, frame.total, fields)
+                    view.fields(content, _title(frame), 0, frame.total, fields, frame.at)
                     continue
                 shown = [
-                    {"offset": field.offset, "size": field.size, "name": field.name, "text": field.text}
-                    | ({"hex": mapped.buf[field.offset : field.offset + field.size].hex()} if with_bytes else {})
+                    {"offset": frame.at + field.offset, "size": field.size, "name": field.name, "text": field.text}
+                    | ({"hex": content[field.offset : field.offset + field.size].hex()} if with_bytes else {})
                     for field in fields
                 ]
                 items.add("records", {"file": each.name, "offset": frame.at, "length": frame.total, "fields": shown})
@@ -107,10 +111,15 @@ def _title(frame: JournalFrame) -> str:
     return f"{kind} {frame.id} {type_name(frame.user_type)}" if frame.user_type else f"{kind} {frame.id or frame.tx}"
 
 
-def _chosen_frames(frames: Iterator[JournalFrame], record: int | None, user_type: int | None) -> Iterator[JournalFrame]:
-    for frame in frames:
-        if record in (None, frame.id) and user_type in (None, frame.user_type):
-            yield frame
+def _chosen_frames(
+    opened: FileStretches, header: JournalHeader, torn: TornRecords, record: int | None, user_type: int | None
+) -> Iterator[JournalFrame]:
+    from pagefmt.journal.windows import frames_in_windows
+
+    for found in frames_in_windows(opened, header, torn):
+        for frame in map(found.frame, range(len(found.at))):
+            if record in (None, frame.id) and user_type in (None, frame.user_type):
+                yield frame
 
 
 def _type(word: str) -> int:

@@ -40,12 +40,14 @@ class HexView:
         """The record at ``offset``: its fields, and their bytes where asked for. ``base``: where ``buf`` begins."""
         from pagefmt.describe.anatomy import record_fields
 
-        self._base = base
-        self.fields(buf, f"record {number}", offset, length + 6, record_fields(buf, offset, length))
+        self.fields(buf, f"record {number}", offset, length + 6, record_fields(buf, offset, length), base)
 
-    def fields(self, buf: bytes | memoryview, title: str, offset: int, size: int, fields: Iterable[Field]) -> None:
-        """A record under a title, field by field."""
-        at = self._base + offset
+    def fields(
+        self, buf: bytes | memoryview, title: str, offset: int, size: int, fields: Iterable[Field], base: int = 0
+    ) -> None:
+        """A record under a title, field by field. ``base``: where ``buf`` begins."""
+        self._base = base
+        at = base + offset
         self.line()
         self.line(self._in(_BOLD, title) + f"  offset {at} (0x{at:x}), {size} bytes")
         for field in fields:
