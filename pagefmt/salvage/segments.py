@@ -241,7 +241,7 @@ def _gap(data: bytes, at: int, layout: Layout) -> PageSegment:
     behind = next(find_behind(data, at + 1), None)
     end = behind.offset if behind else len(data)
     size = end - at
-    zero = all_zero(data[at:end], 0)
+    zero = all_zero(memoryview(data)[at:end], 0)
     what = f"{size} {'zero bytes' if zero else 'bytes that make no record'}"
     if data[at] == START_MARK and size > FRAME and _I32.unpack_from(data, at + 1)[0] >= size - FRAME:
         message = stated_id(data, at, end, layout)

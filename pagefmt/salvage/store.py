@@ -20,7 +20,7 @@ from pagefmt.bytes.writing import Disk
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.pages.page import open_page
+from pagefmt.pages.page import LARGEST_FILE, open_page
 from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PageFile, Store, StoreEntry, page_name, read_store
 from pagefmt.pages.record import Layout
 from pagefmt.pages.stubs import STUB_SIZE, stub
@@ -171,14 +171,24 @@ def copy(path: Path, folder: Path, disk: Disk, name: str | None = None) -> None:
 
 
 def read_around(path: Path) -> tuple[bytes, list[Hole]]:
-    """All that the system gives of a file, and what it does not give. Steps over it grow: a failing disk is slow."""
+    """All that the system gives of a file, and what it does not give. Steps over it grow: a failing disk is slow.
+
+    What lies behind ``LARGEST_FILE`` no broker has written: it is not read either.
+    """
     try:
         opened = open_file(path)
     except NotReadable as err:
         size = path.lstat().st_size
-        return bytes(size), [Hole(0, size, err.reason)]
+        return bytes(min(size, LARGEST_FILE)), [Hole(0, size, err.reason)]
     try:
-        data, holes, at, step = bytearray(opened.size()), list[Hole](), 0, _SECTOR
+        size = opened.size()
+        if size > LARGEST_FILE:
+            try:
+                start = opened.read_at(LARGEST_FILE, 0)
+            except OSError:
+                start = bytes(LARGEST_FILE)
+            return start, [Hole(len(start) - 1, size, f"{size} bytes; no broker reads a page of 2 GiB or more")]
+        data, holes, at, step = bytearray(size), list[Hole](), 0, _SECTOR
         while at < len(data):
             count, problem = fill(opened, memoryview(data)[at:], at)
             at += count

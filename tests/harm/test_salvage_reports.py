@@ -260,3 +260,17 @@ def test_each_message_once_from_two_folders(tmp_path: Path) -> None:
         [1, 2, 3], [1, 2, 3, 3],
     )  # fmt: skip
     assert told["kept"] + told["rescued"] + told["already_there"] == 6
+
+
+def test_a_page_larger_than_brokers_read_is_read_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of ten gigabytes that nobody wrote, say: what stands at its begin is rescued."""
+    monkeypatch.setattr("pagefmt.salvage.store.LARGEST_FILE", 4096)
+    data = data_directory(tmp_path, {1: record(1, "x") + record(2, "y")})
+    (page,) = data.glob("paging/*/*.page")
+    os.truncate(page, 10 << 30)
+    content, (hole,) = read_around(page)
+    assert (len(content), hole.end) == (4096, 10 << 30)
+    answer = call("pages", "salvage", data, "--out", tmp_path / "out")
+    assert answer.status == 1, answer
+    assert "2 messages where they were" in answer.out
+    assert "10737418240 bytes; no broker reads a page of 2 GiB or more" in answer.out
