@@ -93,6 +93,17 @@ def test_a_refused_message_is_told_and_sent_by_the_next_run(tmp_path: Path) -> N
     assert len(received.kept) == len(delivered())
 
 
+def test_what_is_lost_counts_messages_that_were_sent_before(tmp_path: Path) -> None:
+    count = len(delivered())
+    with receiver(lambda number: "reject" if number in (3, count) else "accept") as received:
+        send(received, "--checkpoint", tmp_path / "state")
+        again = send(received, "--checkpoint", tmp_path / "state", "--format", "json")
+        told = send(received, "--checkpoint", tmp_path / "state").err
+    lost = json.loads(again.out)["lost"]
+    assert [each["messages"] - each["sent_before"] for each in lost if each["messages"] == count] == [1, 1], lost
+    assert f"lost in {count} messages that are converted ({count - 1} of them sent before): " in told
+
+
 def test_a_queue_that_is_refused_is_told() -> None:
     with receiver(refused=QUEUE) as received:
         answer = send(received)
@@ -283,7 +294,7 @@ def test_an_interrupt_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path:
     with receiver() as received:
         words = ("messages", "send", data(), "--to", received.url, "--queue", QUEUE, "--checkpoint", state)
         process = subprocess.Popen(
-            [sys.executable, "-m", "pagectl", *map(str, words), "--rate", "20"],
+            [sys.executable, "-m", "pagectl", *map(str, words), "--rate", "4"],
             env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         while len(received.kept) < 5:

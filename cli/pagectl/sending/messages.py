@@ -175,17 +175,22 @@ class RefusedMessage(NamedTuple):
 
 
 class Preparing:
-    """Makes messages ready. ``lost``: how many lose what; ``refused``: those that did not arrive."""
+    """Makes messages ready. ``lost``: how many lose what, ``lost_before``: of these in an earlier run; ``refused``:
+    those that did not arrive."""
 
     def __init__(self, place: DataLocation, large: LargeMessages | None) -> None:
         self.source = node_id(place.journal) or str((place.journal or place.given).resolve())
         self._large = large
         self._owned: dict[str, set[bytes]] = {}
         self.lost: Counter[tuple[SendingWay, str]] = Counter()
+        self.lost_before: Counter[tuple[SendingWay, str]] = Counter()
         self.refused: list[RefusedMessage] = []
 
-    def ready(self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool, queues: bool) -> tuple[str, Outgoing]:
-        """Counted, with where it goes. ``queues``: the broker knows queues by their names.
+    def ready(
+        self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool, queues: bool, before: bool = False
+    ) -> tuple[str, Outgoing]:
+        """Counted, with where it goes. ``queues``: the broker knows queues by their names; ``before``: it was sent by
+        an earlier run.
 
         Raises ``Undecodable`` and ``NotReadable`` where it cannot be read."""
         message, now = each.message, int(time.time() * 1000)
@@ -206,11 +211,13 @@ class Preparing:
         totals.ways[made.way] += 1
         totals.scheduled += each.scheduled > 0 or scheduled_time(message) not in range(AT_SOME_TIME + 1, now)
         totals.expired += 0 < message.expiration <= now
-        self.lost.update((made.way, what) for what in set(made.lost))
+        lost = set(made.lost)
         if FQQN in target:
-            self.lost[made.way, _BY_QUEUE[made.way]] += 1
+            lost.add(_BY_QUEUE[made.way])
         if made.way is SendingWay.CONVERTED:
-            self.lost[made.way, _AS_AMQP] += 1
+            lost.add(_AS_AMQP)
+        for counts in (self.lost, self.lost_before) if before else (self.lost,):
+            counts.update((made.way, what) for what in lost)
         return target, made
 
     def refuse(self, sending: QueueToSend, number: int, why: str) -> None:

@@ -55,7 +55,10 @@ class SendingReport:
                 for each in self.queues
             ],
             "lost": [
-                {"way": way.name.lower(), "what": what, "messages": count}
+                {
+                    "way": way.name.lower(), "what": what, "messages": count,
+                    "sent_before": self.preparing.lost_before[way, what],
+                }
                 for (way, what), count in sorted(self.preparing.lost.items())
             ],
             "refused": [each._asdict() for each in self.preparing.refused],
@@ -97,8 +100,11 @@ class SendingReport:
         if len(self.preparing.refused) > _SHOWN:
             more = count_text(len(self.preparing.refused) - _SHOWN, "more message")
             warning(f"{more} refused or unreadable; --format json has them")
-        for (way, what), count in self.preparing.lost.most_common():
-            note(f"lost in {count_text(count, 'message')} that {'is' if count == 1 else 'are'} {way.value}: {what}")
+        for (way, what), count in sorted(self.preparing.lost.items(), key=lambda each: (-each[1], each[0])):
+            before = self.preparing.lost_before[way, what]
+            earlier = f" ({before} of them sent before)" if before else ""
+            are = "is" if count == 1 else "are"
+            note(f"lost in {count_text(count, 'message')} that {are} {way.value}{earlier}: {what}")
         for told, count in (
             ("are scheduled, and are delivered at their time", sum(each.totals.scheduled for each in self.queues)),
             (

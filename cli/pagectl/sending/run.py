@@ -337,7 +337,9 @@ class _QueueRun:
             self._next = each.position + 1
             known = each.position < self.progress.settled and each.position not in self.progress.again
             try:
-                target, made = self.all.preparing.ready(self.queue, each, tunnel=tunnel, queues=peer.knows_queues)
+                target, made = self.all.preparing.ready(
+                    self.queue, each, tunnel=tunnel, queues=peer.knows_queues, before=known
+                )
             except (Undecodable, NotReadable) as err:
                 self._again.add(each.position)
                 self.all.preparing.refuse(self.queue, each.id, f"cannot be read: {err}")
