@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from pagefmt.columns.amqp import values, walk
-from pagefmt.columns.amqp.line_values import ValueCells, decoded, given_head, type_head, value_cells
+from pagefmt.columns.amqp.line_values import ValueCells, decoded, given_head, type_head, undecodable, value_cells
 from pagefmt.columns.amqp.maps import known_keys
 from pagefmt.columns.amqp.structure import Structure, ValueColumn
 from pagefmt.columns.amqp.walk import ABSENT
@@ -160,17 +160,16 @@ def header_object(found: Structure, fields: list[tuple[Ints, Mask]], pool: Pool)
 def body_list(found: Structure, pool: Pool, quote: Quote, *, shown: bool) -> Even:
     """The one body section of each message, or nothing; values and sequences by size and sum where not ``shown``."""
     at = found.section(walk.AMQP_VALUE)
-    value = field_of(found, at, 1, pool, quote)
+    value = field_of(found, at, 1, pool, quote) if shown else None
     kind = pool.constant('{"kind":"value",')
-    if shown and value is not None and value.rows is None:
+    if value is not None and value.rows is None:
         return Even((kind, *value.spread(pool)))
     out = np.full((len(found.regular), 5), pool.constant(""), np.int32)
-    if shown and value is not None:
+    if value is not None:
         for n, cell in enumerate((value.at_rows(kind, pool.constant("")), *value.spread(pool))):
             out[:, n] = cell
-    elif value is not None:
-        rows = np.flatnonzero(at.at != ABSENT)
-        _put_sums("value", found.page, at.at[rows], _ends(found.page, at.at[rows]), rows, pool, out)
+    elif not shown:
+        _put_values(found.page, at.at, pool, found.regular, out)
     _put_data(found.page, found.section(walk.DATA).at, pool, found.regular, out)
     _put_sequences(found.page, found.section(walk.SEQUENCE).at, pool, found.regular, quote if shown else None, out)
     return Even(tuple(out.T))
@@ -188,6 +187,13 @@ def _put_sums(kind: str, page: PageBytes, start: Ints, end: Ints, rows: Ints, po
     out[rows, 2] = pool.constant(',"sha256":"')
     out[rows, 3] = digests(page, start, end - start, pool)
     out[rows, 4] = pool.constant('"}')
+
+
+def _put_values(page: PageBytes, at: Ints, pool: Pool, regular: Mask, out: Codes) -> None:
+    rows = np.flatnonzero(at != ABSENT)
+    if len(rows):
+        regular[rows[undecodable(page, at[rows], 1)]] = False
+        _put_sums("value", page, at[rows], _ends(page, at[rows]), rows, pool, out)
 
 
 def _put_data(page: PageBytes, at: Ints, pool: Pool, regular: Mask, out: Codes) -> None:

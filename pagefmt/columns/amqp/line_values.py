@@ -17,6 +17,7 @@ from pagefmt.columns.amqp.values import (
     BOOLEANS,
     GIVEN_NAMES,
     IS_BINARY,
+    IS_STRING,
     IS_SYMBOL,
     IS_TEXT,
     SYMBOLS,
@@ -31,11 +32,11 @@ from pagefmt.columns.amqp.values import (
 from pagefmt.columns.amqp.walk import NULL, one_value, widths
 from pagefmt.columns.arrays.fragments import Cell, Codes, Pool
 from pagefmt.columns.arrays.json_text import Quote, escaped, is_plain, odd_rows
-from pagefmt.columns.arrays.strings import slices, value_bytes
-from pagefmt.columns.core.property_lines import reals
+from pagefmt.columns.arrays.strings import slices, text_of_utf8, value_bytes
+from pagefmt.columns.core.property_lines import doubles, reals
 from pagefmt.describe.values_json import typed_json
 from pagefmt.messages.amqp_values import decode_amqp_value
-from pagefmt.messages.properties import double_of, float_of
+from pagefmt.messages.properties import float_of
 from pagefmt.messages.values import TypedValue
 from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
@@ -113,7 +114,7 @@ def _scalars(page: PageBytes, at: Ints, code: int, pool: Pool) -> Cell:
     if code == _FLOAT:
         return reals(pool, page.i32(at + 1) & 0xFFFFFFFF, float_of)
     if code == _DOUBLE:
-        return reals(pool, page.i64(at + 1).view(np.uint64), double_of)
+        return doubles(pool, page.i64(at + 1).view(np.uint64))
     numbers = read_integer(page, code, at + 1)
     if code in BOOLEANS:
         return pool.flags(numbers != 0)
@@ -160,6 +161,17 @@ def _one_by_one(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote)
     found = [decoded(page, *each, depth) for each in zip(at.tolist(), (start + size).tolist(), strict=True)]
     texts = pool.texts("" if value is None else quote(typed_json(value))[1:-1] for value in found)
     return texts, np.array([value is None for value in found], bool)
+
+
+def undecodable(page: PageBytes, at: Ints, depth: int) -> Mask:
+    """Which values do not decode, for lines that do not show them."""
+    code, start, size = widths(page, at)
+    doubtful: Mask = TYPE_OF[code] == UNKNOWN
+    strings = np.flatnonzero(IS_STRING[code])
+    _, doubtful[strings] = text_of_utf8(slices(page, start[strings], size[strings]))
+    for n in np.flatnonzero(doubtful).tolist():
+        doubtful[n] = decoded(page, int(at[n]), int(start[n] + size[n]), depth) is None
+    return doubtful
 
 
 def decoded(page: PageBytes, at: int, end: int, depth: int) -> TypedValue | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from binascii import hexlify
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Pool, Runs, either, listed
 from pagefmt.columns.arrays.json_text import Quote, java_text, utf16_texts
@@ -24,6 +26,9 @@ from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
 _QUOTED: Final = (props.TEXT, props.BYTES)
 _NUMBERS: Final = (props.BYTE, props.SHORT, props.INT, props.LONG, props.CHAR)
+_LEAST_PLAIN, _PLAIN_BELOW = np.array([1e-4, 1e9]).view(np.uint64)
+"""Bits of doubles: between these neither Arrow nor Python writes one with an exponent."""
+_UNSIGNED: Final = np.uint64((1 << 63) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +217,24 @@ def _floats(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> 
 
 
 def _doubles(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Codes:
-    return reals(pool, page.i64(at).view(np.uint64), double_of)
+    return doubles(pool, page.i64(at).view(np.uint64))
+
+
+def doubles(pool: Pool, bits: npt.NDArray[np.uint64]) -> Codes:
+    """As ``reals``, of doubles. Those that are written without an exponent are written at once."""
+    size = bits & _UNSIGNED  # bits of positive numbers rise as these do
+    plain = ((size >= _LEAST_PLAIN) & (size < _PLAIN_BELOW)) | (size == 0)
+    numbers = np.where(plain, bits, 0).view(np.float64)
+    digits = pa.array(numbers).cast(pa.string())
+    whole = pa.array(np.trunc(numbers) == numbers)  # Arrow writes 1 for 1.0
+    between = pc.if_else(whole, '.0,"bits":"', ',"bits":"')
+    ends = pa.py_buffer(np.arange(0, 16 * len(bits) + 1, 16, dtype=np.int32))
+    raw = pa.py_buffer(hexlify(bits.astype(">u8").tobytes()))
+    bits_text = pa.Array.from_buffers(pa.string(), len(bits), [None, ends, raw])
+    out = pool.add(pc.binary_join_element_wise(digits, between, bits_text, '"', ""))
+    if not plain.all():
+        out[~plain] = reals(pool, bits[~plain], double_of)
+    return out
 
 
 def reals(pool: Pool, bits: npt.NDArray[np.integer[Any]], value: Callable[[int], TypedValue]) -> Codes:
