@@ -29,9 +29,12 @@ NAME: Final = "artemis-pages"
 DAMAGE: Final = "damage"
 _AROUND: Final = (("broker", "exported_at"), ("sent", "expires"))
 """Columns in front of those of a table of messages, and behind them."""
-_NO_TABLE: Final = (
-    f"Spark does not hand the options of a table on to a source in Python; use CREATE TEMPORARY VIEW … USING `{NAME}`"
+_NO_DIRECTORY: Final = (
+    "no directory given; name one with load(DIR), several with the option brokers, and those of a table with "
+    f"CREATE TABLE … USING `{NAME}` OPTIONS (…), without a list of columns"
 )
+_OF_TABLE: Final = "option."
+"""What Spark puts before an option among the properties of a table."""
 _SPARK_TIME: Final = pa.timestamp("us", "UTC")
 _LOG: Final = logging.getLogger(__name__)
 
@@ -83,6 +86,14 @@ class TableSpec:
         return cls(**more, exported_at=int(datetime.now(UTC).timestamp() * 1000), run=uuid4().hex[:12])
 
 
+_PLACES: Final = frozenset(("path", "paths", "brokers"))
+_KNOWN: Final = (
+    _PLACES
+    | {"damage", "paging", "journal", "bindings"}
+    | {field.name for field in fields(TableSpec)} - {"exported_at", "run", "tests"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
     """The options, parsed. ``damage``: the column that tells what is damaged; empty for none."""
@@ -94,14 +105,10 @@ class SourceOptions:
     @classmethod
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
         """The options by name. Raises ``BadOption``, the selector's error, and ``LocateError`` of one path alone."""
-        known = {"path", "paths", "brokers", "damage", "paging", "journal", "bindings"}
-        known |= {field.name for field in fields(TableSpec)} - {"exported_at", "run", "tests"}
         options = {name.lower(): value for name, value in given.items()}
-        unknown = sorted(set(options) - known)
-        if any(name.startswith("option.") for name in unknown):
-            raise BadOption(f"CREATE TABLE: {_NO_TABLE}")
+        unknown = sorted(set(options) - _KNOWN)
         if unknown:
-            raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(known))}")
+            raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(_KNOWN))}")
         content = _one_of(TableContent, options, "content", TableContent.PAGED_MESSAGES)
         body = _one_of(TableBody, options, "body", TableBody.SIZE)
         columns = options.get("columns")
@@ -127,6 +134,28 @@ class SourceOptions:
         return pa.schema([pa.field(each.name, types.get(each.type, each.type)) for each in every])
 
 
+def created_options(properties: Mapping[str, str]) -> dict[str, str] | None:
+    """The options of a table that ``CREATE TABLE`` makes, by its properties; None for any other reading.
+
+    Raises ``BadOption``.
+    """
+    if "provider" not in properties:
+        return None
+    given = {
+        name.removeprefix(_OF_TABLE): value for name, value in properties.items() if name.startswith(_OF_TABLE)
+    }  # fmt: skip
+    misplaced = sorted({name for name in properties if name.lower() in _KNOWN} - set(given) - {"path"})
+    if misplaced:
+        raise BadOption(f"TBLPROPERTIES: {misplaced[0]} is an option; name it in OPTIONS (…)")
+    return given | ({"path": properties["path"]} if "path" in properties else {})
+
+
+def kept_options(given: Mapping[str, str], metadata: Mapping[str, str]) -> dict[str, str]:
+    """The options of a reading: those that it has itself, or that a table was created with."""
+    kept = {} if _PLACES & {name.lower() for name in given} else json.loads(metadata.get(NAME, "{}"))
+    return {**kept, **given}
+
+
 def _has(spec: TableSpec) -> bool:
     try:
         return bool(spec.schema)
@@ -146,7 +175,7 @@ def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
     paths = [*json.loads(options.get("paths", "[]")), *([options["path"]] if options.get("path") else [])]
     entries = fleet_of(paths, None if listing is None else Path(listing))
     if not entries:
-        raise BadOption(f"no directory given; name one with load(DIR), or several with the option brokers; {_NO_TABLE}")
+        raise BadOption(_NO_DIRECTORY)
     found: list[FleetBroker] = []
     own = options if len(entries) == 1 else {}
     with looked_for((entry.path for entry in entries), lambda path: _location(path, own)) as place_of:

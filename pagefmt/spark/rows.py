@@ -16,6 +16,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
+from pagefmt.bytes.far_paths import take_archive
+from pagefmt.columns.arrays.schema import utf8_row
 from pagefmt.columns.named_columns import NamedTable, RowsContext, in_calendar
 from pagefmt.columns.state_tables import acknowledgement_batches, page_row, queue_rows, table_rows
 from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
@@ -125,6 +127,8 @@ def opened(broker: FleetBroker, run: str) -> BrokerAtHand:
     key = run, broker.name
     if key not in _in_mind:
         _in_mind.clear()
+        if broker.unpacked is not None:
+            take_archive(broker.unpacked)
         _in_mind[key] = BrokerAtHand.of(broker)
     return _in_mind[key]
 
@@ -271,7 +275,7 @@ def shown(rows: Iterator[Rows], form: pa.Schema, damage: str) -> Iterator[pa.Rec
     for each in rows:
         if isinstance(each, LostRows | BrokerFailure) and damage:
             said = each._asdict()
-            yield pa.RecordBatch.from_pylist([said | {damage: json.dumps(said)}], schema=form)
+            yield pa.RecordBatch.from_pylist([utf8_row(said | {damage: json.dumps(said)})], schema=form)
         elif isinstance(each, LostRows):
             _LOG.warning("%s: %s: offset %d: %s", each.broker, each.file, each.offset, each.kind)
         elif isinstance(each, BrokerFailure):

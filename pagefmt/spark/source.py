@@ -20,6 +20,7 @@ before properties and bodies are made.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +34,7 @@ from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.groups import PageGroup, Piece, grouped, pieces_of, pruned
-from pagefmt.spark.options import NAME, SourceOptions
+from pagefmt.spark.options import NAME, BadOption, SourceOptions, created_options, kept_options
 from pagefmt.spark.rows import rows_of, shown, tell
 from pagefmt.spark.stream import PageFilesStream
 
@@ -58,16 +59,28 @@ class PageFiles(DataSource):
         """The columns that the options ask for."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        found: StructType = from_arrow_schema(SourceOptions.of(dict(self.options)).schema())
+        created = created_options(dict(self.options))
+        found: StructType = from_arrow_schema(SourceOptions.of(created or dict(self.options)).schema())
+        if created is not None:  # Spark hands on to queries of the table what its columns are, and not its options
+            found.fields[0].metadata = {NAME: json.dumps(created)}
         return found
 
     def reader(self, schema: StructType) -> PageFilesReader:
         """Of one query."""
-        return PageFilesReader(SourceOptions.of(dict(self.options)))
+        return PageFilesReader(self._options(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
         """Of one stream."""
-        return PageFilesStream(SourceOptions.of(dict(self.options)))
+        return PageFilesStream(self._options(schema))
+
+    def _options(self, schema: StructType) -> SourceOptions:
+        options = kept_options(dict(self.options), schema.fields[0].metadata or {})
+        found = SourceOptions.of(options)
+        if schema.names != found.schema().names:
+            raise BadOption(
+                "other columns than the options give: leave them out; a table that has them is to be created again"
+            )
+        return found
 
 
 class FilterPushing:

@@ -153,22 +153,53 @@ def test_filters_leave_out_files_and_rows(name: str, pushed: Any, passes: Callab
 
 
 def test_filters_and_tables_in_sql(spark: Any, tmp_path: Path) -> None:
-    """The setting on: the same rows. Of a table that stays Spark does not hand on the options, and that is told."""
+    """The setting on: the same rows. A table that stays has its options in the catalog, and goes without the data."""
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
-    (tmp_path / "fleet.csv").write_text(f"name,path\nnews,{case.data()}\ntorn,{FEW[1].data()}\n")
-    using = f"fleet using `{NAME}` options (brokers '{tmp_path / 'fleet.csv'}')"
-    spark.sql(f"create temporary view {using}")
-    with pytest.raises(Exception, match="use CREATE TEMPORARY VIEW"):
-        spark.sql(f"create table {using}")
+    data = Path(shutil.copytree(case.data(), tmp_path / "with space" / "news"))
+    (tmp_path / "fleet.csv").write_text(f"name,path\nnews,{data}\ntorn,{FEW[1].data()}\n")
+    options = f"using `{NAME}` options (brokers '{tmp_path / 'fleet.csv'}')"
+    spark.sql(f"create temporary view fleet {options}")
+    spark.sql(f"create table kept {options}")
+    spark.sql(f"create table one using `{NAME}` options (path '{data}', body 'text')")
+    spark.sql("create view numbers as select page, number from one")
     asked = "select broker, page, number from fleet where broker = 'news' and page < 4 and timestamp > 0 order by 2, 3"
     off = spark.sql(asked).collect()
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     try:
         assert spark.sql(asked).collect() == off != []
+        assert spark.sql(asked.replace("fleet", "kept")).collect() == off
+        rows = spark.read.format(NAME).option("body", "text").load(str(data)).drop("broker", "exported_at").collect()
+        assert spark.table("one").drop("broker", "exported_at").collect() == rows
+        assert spark.table("numbers").count() == len(rows)
         assert spark.sql("select count(*) as n from fleet where broker = 'x'").collect()[0]["n"] == 0
+        for statement in ("truncate table one", "insert into one select * from one", "delete from one"):
+            with pytest.raises(Exception, match=r"(?i)not.support|unsupported|not.implemented"):
+                spark.sql(statement)
     finally:
         spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
         spark.sql("drop view fleet")
+        spark.sql("drop view if exists numbers")
+        for name in ("kept", "one"):
+            spark.sql(f"drop table if exists {name}")
+    there, before = ({path.relative_to(root) for path in root.rglob("*")} for root in (data, case.data()))
+    assert there == before
+
+
+@pytest.mark.parametrize(
+    ("table", "wrong"),
+    [
+        ("(a string) using `{}` options (path '{}')", "without a list of columns"),
+        ("using `{}` location '{}' tblproperties (body 'text')", "body is an option; name it in OPTIONS"),
+        ("using `{}` options (path '{}', bodies 'text')", "option bodies: not known"),
+    ],
+)
+def test_a_table_that_is_created_otherwise_is_refused(spark: Any, table: str, wrong: str) -> None:
+    with pytest.raises(Exception, match=wrong):
+        try:
+            spark.sql(f"create table refused {table.format(NAME, FEW[1].data())}")
+            spark.table("refused").collect()
+        finally:
+            spark.sql("drop table if exists refused")
 
 
 def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark: Any, tmp_path: Path) -> None:
