@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check site dist test-broker test-compaction-broker test-slow test-mutations test-kills test-compiled test-cluster test-pythons fuzz renew lock clean
+.PHONY: demo quick test check site dist test-broker test-compaction-broker test-slow test-mutations test-kills test-compiled test-cluster test-stores test-pythons fuzz renew lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -63,6 +63,9 @@ test-kills: $(VENV)/.dev ## a hundred kills for each command that writes, at eve
 
 test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its own
 	$(PYTEST) -m cluster
+
+test-stores: $(VENV)/.dev ## Google's and Azure's stores and HDFS, played by programs of others that CONTRIBUTING.md names; a quarter of an hour
+	$(PYTEST) -m stores -rs
 
 COMPILED := build/compiled
 test-compiled: $(VENV)/.dev ## the tests of the engine with the compiled one; needs a C compiler

@@ -2,8 +2,9 @@
 
 A tar is read at offsets, of which a pass over its headers tells, a zip member by member. A compressed tar is one
 stream: what brokers leave in a data directory goes into a temporary file without a name, which is gone with the
-process, however that ends. Names are keys and nothing else: as tar does when it unpacks, what is in front of the last
-``..`` and slashes at the start are left out, and of several members with one name the last counts.
+process, however that ends; until then other processes of the machine may read it. Names are keys and nothing else: as
+tar does when it unpacks, what is in front of the last ``..`` and slashes at the start are left out, and of several
+members with one name the last counts.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import errno
 import io
 import lzma
 import os
+import pickle
 import shutil
 import stat
 import tarfile
 import tempfile
+import weakref
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -56,13 +59,25 @@ class Member(NamedTuple):
     info: zipfile.ZipInfo | None = None
 
 
+class Unpacked(NamedTuple):
+    """What a process of this machine has unpacked: the open file, and where in it its members are listed.
+
+    ``token``: what stands in front of the list, so that no other file is taken for it.
+    """
+
+    file: str
+    listed_at: int
+    token: bytes
+
+
 class Archive(FileTree):
     """An archive by the names of its members. ``kept``: the file in which their bytes are, zips aside."""
 
     def __init__(
-        self, members: Iterable[tuple[str, Member]], kept: OpenFile, zipped: zipfile.ZipFile | None, written: float
-    ) -> None:
-        self._kept, self._zipped, self._written = kept, zipped, written
+        self, members: Iterable[tuple[str, Member]], kept: OpenFile, zipped: zipfile.ZipFile | None, written: float,
+        unpacked: Unpacked | None = None,
+    ) -> None:  # fmt: skip
+        self._kept, self._zipped, self._written, self._unpacked = kept, zipped, written, unpacked
         self._members: dict[str, Member] = {}
         self._folders: dict[str, dict[str, None]] = {"": {}}
         for name, member in members:
@@ -72,6 +87,17 @@ class Archive(FileTree):
                 self._beneath(key)
                 if stat.S_ISDIR(member.mode):
                     self._folders.setdefault(key, {})
+
+    def unpacked(self) -> Unpacked | None:
+        """For other processes of this machine, while this object is there; None where nothing is unpacked."""
+        if self._unpacked is None and isinstance(self._kept, _UnnamedFile):
+            self._unpacked = self._kept.listing(pickle.dumps([*self._members.items()]))
+        return self._unpacked
+
+    @property
+    def unpacked_bytes(self) -> int:
+        """In a temporary file."""
+        return self._kept.size() if isinstance(self._kept, _UnnamedFile) else 0
 
     def _beneath(self, key: str) -> None:
         folder, _, name = key.rpartition("/")
@@ -174,6 +200,29 @@ def archive_of(name: str, file: OpenFile, written: float) -> Archive:
         return Archive(list(_tarred(_Decompressed(file, codec), kept, content)), kept, None, written)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, RecursionError, UnicodeError, ValueError) as err:
         raise OSError(errno.EIO, f"cannot be read as an archive: {err}; is it whole?") from err
+
+
+def unpacked_archive(given: Unpacked, written: float) -> Archive | None:
+    """What another process has unpacked; None where it is gone, or on another machine."""
+    try:
+        fd = os.open(given.file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    found = None
+    try:
+        status = os.fstat(fd)
+        size = status.st_size - given.listed_at
+        if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and size > len(given.token):
+            file = LocalFile(fd)
+            listed = _all_of(file, size, given.listed_at)
+            if listed.startswith(given.token):
+                found = Archive(pickle.loads(listed[len(given.token) :]), file, None, written, given)
+    finally:
+        if found is None:
+            os.close(fd)
+    if found is not None:
+        weakref.finalize(found, os.close, fd)
+    return found
 
 
 def _key(name: str) -> str:
@@ -341,6 +390,13 @@ class _UnnamedFile(OpenFile):
 
     def read_at(self, count: int, at: int) -> bytes:
         return self._file.read_at(count, at)
+
+    def listing(self, members: bytes) -> Unpacked:
+        """Put a list of members behind them."""
+        token = os.urandom(16)
+        self._disk.write(token + members)
+        self._disk.flush()
+        return Unpacked(f"/proc/{os.getpid()}/fd/{self._disk.fileno()}", self._size, token)
 
     def take(self, stream: _HeaderReader, size: int) -> int:
         """So many bytes of a stream; where they lie."""

@@ -10,21 +10,40 @@ import errno
 import fnmatch
 import os
 import re
+import shutil
 import stat
+import tempfile
 import weakref
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path, PosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.bytes.object_stores import SETTINGS, ObjectStore, check_settings, fsspec_schemes
 from pagefmt.bytes.trees import ARCHIVES, COMPRESSED, FarEntry, FileTree, LocalFile, OpenFile
 from pagefmt.errors import PageFmtError
 
+if TYPE_CHECKING:
+    from pagefmt.bytes.archives import Archive, Unpacked
+
 _URL: Final = re.compile(r"([a-z][a-z0-9+.-]+):/+([^/]+?)(?:(/.*?)?)(?:\?([a-z_]+=.*))?")
 _SCHEMES: Final = frozenset((*SETTINGS, "s3a", "s3n", "gcs"))
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+:")
 _PATTERN: Final = re.compile(r"[*?[]")
+
+
+class SharedArchive(NamedTuple):
+    """A compressed archive as it is now, and where a process has unpacked it."""
+
+    base: tuple[str, ...]
+    size: int
+    written: float
+    unpacked: Unpacked
+
+
+_kept: Final[list[Archive]] = []
+_shared: Final[dict[tuple[tuple[str, ...], int, float], Unpacked]] = {}
+_MOST_SHARED: Final = 1000
 
 
 class NotLocal(PageFmtError):
@@ -182,12 +201,17 @@ def tree_of(parts: tuple[str, ...]) -> tuple[FileTree, str]:
     """What tells of a path, and its name there. Raises ``OSError``, ``UnusableUrl``."""
     at = _archive_at(parts)
     if at is not None:
-        base = parts[: at + 1]
-        status = _beneath(base).stat()
-        return _archive(base, status.st_size, status.st_mtime), "/".join(parts[at + 1 :])
+        return _archive(*_archive_now(parts[: at + 1])), "/".join(parts[at + 1 :])
     if not _SCHEME.fullmatch(parts[0]):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     return store_at(parts[:2]), "/".join(parts[2:])
+
+
+def _archive_now(base: tuple[str, ...]) -> tuple[tuple[str, ...], int, float]:
+    """Its path in full, bytes, and when it was written."""
+    path = _beneath(base).absolute()
+    status = path.stat()
+    return path.parts, status.st_size, status.st_mtime
 
 
 def _archive_at(parts: tuple[str, ...]) -> int | None:
@@ -223,10 +247,13 @@ def store_at(base: tuple[str, ...]) -> ObjectStore:
 
 
 @lru_cache(2)
-def _archive(base: tuple[str, ...], size: int, written: float) -> FileTree:
+def _archive(base: tuple[str, ...], size: int, written: float) -> Archive:
     """One that was written anew is another."""
-    from pagefmt.bytes.archives import archive_of
+    from pagefmt.bytes.archives import archive_of, unpacked_archive
 
+    given = _shared.get((base, size, written))
+    if given is not None and (there := unpacked_archive(given, written)) is not None:
+        return there
     path = _beneath(base)
     if isinstance(path, FarPath):
         return archive_of(path.name, path.opened(), written)
@@ -244,6 +271,39 @@ def _archive(base: tuple[str, ...], size: int, written: float) -> FileTree:
     return found
 
 
+def share_archive(path: Path, *, keep: bool = False) -> SharedArchive | None:
+    """A compressed archive that holds a path, for other processes of this machine, so that it is unpacked once.
+
+    ``keep``: until ``forget_archives``; of temporary files no more than as many bytes as stay free. None beyond that,
+    and where it is no such archive. Raises ``OSError``.
+    """
+    if not isinstance(path, FarPath) or not path.compressed:
+        return None
+    at = _archive_at(path.parts)
+    assert at is not None
+    now = _archive_now(path.parts[: at + 1])
+    found = _archive(*now)
+    unpacked = found.unpacked()
+    if unpacked is None:
+        return None
+    if keep:
+        every = sum(each.unpacked_bytes for each in (*_kept, found))
+        if every > shutil.disk_usage(tempfile.gettempdir()).free:
+            return None
+        _kept.append(found)
+        _shared[now] = unpacked
+    return SharedArchive(*now, unpacked)
+
+
+def take_archive(given: SharedArchive) -> None:
+    """From now on it is read where another process has unpacked it, as long as that is there."""
+    if len(_shared) >= _MOST_SHARED:
+        _shared.clear()
+    _shared[given.base, given.size, given.written] = given.unpacked
+
+
 def forget_archives() -> None:
     """Give back what is kept of compressed archives."""
+    _kept.clear()
+    _shared.clear()
     _archive.cache_clear()

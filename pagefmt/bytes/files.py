@@ -125,6 +125,9 @@ class FileStretches:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    def __len__(self) -> int:
+        return self.size
+
     def __getitem__(self, part: slice[int, int, None]) -> bytearray:
         found = bytearray(part.stop - part.start)
         _, problem = fill(self._file, memoryview(found), part.start)

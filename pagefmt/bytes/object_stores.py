@@ -21,6 +21,7 @@ from urllib.parse import parse_qsl
 
 from pagefmt.ahead import stay_alone
 from pagefmt.bytes.trees import FarEntry, FileTree, OpenFile, status_of
+from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
@@ -54,12 +55,41 @@ _FINAL: Final = {
     "EXPIRED_TOKEN": (errno.EACCES, "the credentials have expired"),
     "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket"),
     "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store wants credentials"),
+    "BlobNotFound": (errno.ENOENT, os.strerror(errno.ENOENT)),
+    "ContainerNotFound": (errno.ENXIO, "no such container"),
+    "AuthenticationFailed": (errno.EACCES, "the store does not accept the credentials"),
+    "AuthorizationFailure": (errno.EACCES, "the store does not accept the credentials"),
+    "AuthorizationPermissionMismatch": (errno.EACCES, "the store denies access with these credentials"),
 }  # fmt: skip
-"""Words of the AWS SDK for what does not pass."""
+"""Words of Amazon's and Azure's libraries for what does not pass."""
+_UNTOLD: Final = 255
+"""The number of libhdfs for errors of Java that it has no other number for."""
+_HADOOP_NEEDS: Final = (
+    "hdfs needs Java (JAVA_HOME), Hadoop's native library (HADOOP_HOME or ARROW_LIBHDFS_DIR) and CLASSPATH of "
+    "`hadoop classpath --glob`"
+)
+_HADOOP_LIMITS: Final = (
+    f"ipc.client.rpc-timeout.ms={AGAIN_FOR * 1000:.0f}", "ipc.client.connect.max.retries.on.timeouts=0",
+)  # fmt: skip
+"""Its client would wait two minutes for each answer, and a quarter of an hour for a connection."""
+_OWN_SIGNALS: Final = "-Xrs"
+"""Else Java takes Ctrl-C for itself, and ends the process before that has cleaned up."""
+_HADOOPS: Final = ("hdfs", "viewfs")
+_CONDITIONAL: Final = frozenset(("s3", "gcs", "abfs"))
+_ODD: Final = re.compile(r"[^A-Za-z0-9._~=/-]")
+"""In a name: what libraries write into URLs in different ways."""
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-_WORD: Final = re.compile(r"AWS Error (\w+)(?: \(HTTP status (\d+)\))?")
+_AZURE_KEYS: Final = {"AZURE_STORAGE_KEY": "account_key", "AZURE_STORAGE_SAS_TOKEN": "sas_token"}
+_WORD: Final = re.compile(r"(?:AWS Error (\w+)|Azure Error: \[(\w+)\])(?: \(HTTP status (\d+)\)| (\d{3})\b)?")
+_WORDY: Final = re.compile(
+    r".*Azure Error: \[\] |.*Azure\d*Core\w*E: |google::cloud::Status\(|[\w ]+, with a last message of | error_info=.*"
+)
+"""What Azure's and Google's libraries say around their reason."""
+_AUTHORITY: Final = re.compile(r"[\w.-]+(:\d{1,5})?")
+_ABSENT: Final = re.compile(r"AWS Error NO_SUCH_KEY|^No such (?:file or )?directory")
 _DENIED: Final = re.compile(
-    r"HTTP status 40[13]|PERMISSION_DENIED|UNAUTHENTICATED|AuthorizationFailure|AuthenticationException|403 Forbidden"
+    r"HTTP status 40[13]|PERMISSION_DENIED|UNAUTHENTICATED|\] 40[13] |AuthenticationException|403 Forbidden"
+    r"|OAuth2 access token"
 )
 
 
@@ -79,8 +109,8 @@ class ObjectStore(FileTree):
     gone.
     """
 
-    def __init__(self, system: FileSystem, base: str, shown: str = "") -> None:
-        self._system, self._base, self._shown = system, base.rstrip("/"), shown
+    def __init__(self, system: FileSystem, base: str, shown: str = "", query: str = "") -> None:
+        self._system, self._base, self._shown, self._query = system, base.rstrip("/"), shown, query
         self._failed, self._lost_at = 0, 0.0
 
     @classmethod
@@ -88,7 +118,7 @@ class ObjectStore(FileTree):
         """Raises ``UnusableUrl``."""
         check_settings(scheme, authority, query)
         stay_alone()
-        return cls(*_file_system(_SAME.get(scheme, scheme), authority, query), f"{scheme}://{authority}")
+        return cls(*_file_system(_SAME.get(scheme, scheme), authority, query), f"{scheme}://{authority}", query)
 
     def _path(self, inner: str) -> str:
         return f"{self._base}/{inner}" if inner else self._base or "/"
@@ -113,22 +143,39 @@ class ObjectStore(FileTree):
         return self.ask(lambda: self.status_now(inner))
 
     def status_now(self, inner: str) -> os.stat_result:
-        """Without patience."""
-        return _status(self._system.get_file_info(self._path(inner)))
+        """Without patience. pyarrow takes what HDFS does not tell for what is not there: a list says which it is."""
+        from pyarrow.fs import FileSelector, FileType
+
+        path = self._path(inner)
+        found = self._system.get_file_info(path)
+        if self._renames and found.type == FileType.NotFound:
+            self._system.get_file_info(FileSelector(path))
+            found = self._system.get_file_info(path)
+        return _status(found)
 
     def entries(self, inner: str, *, deep: bool = False) -> Iterator[FarEntry]:
         """Some stores list a folder among what it holds. ``deep``: with what is in folders, none where there is none.
 
-        Such names have slashes.
+        Such names have slashes. Of Google's pyarrow lists files alone, so that folders are found by all that they hold.
         """
         from pyarrow.fs import FileSelector
 
         folder = self._path(inner)
-        asked = FileSelector(folder, allow_not_found=deep, recursive=deep)
-        for each in self.ask(lambda: self._system.get_file_info(asked)):
+        recursive, folders = deep or self._system.type_name == "gcs", set[str]()
+        asked = FileSelector(folder, allow_not_found=deep and not self._renames, recursive=recursive)
+        try:
+            listed = self.ask(lambda: self._system.get_file_info(asked))
+        except FileNotFoundError:
+            if not deep:
+                raise
+            listed = []
+        for each in listed:
             name = each.path.rstrip("/").removeprefix(folder).strip("/")
-            if name and (deep or "/" not in name):
-                yield FarEntry(name, _status(each))
+            first, slash, _ = name.partition("/")
+            found = FarEntry(name, _status(each)) if deep or not slash else FarEntry(first, _folder())
+            if found.name and found.name not in folders:
+                folders |= {found.name} if stat.S_ISDIR(found.status.st_mode) else set()
+                yield found
 
     def opened(self, inner: str) -> OpenFile:
         """Its size is asked for at once."""
@@ -137,31 +184,103 @@ class ObjectStore(FileTree):
 
     @property
     def flat(self) -> bool:
-        """It has no folders, but names with slashes."""
-        return self._system.type_name in ("s3", "gcs")
+        """A file needs no folder that is made before; to make one of Azure's makes its container, too."""
+        return self._system.type_name in ("s3", "gcs", "abfs")
+
+    def _is_there(self, inner: str) -> bool:
+        try:
+            self.status_now(inner)
+        except FileNotFoundError:
+            return False
+        return True
+
+    @property
+    def _renames(self) -> bool:
+        return bool(self._system.type_name == "hdfs")
 
     def put(self, inner: str, blocks: Callable[[], Iterable[bytes]]) -> None:
-        """A file of these bytes, whole or not at all; they are asked for anew where it has to be made again."""
+        """A file of these bytes, whole or not at all; they are asked for anew where it has to be made again.
+
+        HDFS shows a file that is being written: it is whole if it is new.
+        """
         path = self._path(inner)
 
         def once() -> None:
-            with self._system.open_output_stream(path) as out:
+            beside = self._renames and not self._is_there(inner)
+            to = path + PARTIAL_SUFFIX if beside else path
+            with self._system.open_output_stream(to) as out:
                 for block in blocks():
                     out.write(block)
+            if beside:
+                self._system.move(to, path)
 
-        self.ask(once)
+        try:
+            self.ask(once)
+        except FileNotFoundError as err:
+            raise OSError(*_FINAL["NO_SUCH_BUCKET"]) from err
+
+    def asked_by_others(self, inner: str) -> tuple[str, dict[str, str]]:
+        """A URL and settings for libraries that ask stores through Rust's ``object_store``.
+
+        It looks for credentials where they are looked for here, Azure's keys of the environment aside. Raises
+        ``UnusableUrl``.
+        """
+        scheme, _, authority = self._shown.partition("://")
+        scheme = _SAME.get(scheme, scheme)
+        url = f"{scheme}://{authority}/{inner}"
+        if self._system.type_name not in _CONDITIONAL:
+            raise UnusableUrl(f"{self._shown}: only s3, gs and abfs write a file on condition that there is none")
+        if odd := _ODD.search(inner):
+            raise UnusableUrl(f"{self._shown}/{inner}: give it a name without {odd[0]!r}")
+        if scheme != "s3" and self._query:
+            raise UnusableUrl(f"{self._shown}: takes no setting behind its ? for this")
+        found = {"retry_timeout": f"{AGAIN_FOR:.0f}s", "max_retries": "100"}
+        if self._system.type_name == "abfs":
+            settings = _azure_settings(self._system)
+            found |= {name: settings[name] for name in _AZURE_KEYS.values() if settings.get(name)}
+        if scheme == "s3":
+            endpoint = _amazon_settings(self._query)
+            found |= {"aws_region": self._system.region, "aws_conditional_put": "etag"}
+            # what the environment may say otherwise; and credentials are looked for everywhere
+            found |= {"AWS_S3_ALLOW_UNSAFE_RENAME": "false", "AWS_FORCE_CREDENTIAL_LOAD": "true"}
+            if host := endpoint.get("endpoint_override"):
+                plain = endpoint.get("scheme") == "http"
+                found["aws_endpoint_url"] = f"{'http' if plain else 'https'}://{host}"
+                found["aws_allow_http"] = str(plain).lower()
+        return url, found
 
     def copy(self, inner: str, target: str) -> None:
         """Inside of the store."""
         self.ask(lambda: self._system.copy_file(self._path(inner), self._path(target)))
 
+    def move(self, inner: str, target: str) -> None:
+        """A file: HDFS renames it, and puts it in the place of another; elsewhere it is copied, then deleted."""
+        if self._renames:
+            self._ask_for(inner, lambda: self._system.move(self._path(inner), self._path(target)))
+            return
+        self.copy(inner, target)
+        with suppress(FileNotFoundError):
+            self.remove(inner)
+
     def remove(self, inner: str) -> None:
         """A file."""
-        self.ask(lambda: self._system.delete_file(self._path(inner)))
+        self._ask_for(inner, lambda: self._system.delete_file(self._path(inner)))
+
+    def _ask_for(self, inner: str, request: Callable[[], None]) -> None:
+        """Where it fails the file may not be there: HDFS has the same number for that as for a failure."""
+
+        def once() -> None:
+            try:
+                request()
+            except OSError:
+                self.status_now(inner)
+                raise
+
+        self.ask(once)
 
     def make_folder(self, inner: str) -> None:
         """With those above it, unless it is there."""
-        self.ask(lambda: self._system.create_dir(self._path(inner), recursive=not self.flat))
+        self.ask(lambda: self._system.create_dir(self._path(inner), recursive=self._system.type_name != "s3"))
 
     def remove_folder(self, inner: str) -> None:
         """And all that is in it, if it is there."""
@@ -214,12 +333,16 @@ def check_settings(scheme: str, authority: str, query: str) -> None:
             f"{scheme}://…: credentials must not stand in a URL; put them into the environment "
             "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
         )
+    if at and scheme in _HADOOPS:
+        raise UnusableUrl(f"{scheme}://…: a user stands behind the ? of a URL, as user=NAME")  # else it is not heeded
     known = SETTINGS.get(scheme, ())
     for each in filter(None, query.split("&")):
         name = each.partition("=")[0]
         if name not in known:
             there = f"there are {', '.join(known)}" if known else "there is none"
             raise UnusableUrl(f"{scheme}://…: a URL has no setting {name[:40]!r} behind its ?; {there}")
+        if name.endswith("authority") and not _AUTHORITY.fullmatch(each.partition("=")[2]):
+            raise UnusableUrl(f"{scheme}://…: {name} is HOST or HOST:PORT")  # Azure's library would end the process
 
 
 def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, str]:
@@ -227,10 +350,14 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
 
     if scheme == "s3":
         return _amazon(authority, query)
+    if scheme in _HADOOPS:
+        query = "&".join(filter(None, (query, *_HADOOP_LIMITS)))
+        if _OWN_SIGNALS not in (given := os.environ.get("LIBHDFS_OPTS", "")):
+            os.environ["LIBHDFS_OPTS"] = f"{given} {_OWN_SIGNALS}".strip()
     if scheme == "gs" and "retry_limit_seconds" not in query:
         query = "&".join(filter(None, (query, f"retry_limit_seconds={AGAIN_FOR:.0f}")))
     url = f"{scheme}://{authority}/" + (f"?{query}" if query else "")
-    more = "; hdfs needs Java and Hadoop's native library (HADOOP_HOME, CLASSPATH)" if scheme == "hdfs" else ""
+    more = f"; {_HADOOP_NEEDS}" if scheme in _HADOOPS else ""
     try:
         found: tuple[FileSystem, str] = FileSystem.from_uri(url if scheme in SETTINGS else f"fsspec+{url}")
     except ImportError as err:
@@ -238,18 +365,41 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
         raise UnusableUrl(f"{scheme}://{authority}: {why}") from err
     except (ValueError, NotImplementedError, OSError) as err:
         raise UnusableUrl(f"{scheme}://{authority}: {_short(err)}{more}") from err
-    return found
+    return (_with_azure_keys(found[0]), found[1]) if SETTINGS.get(scheme) is _AZURE else found
+
+
+def _with_azure_keys(system: FileSystem) -> FileSystem:
+    """With the key or the token that the environment has for its account, as Azure's own tools take them."""
+    from pyarrow.fs import AzureFileSystem
+
+    given = {name: os.environ[variable] for variable, name in _AZURE_KEYS.items() if os.environ.get(variable)}
+    settings = _azure_settings(system)
+    if not given or os.environ.get("AZURE_STORAGE_ACCOUNT") not in (None, "", settings["account_name"]):
+        return system
+    name = next(iter(given))
+    return AzureFileSystem(**settings | {name: given[name]})
+
+
+def _azure_settings(system: FileSystem) -> dict[str, str]:
+    """Those that it was made with, keys among them."""
+    return {name: value for name, value in system.__reduce__()[1][0].items() if value}
+
+
+def _amazon_settings(query: str) -> dict[str, str]:
+    """Those of a URL, with the environment's endpoint."""
+    settings = dict(parse_qsl(query))
+    endpoint = next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), None)
+    if endpoint and "endpoint_override" not in settings:
+        scheme, _, settings["endpoint_override"] = endpoint.rstrip("/").rpartition("://")
+        settings["scheme"] = scheme or "https"
+    return settings
 
 
 def _amazon(bucket: str, query: str) -> tuple[FileSystem, str]:
     """Small files are written by one request. Its library repeats a request a few times, not for a minute."""
     from pyarrow.fs import AwsDefaultS3RetryStrategy, S3FileSystem, resolve_s3_region
 
-    settings = dict(parse_qsl(query))
-    endpoint = next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), None)
-    if endpoint and "endpoint_override" not in settings:
-        scheme, _, settings["endpoint_override"] = endpoint.rstrip("/").rpartition("://")
-        settings["scheme"] = scheme or "https"
+    settings = _amazon_settings(query)
     if "endpoint_override" not in settings and "region" not in settings:
         settings["region"] = patiently(lambda: resolve_s3_region(bucket))
     few = AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
@@ -259,13 +409,17 @@ def _amazon(bucket: str, query: str) -> tuple[FileSystem, str]:
         raise UnusableUrl(f"s3://{bucket}: {_short(err)}") from err
 
 
+def _folder() -> os.stat_result:
+    return status_of(stat.S_IFDIR | 0o700)
+
+
 def _status(found: FileInfo) -> os.stat_result:
     from pyarrow.fs import FileType
 
     if found.type == FileType.NotFound:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if found.type == FileType.Directory:
-        return status_of(stat.S_IFDIR | 0o700)
+        return _folder()
     modified = (found.mtime_ns or 0) / 1e9
     return status_of(stat.S_IFREG | 0o600, found.size or 0, modified, modified)
 
@@ -293,12 +447,17 @@ def patiently(ask: Callable[[], T]) -> T:
 
 def _translated(err: Exception) -> OSError:
     """The same in the words of a local file; ``EIO``: what may pass. Azure's errors are none of the system's."""
-    if isinstance(err, FileNotFoundError) or "AWS Error NO_SUCH_KEY" in str(err):
+    if isinstance(err, FileNotFoundError) or _ABSENT.search(str(err)):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if isinstance(err, PermissionError):
+        return PermissionError(*_FINAL["ACCESS_DENIED"])
+    if isinstance(err, OSError) and err.errno == _UNTOLD:
+        text = f"{_short(err).partition(' Detail')[0]} Hadoop's library has written the reason to standard error"
+        return OSError(errno.EIO, f"the store fails: {text}")
     if isinstance(err, OSError) and not isinstance(err, ConnectionError) and err.errno not in (None, errno.EIO):
-        return err
+        return OSError(err.errno, _short(err))
     word = _WORD.search(str(err))
-    number, text = _FINAL.get(word[1] if word else "", (0, ""))
+    number, text = _FINAL.get(word[1] or word[2] if word else "", (0, ""))
     if number:
         return OSError(number, text)
     if _DENIED.search(str(err)):
@@ -309,10 +468,12 @@ def _translated(err: Exception) -> OSError:
 def _short(err: Any) -> str:
     """What a library says, on one line, without what may be secret: queries of URLs, and what follows its first line.
 
-    Of S3 its word alone.
+    Of S3 and Azure their word alone.
     """
     text = str(getattr(err, "strerror", None) or err).strip().partition("\n")[0]
     word = _WORD.search(text)
     if word:
-        return word[1] if word[2] is None else f"{word[1]}, HTTP status {word[2]}"
+        status = word[3] or word[4]
+        return f"{word[1] or word[2]}, HTTP status {status}" if status else word[1] or word[2]
+    text = _WORDY.sub("", text)
     return re.sub(r"//[^\s/@]*:[^\s/@]*@", "//", re.sub(r"\?\S+", "", text))[:200]

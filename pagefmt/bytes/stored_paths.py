@@ -87,9 +87,13 @@ class StoredPath(FarPath):
             self.remove_tree()
         else:
             target.parent.mkdir(parents=True)
-            store.copy(inner, target._tree_and_name()[1])
-            self.unlink(missing_ok=True)
+            store.move(inner, target._tree_and_name()[1])
         return target
+
+    def asked_by_others(self) -> tuple[str, dict[str, str]]:
+        """As ``ObjectStore.asked_by_others``."""
+        store, inner = self._tree_and_name()
+        return store.asked_by_others(inner)
 
     def put(self, blocks: Callable[[], Iterable[bytes]]) -> None:
         """A file of these bytes; asked for anew where the store has failed."""

@@ -133,5 +133,5 @@ def _bodies(folder: LargeMessages, ids: pa.Array, large: pa.Array) -> list[str |
 
 
 def _struct(entry: QueueEntry) -> Json:
-    (queue,) = names_array([entry.queue]).to_pylist()
-    return entry._asdict() | {"queue": queue, "state": None if entry.state is None else str(entry.state)}
+    queue, why = names_array([entry.queue, entry.why]).to_pylist()  # why may name files, whose names are any bytes
+    return entry._asdict() | {"queue": queue, "why": why, "state": None if entry.state is None else str(entry.state)}

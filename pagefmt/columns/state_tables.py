@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns.arrays.schema import STRING
+from pagefmt.columns.arrays.schema import STRING, utf8_row
 from pagefmt.columns.named_columns import QUEUES, TIME, RowsContext
 from pagefmt.columns.table_content import TableContent
 from pagefmt.journal.message_journal import MessageJournal
@@ -56,7 +56,7 @@ TELLS_HARM: Final[Mapping[TableContent, str]] = {
 def table_rows(content: TableContent, rows: Iterable[Mapping[str, Any]], context: RowsContext) -> pa.RecordBatch:
     """Rows of a broker."""
     common = {"broker": context.broker, "exported_at": context.now}
-    return pa.RecordBatch.from_pylist([{**common, **row} for row in rows], schema=SCHEMAS[content])
+    return pa.RecordBatch.from_pylist([utf8_row({**common, **row}) for row in rows], schema=SCHEMAS[content])
 
 
 def page_row(known: StoreState, page: PageFile, queues: Mapping[int, str]) -> dict[str, Any]:
@@ -118,7 +118,8 @@ def acknowledgement_batches(
                 "address": addresses.get(queue), "kind": kind,
             }  # fmt: skip
             columns = {
-                name: pa.repeat(pa.scalar(value, schema.field(name).type), rows) for name, value in constant.items()
+                name: pa.repeat(pa.scalar(value, schema.field(name).type), rows)
+                for name, value in utf8_row(constant).items()
             }
             columns |= {"page": pa.array(pages), "number": pa.array(numbers.astype(np.int64), mask=mask)}
             yield pa.record_batch([columns[name] for name in schema.names], schema=schema)

@@ -21,7 +21,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pagefmt.bytes.far_paths import FarPath, any_path
+from pagefmt.bytes.far_paths import FarPath, SharedArchive, any_path
 from pagefmt.bytes.files import read_start
 from pagefmt.directory.locate import DataLocation, locate
 from pagefmt.editions import Edition
@@ -50,11 +50,12 @@ class FleetEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetBroker:
-    """A broker with its directories."""
+    """A broker with its directories. ``unpacked``: the archive that they are in, where somebody has it unpacked."""
 
     name: str
     place: DataLocation
     edition: Edition | None = None
+    unpacked: SharedArchive | None = None
 
 
 def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequence[str] = FIELDS) -> list[FleetEntry]:

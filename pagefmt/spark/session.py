@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # the client compiler and the serial collector: a short job's start takes half the processor time
 LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
+_YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _OF_PANDAS: Final = "PySpark does not yet fully support pandas"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
 _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
@@ -100,6 +101,8 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
         from pyspark import SparkConf, SparkContext
     except ImportError:
         raise NoSpark(NOT_INSTALLED) from None
+    if master.startswith("yarn") and not any(os.environ.get(name) for name in _YARN_FOLDERS):
+        raise NoSpark(f"{master}: set {_YARN_FOLDERS[0]} to the folder with core-site.xml and yarn-site.xml")
     home = java_home()
     os.environ["JAVA_HOME"] = str(home)
     os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON", sys.executable)

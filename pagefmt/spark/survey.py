@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
+from pagefmt.bytes.far_paths import share_archive
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.privacy import private_mode
 from pagefmt.errors import PageFmtError
@@ -31,6 +33,7 @@ def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
     """Never raises for what cannot be read. Of journals nothing is kept but what is wrong with them."""
     try:
         found = opened(broker, spec.run)
+        broker = replace(broker, unpacked=share_archive(broker.place.given))
         stores = found.stores.values()
         unknown = any(each.not_known("") is not None for each in stores)
         pieces = tuple(pieces_of(broker, (each.store for each in stores), spec.content))

@@ -226,8 +226,12 @@ def _put(
         known = [each for each in known if tuple(each[name] for name in OF_PAGE) not in again]
     if target.form is not LakeFormat.PARQUET:
         made = [TablePart(name, facts, values_of(Path(name).parts[:-1], shortened)) for name, facts in files.values()]
-        table, schema = Path(_called(target.folder.absolute())), table_schema(spec.schema, target.splits)
-        commit = FormatCommit(target.form, target.folder, table, schema, target.splits, made, number + 1, anew)
+        far = isinstance(target.folder, StoredPath)
+        table = target.folder if far else Path(_called(target.folder.absolute()))
+        schema = table_schema(spec.schema, target.splits)
+        commit = FormatCommit(
+            target.form, target.folder, table, schema, target.splits, made, number + 1, anew, run.name
+        )
     put(target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced, commit)
     failed = {broker: why for part in parts for broker, why in part.failed.items()}
     size = sum(facts.size for _, facts in files.values())

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.stored_paths import StoredPath, at_once, claimed, remove_tree, still_claimed, whole_text
-from pagefmt.bytes.writing import locked_folder, refuse_links, sync_files, whole_folder
+from pagefmt.bytes.writing import PARTIAL_SUFFIX, locked_folder, refuse_links, sync_files, whole_folder
 from pagefmt.columns.partitions import SHORTENED
 from pagefmt.columns.table_content import LakeFormat
 from pagefmt.spark.table_formats import DELTA_LOG, FormatCommit, finish, format_of, last_export
@@ -85,8 +85,7 @@ def put(
     aside = folder / DAMAGED
     if not isinstance(folder, StoredPath):
         sync_files(run)
-    elif not still_claimed(folder / TEMPORARY):
-        raise OSError(errno.EBUSY, "another process may be writing it, after a pause; export again", str(folder))
+    _refuse_lost(folder)
     if commit is not None:
         whole_text(run / NUMBER, str(commit.number))
     if aside.exists():
@@ -100,9 +99,16 @@ def put(
     else:
         whole_text(aside, damaged)
     if commit is not None:
+        _refuse_lost(folder)
         commit.carry_out(run / MADE)
     (folder / SUCCESS).touch()
     _remove(run)
+
+
+def _refuse_lost(folder: Path) -> None:
+    """Raises ``OSError`` where others may have taken this process for dead."""
+    if not still_claimed(folder / TEMPORARY):
+        raise OSError(errno.EBUSY, "another process may be writing it, after a pause; export again", str(folder))
 
 
 def note_shortened(folder: Path, found: dict[str, str]) -> None:
@@ -184,7 +190,7 @@ def foreign(folder: Path) -> list[str]:
 
 
 def _of_a_table(path: Path) -> bool:
-    plain = path.name.removeprefix(".").removesuffix(".crc")
+    plain = path.name.removeprefix(".").removesuffix(".crc").removesuffix(PARTIAL_SUFFIX)
     if path.is_dir():
         iceberg = plain == "metadata" and format_of(path.parent) is LakeFormat.ICEBERG
         return plain in (TEMPORARY, EXPORTED, DELTA_LOG) or "=" in plain or iceberg

@@ -8,6 +8,7 @@ is known of an export that was killed whether it came to its end. Neither takes 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.columns.named_columns import TIME
 from pagefmt.columns.partitions import ABSENT
 from pagefmt.columns.table_content import LakeFormat
@@ -31,6 +33,7 @@ APPLICATION: Final = "pagectl-export"
 """Of transactions in Delta Lake, and of the property of an Iceberg table."""
 DELTA_LOG: Final = "_delta_log"
 _LIBRARIES: Final = {LakeFormat.DELTA: "deltalake", LakeFormat.ICEBERG: "pyiceberg"}
+_NOISE: Final = re.compile(r"\x1b\[[0-9;]*m|[│╰╭├↳▶─]| for path \S+|Error performing \w+ \S+ in [^\s,]+|<\?xml.*|\?\S+")
 _MICROSECONDS: Final = pa.timestamp("us", "UTC")
 
 
@@ -71,7 +74,10 @@ class TablePart(NamedTuple):
 
 
 class FormatCommit(NamedTuple):
-    """What a commit does. ``table``: where the table will be; ``folder``: where it is while it is made."""
+    """What a commit does. ``table``: where the table will be; ``folder``: where it is while it is made.
+
+    ``run``: a name that no other commit has.
+    """
 
     form: LakeFormat
     folder: Path
@@ -81,6 +87,7 @@ class FormatCommit(NamedTuple):
     parts: Sequence[TablePart]
     number: int
     overwrite: bool
+    run: str
 
     def carry_out(self, noting: Path) -> None:
         """``noting``: takes the names of files that are of no use if it fails. Raises ``FormatRefused``."""
@@ -91,6 +98,19 @@ class FormatCommit(NamedTuple):
                 from pagefmt.spark.iceberg import commit_iceberg
 
                 commit_iceberg(self, noting)
+
+
+def check_format(form: LakeFormat, folder: Path) -> None:
+    """Raises ``FormatRefused`` and ``UnusableUrl`` where no table of this format can be written."""
+    if isinstance(folder, StoredPath):
+        if form is LakeFormat.ICEBERG:
+            raise FormatRefused(
+                f"--table-format {form}: below a URL two writers could commit the same version, because nothing here "
+                "writes a file on condition that there is none; give --table-format delta, or export Parquet there "
+                "and add its files to a catalog's table"
+            )
+        folder.asked_by_others()
+    check_library(form)
 
 
 def check_library(form: LakeFormat) -> None:
@@ -169,20 +189,53 @@ def _in_one_line(folder: Path) -> Iterator[None]:
     """What a library throws, in one line."""
     try:
         yield
-    except (PageFmtError, OSError):
+    except PageFmtError:
         raise
     except Exception as err:
-        said = " ".join(str(err).split())[:300]
-        raise FormatRefused(f"{folder}: the {format_of(folder)} table cannot be read or written: {said}") from err
+        if isinstance(err, OSError) and err.errno is not None:
+            raise
+        raise FormatRefused(f"{folder}: the table's log cannot be read or written: {_said(err)}") from err
+
+
+def _said(err: Exception) -> str:
+    """Without colours, and without URLs and what a store answers."""
+    return " ".join(_NOISE.sub("", str(err)).split())[:300]
 
 
 def _delta(folder: Path) -> DeltaTable:
     from deltalake import DeltaTable
 
-    return DeltaTable(str(folder))
+    where, options = _named_for_deltalake(folder)
+    return DeltaTable(where, storage_options=options)
+
+
+def _named_for_deltalake(folder: Path) -> tuple[str, dict[str, str] | None]:
+    return folder.asked_by_others() if isinstance(folder, StoredPath) else (str(folder), None)
 
 
 def _commit_delta(given: FormatCommit) -> None:
+    there = (given.folder / DELTA_LOG).exists()
+    table = _delta(given.folder) if there else None
+    before = -1 if table is None else table.version()
+    try:
+        _commit_to(table, given)
+    except Exception as err:
+        behind = [*_commits_behind(given.folder, before)]
+        if any(given.run in each for each in behind):
+            return  # the answer was lost
+        if behind:
+            raise FormatRefused(
+                f"{given.table}: another program has committed to it meanwhile; export again ({_said(err)})"
+            ) from err
+        raise
+
+
+def _commits_behind(folder: Path, version: int) -> Iterator[str]:
+    while (log := folder / DELTA_LOG / f"{(version := version + 1):020d}.json").exists():
+        yield log.read_text("utf-8")
+
+
+def _commit_to(table: DeltaTable | None, given: FormatCommit) -> None:
     from deltalake import CommitProperties, Schema, Transaction
     from deltalake.transaction import AddAction, create_table_with_add_actions
 
@@ -194,13 +247,16 @@ def _commit_delta(given: FormatCommit) -> None:
         )
         for path, facts, values in given.parts
     ]  # fmt: skip
-    properties = CommitProperties(app_transactions=[Transaction(APPLICATION, given.number, now)])
-    if not (given.folder / DELTA_LOG).exists():
-        schema = Schema.from_arrow(given.schema)
+    # where a table is made, a second attempt would add to one that somebody else has just made
+    tries = {"max_commit_retries": 0} if table is None else {}
+    transaction = Transaction(APPLICATION, given.number, now)
+    properties = CommitProperties({APPLICATION: given.run}, app_transactions=[transaction], **tries)
+    if table is None:
+        where, options = _named_for_deltalake(given.folder)
         create_table_with_add_actions(
-            str(given.folder), schema, adds, partition_by=list(given.splits), commit_properties=properties
-        )
+            where, Schema.from_arrow(given.schema), adds, partition_by=list(given.splits),
+            commit_properties=properties, storage_options=options,
+        )  # fmt: skip
         return
-    table = _delta(given.folder)
     mode = "overwrite" if given.overwrite else "append"
     table.create_write_transaction([*adds], mode, table.schema(), list(given.splits), commit_properties=properties)

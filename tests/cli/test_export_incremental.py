@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_nights import ForkedNights
 from golden_cases import VERSIONS, GoldenCase, cases
 from incremental_exports import KILLS, PagingBroker, killed_nights, night, told
 from made_pages import message
@@ -314,6 +315,14 @@ def written_here(job: Any, *_: Any, **__: Any) -> Any:
 
 def test_killed_nights_add_nothing_twice(tmp_path: Path) -> None:
     assert killed_nights(tmp_path, 4, (), exported) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_two_hundred_killed_nights_whose_tasks_are_forked(tmp_path: Path) -> None:
+    """All but Spark, which takes most of the time of a night."""
+    with ForkedNights() as start:
+        assert killed_nights(tmp_path, KILLS, (), exported, start=start, late=0.2) > KILLS // 3
 
 
 @pytest.mark.slow

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import pickle
+import errno
+import random
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.fs
+import pyarrow.parquet as pq
 import pytest
-from far_inputs import PACKED, ObjectServer, object_server, packed
+from far_inputs import ACCESS, PACKED, ObjectServer, object_server, packed
+from far_rows import READING, assert_equal, read
 from golden_cases import GoldenCase, cases
 from incremental_exports import night_here
-from program import call
+from made_pages import FOLDER, message
+from program import call, started
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
 from pagefmt import ahead
 from pagefmt.bytes import object_stores
-from pagefmt.bytes.far_paths import uri_of
+from pagefmt.bytes.far_paths import any_path, uri_of
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 from pagefmt.directory.locate import DataLocation, LocateError, locate
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.groups import grouped
 from pagefmt.spark.options import SourceOptions, TableSpec
-from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
+from pagefmt.spark.rows import BrokerFailure, LostRows
 from pagefmt.spark.source import PageFiles
 from pagefmt.spark.stream import PageFilesStream
 from pagefmt.spark.survey import surveyed
@@ -39,11 +43,6 @@ from pagefmt.spark.table_folder import table_at
 
 MIXED = GoldenCase("2.56.0", "journal-mix")
 SOME = (MIXED, GoldenCase("2.56.0", "multicast-acks"), GoldenCase("artemis-1.5.6", "torn"))
-READING = (
-    ("pages", "ls", "--format", "json"), ("pages", "verify"), ("pages", "outstanding", "--format", "json"),
-    ("pages", "decode", "--format", "jsonl", "--body", "text"), ("pages", "find", "--contains", "a"),
-    ("messages", "ls"), ("messages", "decode"), ("messages", "verify"),
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -51,28 +50,6 @@ def server() -> Iterator[ObjectServer]:
     with pytest.MonkeyPatch.context() as patch, object_server(patch) as found:
         yield found
     ahead._lonely.clear()
-
-
-def read(given: str, content: TableContent = TableContent.MESSAGES) -> tuple[list[Any], list[Any]]:
-    """(rows, what is told) of a broker, wherever it lies."""
-    (entry,) = fleet_of([given])
-    broker = FleetBroker("broker", absolute(locate(entry.path)))
-    broker = pickle.loads(pickle.dumps(broker))  # as a task gets it
-    body = TableBody.BASE64 if content.of_messages else TableBody.SIZE
-    spec = replace(TableSpec.now(content=content, body=body), exported_at=1)
-    found = surveyed(broker, spec)
-    made = [each for group in grouped(found.pieces) for piece in group.pieces for each in rows_of(piece, spec)]
-    rows = [repr(row) for each in made if isinstance(each, pa.RecordBatch) for row in each.to_pylist()]  # NaN is NaN
-    told = [each for each in made if not isinstance(each, pa.RecordBatch)]
-    return rows, [found.failed, *told, *(len(found.remarks),)]
-
-
-def assert_equal(case: GoldenCase, given: Iterable[Path | str], tables: Iterable[TableContent] = TableContent) -> None:
-    urls = list(map(str, given))
-    for content in tables:
-        expected = read(str(case.data()), content)
-        for url in urls:
-            assert read(url, content) == expected, (url, content)
 
 
 def stored(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> list[str]:
@@ -210,6 +187,9 @@ def test_credentials_stand_in_no_url() -> None:
         if "?" not in url:
             answer = call("export", MIXED.data(), "--to", url)
             assert answer.status == 2 and "hush" not in answer.err and "credentials" in answer.err
+    for port in ("1x", "99999999"):
+        with pytest.raises(PageFmtError, match="is HOST or HOST:PORT"):
+            fleet_of([f"abfs://a@b.dfs.core.windows.net/x?blob_storage_authority=127.0.0.1:{port}"])
     (entry,) = fleet_of(["s3a://bucket/a b/c?endpoint_override=127.0.0.1:1&scheme=http"])
     assert str(entry.path) == entry.name == "s3a://bucket/a b/c" and "127.0.0.1" in uri_of(entry.path)
 
@@ -227,6 +207,52 @@ def test_a_store_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(PermissionError, match="the store denies access: Unknown error"):
         object_stores.patiently(refused)
+
+    def untold(*_: object) -> None:
+        raise OSError(255, "HDFS list directory failed. Detail: [errno 255] Unknown error 255")
+
+    with pytest.raises(OSError, match=r"HDFS list directory failed\. .* standard error \(tried"):
+        object_stores.patiently(untold)
+
+
+class _Hadoop:
+    """As pyarrow tells of HDFS: all that it does not get is not there, and a file that cannot be deleted has failed."""
+
+    type_name = "hdfs"
+
+    def __init__(self, why: int) -> None:
+        self.why = why
+
+    def get_file_info(self, asked: Any) -> Any:
+        if isinstance(asked, str):
+            return pa.fs.FileInfo(asked, pa.fs.FileType.NotFound)
+        if asked.allow_not_found:
+            return []
+        raise OSError(self.why, "HDFS list directory failed")
+
+    def _fails(self, *_: str) -> None:
+        raise OSError(errno.EIO, "HDFS delete failed")
+
+    delete_file = move = _fails
+
+
+def test_what_hdfs_does_not_tell_is_not_taken_for_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.1)
+    for why, error in ((errno.EACCES, PermissionError), (255, OSError), (errno.ENOENT, FileNotFoundError)):
+        for asked in ("status", "entries", "remove", "move"):
+            store = object_stores.ObjectStore(_Hadoop(why), "", "hdfs://here")  # type: ignore[arg-type]
+            with pytest.raises(error) as told:
+                list(getattr(store, asked)(*("x", "y")[: 1 + (asked == "move")]))
+            assert type(told.value) is error, (why, asked)
+    store = object_stores.ObjectStore(_Hadoop(errno.EACCES), "")  # type: ignore[arg-type]
+    with pytest.raises(PermissionError):
+        list(store.entries("x", deep=True))
+
+
+def test_a_user_in_front_of_hdfs_is_refused() -> None:
+    """pyarrow does not heed it."""
+    with pytest.raises(PageFmtError, match="as user=NAME"):
+        fleet_of(["hdfs://somebody@here:8020/broker"])
 
 
 @pytest.mark.parametrize("case", SOME, ids=str)
@@ -326,6 +352,30 @@ def test_export_and_data_source_on_spark(
         spark = SparkSession.builder.getOrCreate()
         spark.dataSource.register(PageFiles)
         assert spark.read.format("artemis-pages").load(given).count() == len(expected)
+
+
+def test_an_export_unpacks_an_archive_once(server: ObjectServer, tmp_path: Path) -> None:
+    """As many requests as unpacking it takes: the command does it, and tasks read there."""
+    folder = tmp_path / "data" / "paging" / FOLDER
+    folder.mkdir(parents=True)
+    chance = random.Random(3)
+    for page in range(1, 9):
+        bodies = (chance.randbytes(1000).hex() for _ in range(300))
+        records = b"".join(message(page * 1000 + n, "orders", body) for n, body in enumerate(bodies))
+        (folder / f"{page:09d}.page").write_bytes(records)
+    url = server.put(packed(tmp_path / "data", tmp_path, "tar.zst"), f"{uuid4().hex}.tar.zst")
+
+    def asked() -> int:
+        return sum(each.startswith("GET ") and ".tar.zst" in each for each in server.seen)
+
+    server.seen.clear()
+    assert len([*any_path(url).iterdir()]) == 1 and (once := asked()) > 10
+    server.seen.clear()
+    running = started("export", url, "--to", tmp_path / "out", "--incremental", "--master", "local[2]", env=ACCESS)
+    complained = running.communicate(timeout=280)[1]
+    assert running.returncode in (0, 1), complained
+    assert pq.read_table(tmp_path / "out", columns=["id"]).num_rows == 8 * 300
+    assert once <= asked() < 1.5 * once
 
 
 def test_what_was_exported_is_known_there_as_well(server: ObjectServer, tmp_path: Path) -> None:

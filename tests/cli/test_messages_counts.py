@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from pagectl.decoding.counts import counted
 from program import call
 
 from pagefmt.bytes.files import FileGone
+from pagefmt.columns.named_columns import RowsContext
+from pagefmt.columns.state_tables import table_rows
+from pagefmt.columns.table_content import TableContent
 from pagefmt.journal.files import Journal, NotAJournal
 from pagefmt.journal.load import load_journal
 from pagefmt.journal.record_types import RecordType
@@ -125,3 +129,16 @@ def test_a_journal_file_that_is_taken_away_is_no_error_beside_a_broker(
     monkeypatch.setattr("pagectl.commands.messages_ls.counted", moving)
     monkeypatch.setattr("pagefmt.directory.locks.running_broker", lambda *_: running)
     assert call("messages", "ls", data).status == status
+
+
+def test_names_of_files_are_any_bytes(tmp_path: Path) -> None:
+    """Why a queue's messages are not known names a file; Arrow's text is UTF-8."""
+    data = MIX.copy(tmp_path)
+    (data / "bindings" / os.fsdecode(b"\xff\n\x1b[31m.bindings")).write_bytes(bytes(20))
+    answer = call("messages", "ls", data, "--format", "json")
+    assert answer.status == 1 and "bindings are damaged" in json.loads(answer.out)["queues"][0]["unknown"], answer
+    answer = call("messages", "decode", data, "--to", tmp_path / "x.parquet")
+    assert answer.status == 1 and (tmp_path / "x.parquet").exists(), answer
+    row = {"store": "\udcff", "held_by": [{"id": 1, "name": "\ud800"}]}
+    found = table_rows(TableContent.PAGES, [row], RowsContext({}, {}, 0, "\udcff"))
+    assert [found.column(name)[0].as_py() for name in ("broker", "store")] == ["\\udcff"] * 2

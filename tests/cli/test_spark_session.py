@@ -105,9 +105,18 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, co
         asked.update(conf.getAll())
 
     monkeypatch.setattr(SparkContext, "_jvm", None)
+    monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda conf: None)
     monkeypatch.setattr(SparkContext, "getOrCreate", never_started)
     start("some name", master, conf)
     return asked
+
+
+def test_yarn_wants_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said before Java starts, which would answer with a page."""
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(NoSpark, match=r"^yarn: set HADOOP_CONF_DIR to the folder with"):
+        start("test", "yarn", {})
 
 
 def test_what_spark_is_started_with_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -5,39 +5,44 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from far_inputs import ACCESS, ObjectServer, object_server
-from golden_cases import GoldenCase
-from incremental_exports import PagingBroker, TasksHere, night, told
+from incremental_exports import PagingBroker, TasksHere, night
 from program import call, started
+from stored_tables import (
+    SOUND,
+    TORN,
+    assert_every_mode,
+    assert_nights,
+    assert_whole_wherever_killed,
+    forget,
+    messages,
+    rows,
+    stopping,
+    stored,
+    write,
+)
 from watched_calls import validate
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
 from pagefmt import ahead
 from pagefmt.bytes import stored_paths
-from pagefmt.bytes.far_paths import any_path, store_at
-from pagefmt.bytes.object_stores import ObjectStore
+from pagefmt.bytes.far_paths import store_at
 from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.survey import surveyed
-from pagefmt.spark.table import TableTarget, WrittenTable, write_by_tasks
+from pagefmt.spark.table import TableTarget, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, table_at
-
-TORN, SOUND = GoldenCase("artemis-1.5.6", "torn"), GoldenCase("2.56.0", "multicast-acks")
 
 
 @pytest.fixture(scope="module")
@@ -54,138 +59,22 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_paths, "SILENT", 3.0)
 
 
-def stored(url: str) -> StoredPath:
-    return StoredPath(*any_path(url).parts)
-
-
 def fresh(server: ObjectServer) -> StoredPath:
     return stored(f"s3://brokers/tables/{uuid4().hex}?{server.query}")
 
 
-def write(out: Path, case: GoldenCase, replaced: Replaced = Replaced.NOTHING, **more: Any) -> WrittenTable:
-    spec = TableSpec.now(where=more.pop("where", None))
-    found = surveyed(FleetBroker("b", absolute(within(case.data()))), spec)
-    with table_at(out) as into:
-        target = TableTarget(into, replaced=replaced, **more)
-        return write_by_tasks(TasksHere(), found.pieces, spec, target, nullcontext)  # type: ignore[arg-type]
-
-
-def read(path: Path) -> pa.Table:
-    whole = pa.BufferReader(path.opened().read_at(1 << 30, 0)) if isinstance(path, StoredPath) else path
-    return pq.read_table(whole)
-
-
-def rows(out: Path) -> list[str]:
-    """Of all files of a table, with the folders that they lie in."""
-    found = []
-    for path in [*out.rglob("*.parquet")]:
-        table = pq.read_table(
-            pa.BufferReader(path.opened().read_at(1 << 30, 0)) if isinstance(path, StoredPath) else path
-        )
-        parts = path.relative_to(out).parts
-        if parts[0] != "_temporary":
-            found += [repr((parts[:-1], row)) for row in table.drop_columns(["exported_at"]).to_pylist()]
-    return sorted(found)
-
-
-def messages(out: StoredPath) -> Counter[tuple[int, int]]:
-    found: Counter[tuple[int, int]] = Counter()
-    for path in out.rglob("*.parquet"):
-        if path.relative_to(out).parts[0] != "_temporary":
-            table = read(path)
-            found.update(zip(table["page"].to_pylist(), table["id"].to_pylist(), strict=True))
-    return found
-
-
-def aside(out: Path) -> Any:
-    path = out / "_damaged.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else None
-
-
 def test_every_mode_makes_the_table_of_a_folder(server: ObjectServer, tmp_path: Path) -> None:
-    here, far = tmp_path / "out", fresh(server)
-    steps: list[tuple[GoldenCase, dict[str, Any]]] = [
-        (TORN, {}), (SOUND, {}), (SOUND, {"replaced": Replaced.PARTITIONS, "where": "color = 'red'"}),
-        (TORN, {"replaced": Replaced.ALL}), (SOUND, {"compression": "none"}),
-    ]  # fmt: skip
-    for case, how in steps:
-        made = [write(out, case, splits=("store_address", "priority"), **how) for out in (here, far)]
-        assert rows(far) == rows(here) and aside(far) == aside(here)
-        assert made[0].rows == made[1].rows and (far / "_SUCCESS").exists()
-        assert not [*far.rglob("_temporary")], "nothing is left"
+    assert_every_mode(tmp_path / "out", fresh(server))
 
 
 def test_nights_beside_a_broker_at_work(server: ObjectServer, tmp_path: Path) -> None:
-    broker, out = PagingBroker(tmp_path / "data"), fresh(server)
-    nightly = partial(night, TasksHere(), tmp_path / "data", out, ("priority",))
-    broker.write(60)
-    assert "added" in told(nightly())
-    broker.write(30)
-    broker.delete(3)
-    assert told(nightly()).keys() >= {"added", "grew", "deleted"} and messages(out) == broker.every
-    broker.start_anew()
-    broker.write(20)
-    assert nightly().pages["changed"] and messages(out) == broker.every
-
-
-class Stopped(BaseException):
-    """In the place of a change."""
-
-
-@contextmanager
-def stopping(changes: int) -> Iterator[list[int]]:
-    """Inside, the process is killed in front of a change in the store: that and every later one is not made."""
-    left, lock = [changes], threading.Lock()
-    usual = {name: getattr(ObjectStore, name) for name in ("put", "copy", "remove", "make_folder", "remove_folder")}
-
-    def change(name: str, *given: Any) -> Any:
-        with lock:
-            left[0] -= 1
-        if left[0] < 0:
-            raise OSError("gone") if threading.current_thread().daemon else Stopped
-        return usual[name](*given)
-
-    with pytest.MonkeyPatch.context() as patch, suppress(Stopped):
-        for name in usual:
-            patch.setattr(ObjectStore, name, partial_method(change, name))
-        yield left
-
-
-def forget(out: StoredPath) -> None:
-    """In the place of the time after which a writer that was killed is dead."""
-    for claim in (out / "_temporary").glob("claim-*"):
-        claim.unlink()
-
-
-def partial_method(change: Any, name: str) -> Any:
-    return lambda *given: change(name, *given)
+    assert_nights(tmp_path / "data", fresh(server))
 
 
 @pytest.mark.parametrize("replaced", [Replaced.NOTHING, Replaced.PARTITIONS, Replaced.ALL], ids=str)
 def test_a_table_is_whole_wherever_its_writer_is_killed(server: ObjectServer, replaced: Replaced) -> None:
-    """Who sees ``_SUCCESS`` sees the table of before or the new one, and the next run gets there."""
     out = stored(server.direct(fresh(server).uri))
-    split = {"splits": ("store_address",)}
-    write(out, TORN, **split)
-    before = rows(out)
-    write(out, SOUND, **split)
-    old = rows(out)
-    expected = {Replaced.NOTHING: [*before, *before, *(set(old) - set(before))], Replaced.PARTITIONS: old}
-    whole = 0
-    for changes in range(0, 60, 2 if replaced is Replaced.NOTHING else 3):
-        with stopping(changes) as left:
-            write(out, TORN, replaced, **split)
-        forget(out)
-        now = rows(out)
-        new = sorted(expected.get(replaced, before))
-        whole += (out / "_SUCCESS").exists()
-        assert not (out / "_SUCCESS").exists() or now in (old, new), changes
-        write(out, SOUND, Replaced.ALL, **split)
-        write(out, TORN, Replaced.NOTHING, **split)
-        assert rows(out) == old and aside(out), changes
-        assert not [*out.rglob("_temporary")]
-        if left[0] >= 0:
-            break
+    changes, whole = assert_whole_wherever_killed(out, replaced, 2 if replaced is Replaced.NOTHING else 3)
     assert changes > 11 and whole > 3
 
 
@@ -309,7 +198,6 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
     again = call("export", tmp_path / "data", "--to", out.uri)
     assert again.status == 2 and "knows what was exported to it" not in again.err and "holds a table" in again.err
     for words, reason in (
-        (("--to", "s3://brokers/x", "--table-format", "delta"), "goes with a folder"),
         (("--to", "s3://brokers/x?secret_key=hush", "--format", "json"), "no setting"),
         (("--to", "sheep://brokers/x"), "sheep"),
         (("--to", str(tmp_path / "x.tar")), "in an archive"),

@@ -21,6 +21,7 @@ pytest.importorskip("pyiceberg", reason="the extra pagectl[tables] is not instal
 import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
+from forked_nights import ForkedNights
 from incremental_exports import KILLS, PagingBroker, killed_nights, night, told
 from pyiceberg.table import StaticTable
 
@@ -130,7 +131,7 @@ def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
         (("--mode", "append", "--partition-by", "page"), "has other columns or partitions"),
         (("--mode", "overwrite", "--body", "text"), "has other columns or partitions"),
         (("--mode", "append"), "give --incremental instead"),
-        (("--mode", "overwrite-partitions", "--partition-by", "page"), "goes with a folder"),
+        (("--mode", "overwrite-partitions", "--partition-by", "page"), "goes with --mode append"),
     ):
         status, said = export(*more)
         assert status == 2 and reason in said and said.count("\n") == 1, said
@@ -170,7 +171,7 @@ def test_a_table_has_all_of_an_export_or_nothing(
         (run / "log").write_text("new")
         name, log = f"part-00000-0-{run.name}.parquet", f"_exported/part-000002-{run.name}.arrow"
         made = TablePart(name, FileFacts.of(run / "x"), ())
-        commit = FormatCommit(form, out, out, table_schema(TableSpec().schema, ()), (), [made], 2, overwrite)
+        commit = FormatCommit(form, out, out, table_schema(TableSpec().schema, ()), (), [made], 2, overwrite, run.name)
         with Stopping(changes) as stopped:
             put(out, run, {"x": name, "log": log}, None, Replaced.LOG if overwrite else Replaced.NOTHING, commit)
         new = Counter({key: times * (1 if overwrite else 2) for key, times in old.items()})
@@ -192,6 +193,15 @@ def test_a_table_has_all_of_an_export_or_nothing(
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_killed_nights_add_nothing_twice(form: LakeFormat, tmp_path: Path) -> None:
     assert killed_nights(tmp_path, 3, ("--table-format", form), exported) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_two_hundred_killed_nights_whose_tasks_are_forked(form: LakeFormat, tmp_path: Path) -> None:
+    with ForkedNights() as start:
+        words = ("--table-format", form)
+        assert killed_nights(tmp_path, KILLS, words, exported, start=start, late=0.5) > KILLS // 3
 
 
 @pytest.mark.slow

@@ -187,7 +187,7 @@ def test_a_journal_that_can_be_read_again(settled: None, tmp_path: Path, monkeyp
     def failing(path: Path) -> None:
         raise NotReadable(f"{path}: Input/output error")
 
-    monkeypatch.setattr(load, "MappedFile", failing)
+    monkeypatch.setattr(load, "FileStretches", failing)
     assert all(store.queues is None for store in seen.look().stores if store.pages)
     monkeypatch.undo()
     assert seen.look().stores == wanted.stores

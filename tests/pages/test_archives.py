@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from pagefmt.bytes import archives
-from pagefmt.bytes.far_paths import FarPath, NotLocal, any_path, forget_archives
+from pagefmt.bytes import archives, far_paths
+from pagefmt.bytes.far_paths import FarPath, NotLocal, any_path, forget_archives, share_archive, take_archive
 from pagefmt.bytes.files import FileGone, NotReadable, open_file, read_start
 from pagefmt.directory.locate import LocateError, locate, stores
 from pagefmt.directory.privacy import private_mode
@@ -256,6 +256,31 @@ def test_the_temporary_file_has_no_name(tmp_path: Path, monkeypatch: pytest.Monk
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     forget_archives()
     assert len(os.listdir("/proc/self/fd")) < before  # noqa: PTH208
+
+
+def test_what_a_process_has_unpacked_others_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as it keeps it; else each unpacks for itself."""
+    members = [regular(f"paging/x/{n:09d}.page", bytes([n]) * 70_000) for n in (3, 1, 2)]
+    path, plain = tar(tmp_path / "x.tar.xz", *members), tar(tmp_path / "x.tar", *members)
+
+    def content(archive: Path) -> list[tuple[str, bytes]]:
+        return [(each.name, read_start(each, 1 << 20)) for each in (any_path(archive) / "paging" / "x").iterdir()]
+
+    usual, times = archives.archive_of, []
+    monkeypatch.setattr(archives, "archive_of", lambda *given: times.append(given) or usual(*given))
+    shared = share_archive(any_path(path), keep=True)
+    assert shared is not None and len(times) == 1
+    for kept, token in ((True, shared.unpacked.token), (True, bytes(16)), (False, shared.unpacked.token)):
+        far_paths._archive.cache_clear()
+        if not kept:
+            forget_archives()
+        take_archive(shared._replace(unpacked=shared.unpacked._replace(token=token)))
+        before = len(times)
+        assert content(path) == content(plain)
+        own = len([given for given in times[before:] if given[0] == path.name])
+        assert own == (0 if kept and token == shared.unpacked.token else 1)
+    assert share_archive(any_path(plain)) is None is share_archive(tmp_path)
+    forget_archives()
 
 
 def test_an_archive_that_is_written_anew_is_read_anew(tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import subprocess
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -48,13 +49,25 @@ class FaultyHandler(BaseHTTPRequestHandler):
 
     def _hand_on(self) -> None:
         self.seen.append(f"{self.command} {self.path}")
-        body = self._body()
-        if type(self).fault(self):
-            return
+        self._given = self._body()
+        if not type(self).fault(self):
+            self._answer(1.0)
+
+    def _asked(self) -> tuple[HTTPResponse, bytes]:
         there = HTTPConnection(*self.target)
-        there.request(self.command, self.path, body, dict(self.headers))
+        there.request(self.command, self.path, self._given, dict(self.headers))
         answer = there.getresponse()
-        content = answer.read()
+        return answer, answer.read()
+
+    def lose_answer(self) -> bool:
+        """Do as asked, and close the connection."""
+        self._asked()
+        self.close_connection = True
+        return True
+
+    def _answer(self, part: float) -> None:
+        """What the server says, or a part of its content."""
+        answer, content = self._asked()
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in ("transfer-encoding", "connection", "content-length", "date", "server"):
@@ -62,7 +75,14 @@ class FaultyHandler(BaseHTTPRequestHandler):
         length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
         self.send_header("Content-Length", length or "0")
         self.end_headers()
-        self.wfile.write(content)
+        with suppress(ConnectionError):  # some read a file's beginning and hang up
+            self.wfile.write(content[: int(len(content) * part)])
+
+    def break_off(self) -> bool:
+        """Close the connection in the middle of the server's own answer."""
+        self._answer(0.5)
+        self.close_connection = True
+        return True
 
     def _body(self) -> bytes:
         """Also one that comes in chunks."""
@@ -101,27 +121,55 @@ class FaultyHandler(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-class ObjectServer:
-    """An S3 server with one bucket behind a proxy. ``fault``: what the proxy does with a request."""
+class _QuietServer(ThreadingHTTPServer):
+    """Says nothing of clients that hang up."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Only of others."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class ProxiedServer:
+    """A server behind a proxy. ``fault``: what the proxy does with a request."""
 
     def __init__(self, server: tuple[str, int]) -> None:
         self.server, self.seen = server, list[str]()
         members = {"target": server, "fault": staticmethod(lambda handler: False), "seen": self.seen}
         members["disable_nagle_algorithm"] = True  # else answers wait 40 ms for the other side
         self.handler: Any = type("Handler", (FaultyHandler,), members)
-        self.proxy = ThreadingHTTPServer(("127.0.0.1", 0), self.handler)
+        self.proxy = _QuietServer(("127.0.0.1", 0), self.handler)
         self.proxy.daemon_threads = True
+        self._serve()
+        self.address = f"127.0.0.1:{self.proxy.server_address[1]}"
+
+    def _serve(self) -> None:
         threading.Thread(target=self.proxy.serve_forever, daemon=True).start()
-        self.query = f"endpoint_override=127.0.0.1:{self.proxy.server_address[1]}&scheme=http"
+
+    def _set(self, fault: Fault) -> None:
+        self.handler.fault = staticmethod(fault)
 
     @contextmanager
     def failing(self, fault: Fault) -> Iterator[None]:
         """Inside, requests are answered by ``fault`` where it says so."""
-        self.handler.fault = staticmethod(fault)
+        self._set(fault)
         try:
             yield
         finally:
-            self.handler.fault = staticmethod(lambda handler: False)
+            self._set(lambda handler: False)
+
+    def close(self) -> None:
+        """The proxy."""
+        self.proxy.shutdown()
+        self.proxy.server_close()
+
+
+class ObjectServer(ProxiedServer):
+    """An S3 server with one bucket."""
+
+    def __init__(self, server: tuple[str, int]) -> None:
+        super().__init__(server)
+        self.query = f"endpoint_override={self.address}&scheme=http"
 
     def files(self) -> tuple[Any, str]:
         """(file system, bucket), not through the proxy."""
@@ -146,7 +194,7 @@ class ObjectServer:
         system, bucket = self.files()
         for each in [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file()):
             key = name if each == path else f"{name}/{each.relative_to(path)}"
-            with system.open_output_stream(f"{bucket}/{key}") as out:
+            with system.open_output_stream(f"{bucket}/{key}", compression=None) as out:
                 out.write(each.read_bytes())
         return f"s3://{BUCKET}/{name}?{self.query}"
 
@@ -167,6 +215,5 @@ def object_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
         system.create_dir(bucket)
         yield found
     finally:
-        found.proxy.shutdown()
-        found.proxy.server_close()
+        found.close()
         server.stop()

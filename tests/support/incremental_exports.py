@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,20 +105,33 @@ class PagingBroker:
         self.last = 1
 
 
-def killed_nights(folder: Path, kills: int, words: tuple[str, ...], read: Callable[[Path], Any]) -> int:
-    """Nights beside a broker at work, each killed, and every tenth left alone; how many were killed."""
+def _writing(folder: Path) -> bool:
+    """Whether a task has begun; what is found may go away while it is looked at."""
+    with suppress(FileNotFoundError):
+        return any(folder.glob("out*/_temporary/*/*"))
+    return False
+
+
+def killed_nights(
+    folder: Path, kills: int, words: tuple[str, ...], read: Callable[[Path], Any], *, start: Any = started,
+    late: float = 1.5,
+) -> int:  # fmt: skip
+    """Nights beside a broker at work, each killed, and every tenth left alone; how many were killed.
+
+    ``late``: seconds after its first file within which one is killed.
+    """
     broker, out = PagingBroker(folder / "data"), folder / "out"
-    chance, seconds, killed = random.Random(16), 20.0, 0
+    chance, seconds, killed = random.Random(16), 13 * late, 0
     call_ = ("export", folder / "data", "--to", out, "--incremental", "--master", "local[1]", *words)
     temporary = folder / "temporary"
     temporary.mkdir()
     env = {"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
     for number in range(kills):
         broker.write(chance.randrange(25))
-        running = started(*call_, env=env)
+        running = start(*call_, env=env)
         begun = time.monotonic()
-        wait = chance.uniform(0, 1.5) if number % 3 else seconds * chance.uniform(0.1, 1)
-        while number % 3 and running.poll() is None and not any(folder.glob("out*/_temporary/*/*")):
+        wait = chance.uniform(0, late) if number % 3 else seconds * chance.uniform(0.1, 1)
+        while number % 3 and running.poll() is None and not _writing(folder):
             time.sleep(0.001)
         try:
             running.wait(wait)
@@ -130,7 +143,7 @@ def killed_nights(folder: Path, kills: int, words: tuple[str, ...], read: Callab
             assert not read(out) - broker.every, "nothing twice, nothing that never was"
         if number % 10 == 9 or number == kills - 1:
             begun = time.monotonic()
-            whole = started(*call_, env=env)
+            whole = start(*call_, env=env)
             _, complained = whole.communicate(timeout=280)
             seconds = time.monotonic() - begun
             assert whole.returncode < 2, complained

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from enum import StrEnum
 from functools import partial, reduce
 from itertools import groupby
@@ -20,7 +20,7 @@ from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import BrokersOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit, describe
-from pagefmt.bytes.far_paths import FarPath
+from pagefmt.bytes.far_paths import FarPath, forget_archives
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import LakeFormat, TableContent
 from pagefmt.errors import PageFmtError
@@ -155,11 +155,11 @@ def command(
             "overwrite-partitions"
         )
     if table_format is not LakeFormat.PARQUET:
-        from pagefmt.spark.table_formats import check_library
+        from pagefmt.spark.table_formats import check_format
 
-        if isinstance(folder, FarPath) or mode is Mode.PARTITIONS:
-            raise CallError(f"--table-format {table_format}: goes with a folder, and with --mode append and overwrite")
-        check_library(table_format)
+        if mode is Mode.PARTITIONS:
+            raise CallError(f"--table-format {table_format}: goes with --mode append and overwrite")
+        check_format(table_format, folder)
     splits = tuple(dict.fromkeys(partition_by))
     job = _Job(to, folder, mode, table_format, compression.value, splits, spec, report_to is not None)
     if folder.is_dir():
@@ -176,7 +176,9 @@ def command(
 
     check_installed()
     alone = len(fleet) + len(failed) == 1
-    with _being_added_to(folder, fleet) if incremental else nullcontext() as held:
+    with ExitStack() as ending:
+        ending.callback(forget_archives)
+        held = ending.enter_context(_being_added_to(folder, fleet)) if incremental else None
         if incremental:
             job = job._replace(held=held, increment=_increment(job, folder, held, fleet))
         if held is not None and job.increment is not None and job.increment.nothing and report_to is None:
@@ -289,7 +291,7 @@ def _fleet(
     given: list[str], listing: Path | None, options: BrokerOptions
 ) -> tuple[list[FleetBroker], dict[str, str]]:  # fmt: skip
     """The brokers, and why others cannot be opened. Raises ``CallError`` where there is none."""
-    from pagefmt.bytes.far_paths import forget_archives
+    from pagefmt.bytes.far_paths import share_archive
     from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 
     instance = from_environment()
@@ -308,7 +310,8 @@ def _fleet(
         for entry in entries:
             try:
                 place = located(entry.path, options, far=True, find=find)
-                found.append(FleetBroker(entry.name, absolute(place), entry.edition))
+                unpacked = share_archive(place.given, keep=True)
+                found.append(FleetBroker(entry.name, absolute(place), entry.edition, unpacked))
             except (CallError, PageFmtError, OSError) as err:
                 if len(entries) == 1:
                     raise
@@ -316,7 +319,6 @@ def _fleet(
                 _warn(f"{entry.name}: {failed[entry.name]}; left out")
     if not found:
         raise CallError(f"none of {len(entries)} brokers can be read")
-    forget_archives()  # tasks have their own
     return found, failed
 
 

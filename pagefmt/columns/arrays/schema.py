@@ -6,9 +6,9 @@ where the broker stores 0. Documented column by column in ``docs/message-table.m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -130,6 +130,19 @@ def schema(level: Detail) -> pa.Schema:
 def utf8_name(name: str) -> str:
     """The name of a file or queue; what is no UTF-8 in it is escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
+
+
+def utf8_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose texts, inside of lists and structs as well, may have names of files in them."""
+    return {key: _utf8(value) for key, value in row.items()}
+
+
+def _utf8(value: Any) -> Any:
+    if isinstance(value, str):
+        return utf8_name(value)
+    if isinstance(value, list):
+        return [_utf8(each) for each in value]
+    return utf8_row(value) if isinstance(value, Mapping) else value
 
 
 def names_array(names: Iterable[str | None]) -> pa.StringArray:

@@ -1,0 +1,42 @@
+"""``export --master yarn`` on a cluster of one node that the test starts: ``make test-stores``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from golden_cases import GoldenCase
+from program import started
+from stand_ins import hadoop
+from table_rows import assert_same
+
+pyspark = pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+
+pytestmark = [pytest.mark.stores, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture(scope="module")
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder that ``HADOOP_CONF_DIR`` names, of a cluster that runs."""
+    folder = tmp_path_factory.mktemp("hadoop")
+    with hadoop(folder):
+        yield folder / "conf"
+
+
+def test_yarn_exports_what_this_machine_does(configuration: Path, tmp_path: Path) -> None:
+    """Its containers have nothing of the project but what travels with the job."""
+    case, out = GoldenCase("2.56.0", "multicast-acks"), tmp_path / "out"
+    jars = Path(pyspark.__file__).parent / "jars"
+    settings = (
+        f"spark.yarn.jars=local:{jars}/*", "spark.executor.instances=1", "spark.executor.memory=512m",
+        "spark.yarn.am.memory=512m", "spark.driver.host=127.0.0.1",
+    )  # fmt: skip
+    running = started(
+        "export", case.data(), "--to", f"file://{out}", "--master", "yarn", "--body", "base64",
+        *(word for each in settings for word in ("--conf", each)), env={"HADOOP_CONF_DIR": str(configuration)},
+    )  # fmt: skip
+    _, complained = running.communicate(timeout=1000)
+    assert running.returncode == 0, complained
+    assert_same(pq.read_table(out).to_pylist(), case)

@@ -1,0 +1,272 @@
+"""Servers that stand in for stores of others, where their programs are installed; each behind a proxy with faults.
+
+``make test-stores`` says what to install.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from far_inputs import BUCKET, Fault, ProxiedServer
+from stored_tables import stored
+
+from pagefmt.spark.java_home import java_home
+
+WAIT = 60
+_ACCOUNT = "devstoreaccount1"
+AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+"""The one that Azurite publishes, for everyone."""
+_NOWHERE = {"NO_PROXY": "127.0.0.1", "CLOUDSDK_CONFIG": "/nonexistent", "AZURE_CONFIG_DIR": "/nonexistent"}
+
+
+class StandIn(ProxiedServer):
+    """A store with one bucket. ``authority``: of its URLs; ``query``: what stands behind their ``?``."""
+
+    scheme, authority, query, gone = "", "", "", "no such bucket"
+
+    def url(self, name: str, authority: str = "") -> str:
+        return f"{self.scheme}://{authority or self.authority}/{name}?{self.query}"
+
+    def put(self, path: Path, name: str) -> str:
+        """A file or folder below the bucket; its URL."""
+        url = self.url(name)
+        for each in [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file()):
+            content = each.read_bytes()
+            to = stored(url)
+            (to if each == path else to / each.relative_to(path)).put(lambda content=content: [content])  # type: ignore[misc]
+        return url
+
+    def is_read(self, handler: Any) -> bool:
+        """Whether a request reads a page."""
+        return handler.command == "GET" and ".page" in handler.path and "list" not in handler.path
+
+    def make_bucket(self) -> None:
+        raise NotImplementedError
+
+    def delete(self, handler: Any, url: str) -> None:
+        """What a request below a URL reads."""
+        name = handler.path.partition("?")[0].rpartition("/")[2]
+        (page,) = stored(url).rglob(name)
+        page.unlink()
+
+    def refuse_credentials(self, handler: Any) -> bool:
+        return bool(handler.refuse(403, "AccessDenied"))
+
+
+class GoogleStandIn(StandIn):
+    """fake-gcs-server.
+
+    Its proxy is a process of its own: pyarrow holds Python's lock while it waits for Google's store. Each fault gets a
+    new one.
+    """
+
+    scheme, authority = "gs", f"anonymous@{BUCKET}"
+
+    def __init__(self, server: tuple[str, int]) -> None:
+        super().__init__(server)
+        self.query = f"endpoint_override={self.address}&scheme=http"
+
+    def _serve(self) -> None:
+        self._process = get_context("fork").Process(target=self.proxy.serve_forever, daemon=True)
+        self._process.start()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+    def _set(self, fault: Fault) -> None:
+        super()._set(fault)
+        self._end()
+        self._serve()
+
+    def close(self) -> None:
+        self._end()
+        self.proxy.server_close()
+
+    def delete(self, handler: Any, url: str) -> None:
+        there = HTTPConnection(*self.server)
+        bucket, _, name = handler.path.partition("?")[0].rpartition("/o/")[2].rpartition(f"/{BUCKET}/")
+        there.request("DELETE", f"/storage/v1/b/{BUCKET}/o/{(name or bucket).replace('/', '%2F')}")
+        assert there.getresponse().status == 200
+
+    def make_bucket(self) -> None:
+        there = f"http://{self.server[0]}:{self.server[1]}/storage/v1/b?project=p"
+        asked = urllib.request.Request(
+            there, json.dumps({"name": BUCKET}).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(asked) as answer:
+            assert answer.status == 200
+
+
+class AzureStandIn(StandIn):
+    """Azurite, which has no hierarchical namespace."""
+
+    scheme, authority, gone = "abfs", f"{BUCKET}@{_ACCOUNT}.dfs.core.windows.net", "no such container"
+
+    def __init__(self, server: tuple[str, int]) -> None:
+        super().__init__(server)
+        self.query = f"enable_tls=false&blob_storage_authority={self.address}&dfs_storage_authority={self.address}"
+
+    def make_bucket(self) -> None:
+        from pyarrow.fs import AzureFileSystem
+
+        where = f"{self.server[0]}:{self.server[1]}"
+        AzureFileSystem(
+            account_name=_ACCOUNT, account_key=AZURITE_KEY, blob_storage_authority=where, dfs_storage_authority=where,
+            blob_storage_scheme="http", dfs_storage_scheme="http",
+        ).create_dir(BUCKET)  # fmt: skip
+
+
+class HadoopStandIn:
+    """HDFS of one node, without a proxy: its users speak no HTTP."""
+
+    scheme, query = "hdfs", "replication=1"
+    put = StandIn.put
+
+    def __init__(self, authority: str) -> None:
+        self.authority = authority
+
+    def url(self, name: str) -> str:
+        return f"hdfs://{self.authority}/{name}?{self.query}"
+
+
+STORES = {"gs": GoogleStandIn, "abfs": AzureStandIn}
+HADOOP_SOURCE = Path(__file__).parents[1] / "oracle_java" / "MiniHadoop.java"
+_CLIENT = ("hadoop-client-api", "hadoop-client-runtime", "commons-logging", "slf4j-api")
+
+
+@contextmanager
+def hadoop(folder: Path, *words: str) -> Iterator[str]:
+    """The URL of a running cluster's HDFS. Its configuration is in ``folder / "conf"``. Skips the test without jars."""
+    jars = os.environ.get("PAGECTL_HADOOP")
+    if not jars:
+        pytest.skip("PAGECTL_HADOOP names no folder with Hadoop's jars (CONTRIBUTING.md says how to get them)")
+    conf = folder / "conf"
+    conf.mkdir()
+    subprocess.run(["javac", "-d", folder, "-cp", f"{jars}/*", HADOOP_SOURCE], check=True)
+    java = [
+        "java",
+        "-Xmx768m",
+        "-cp",
+        f"{folder}:{jars}/*",
+        HADOOP_SOURCE.stem,
+        str(conf),
+        str(folder / "data"),
+        *words,
+    ]
+    running = subprocess.Popen(
+        java, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert running.stdin and running.stdout
+    try:
+        line = running.stdout.readline().decode()
+        assert line.startswith("ready hdfs://"), line
+        yield line.split()[1]
+    finally:
+        running.stdin.close()
+        running.kill()
+        running.wait()
+
+
+def hadoop_environment() -> dict[str, str]:
+    """What a process needs to speak to HDFS. Skips the test where there is no native library."""
+    library, jars = os.environ.get("ARROW_LIBHDFS_DIR"), os.environ.get("PAGECTL_HADOOP")
+    if not library:
+        pytest.skip("ARROW_LIBHDFS_DIR names no folder with libhdfs.so, which is in Hadoop's own distribution")
+    found = sorted(str(each) for name in _CLIENT for each in Path(jars or "").glob(f"{name}-*.jar"))
+    return {"ARROW_LIBHDFS_DIR": library, "CLASSPATH": os.pathsep.join(found), "JAVA_HOME": str(java_home())}
+
+
+@contextmanager
+def hdfs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HadoopStandIn]:
+    """It looks at permissions and has a folder ``closed`` for its owner alone. The environment has what it takes."""
+    for variable, value in hadoop_environment().items():
+        monkeypatch.setenv(variable, value)
+    with hadoop(folder, "hdfs") as url:
+        yield HadoopStandIn(url.removeprefix("hdfs://").rstrip("/"))
+
+
+def _command(name: str, port: int, proxy: str) -> list[str]:
+    """How its program is started. Skips the test where it is not installed."""
+    if name == "gs":
+        return [
+            program("PAGECTL_FAKE_GCS", "fake-gcs-server"), "-backend", "memory", "-scheme", "http",
+            "-host", "127.0.0.1", "-port", str(port), "-external-url", f"http://{proxy}", "-log-level", "error",
+        ]  # fmt: skip
+    return [
+        program("PAGECTL_AZURITE", "azurite-blob"), "--blobHost", "127.0.0.1", "--blobPort", str(port),
+        "--disableTelemetry", "--skipApiVersionCheck", "--inMemoryPersistence",
+    ]  # fmt: skip
+
+
+def program(variable: str, name: str) -> str:
+    """Where a program is. Skips the test where it is not installed."""
+    found = os.environ.get(variable) or shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is neither on PATH nor named by {variable} (CONTRIBUTING.md says how to install it)")
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        port: int = some.getsockname()[1]
+    return port
+
+
+@contextmanager
+def stand_in(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    """A store of this scheme with an empty bucket, behind a proxy, and credentials for it in the environment."""
+    for variable, value in _NOWHERE.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("AZURE_STORAGE_KEY", AZURITE_KEY)
+    port = free_port()
+    found = STORES[name](("127.0.0.1", port))
+    try:
+        with service(_command(name, port, found.address), folder / f"{name}.log", port):
+            found.make_bucket()
+            yield found
+    finally:
+        found.close()
+
+
+@contextmanager
+def service(command: list[str], log: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that listens; it is gone at the end, with all that it started."""
+    with log.open("wb") as out:
+        running = subprocess.Popen(
+            command, cwd=log.parent, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
+    try:
+        _until_it_answers(running, port, log)
+        yield running
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+
+
+def _until_it_answers(running: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + WAIT
+    while time.monotonic() < deadline and running.poll() is None:
+        with suppress(OSError):
+            there = HTTPConnection("127.0.0.1", port, timeout=2)
+            there.request("GET", "/")
+            there.getresponse().read()
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"it does not listen:\n{log.read_text('utf-8', 'replace')[-2000:]}")

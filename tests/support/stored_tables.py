@@ -1,0 +1,163 @@
+"""Tables below a URL: written, read back, and their writer stopped."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from golden_cases import GoldenCase
+from incremental_exports import PagingBroker, TasksHere, night, told
+
+from pagefmt.bytes.far_paths import any_path
+from pagefmt.bytes.object_stores import ObjectStore
+from pagefmt.bytes.stored_paths import StoredPath
+from pagefmt.directory.fleet import FleetBroker, absolute
+from pagefmt.directory.locate import within
+from pagefmt.spark.options import TableSpec
+from pagefmt.spark.survey import surveyed
+from pagefmt.spark.table import TableTarget, WrittenTable, write_by_tasks
+from pagefmt.spark.table_folder import Replaced, table_at
+
+TORN, SOUND = GoldenCase("artemis-1.5.6", "torn"), GoldenCase("2.56.0", "multicast-acks")
+
+
+def stored(url: str) -> StoredPath:
+    return StoredPath(*any_path(url).parts)
+
+
+def write(out: Path, case: GoldenCase, replaced: Replaced = Replaced.NOTHING, **more: Any) -> WrittenTable:
+    spec = TableSpec.now(where=more.pop("where", None))
+    found = surveyed(FleetBroker("b", absolute(within(case.data()))), spec)
+    with table_at(out) as into:
+        target = TableTarget(into, replaced=replaced, **more)
+        return write_by_tasks(TasksHere(), found.pieces, spec, target, nullcontext)  # type: ignore[arg-type]
+
+
+def read(path: Path) -> pa.Table:
+    whole = pa.BufferReader(path.opened().read_at(1 << 30, 0)) if isinstance(path, StoredPath) else path
+    return pq.read_table(whole)
+
+
+def rows(out: Path) -> list[str]:
+    """Of all files of a table, with the folders that they lie in."""
+    found = []
+    for path in [*out.rglob("*.parquet")]:
+        table = read(path)
+        parts = path.relative_to(out).parts
+        if parts[0] != "_temporary":
+            found += [repr((parts[:-1], row)) for row in table.drop_columns(["exported_at"]).to_pylist()]
+    return sorted(found)
+
+
+def messages(out: StoredPath) -> Counter[tuple[int, int]]:
+    found: Counter[tuple[int, int]] = Counter()
+    for path in out.rglob("*.parquet"):
+        if path.relative_to(out).parts[0] != "_temporary":
+            table = read(path)
+            found.update(zip(table["page"].to_pylist(), table["id"].to_pylist(), strict=True))
+    return found
+
+
+def aside(out: Path) -> Any:
+    path = out / "_damaged.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else None
+
+
+def assert_every_mode(here: Path, far: StoredPath) -> None:
+    """Tables below a URL are those of a folder."""
+    steps: list[tuple[GoldenCase, dict[str, Any]]] = [
+        (TORN, {}), (SOUND, {}), (SOUND, {"replaced": Replaced.PARTITIONS, "where": "color = 'red'"}),
+        (TORN, {"replaced": Replaced.ALL}), (SOUND, {"compression": "none"}),
+    ]  # fmt: skip
+    for case, how in steps:
+        made = [write(out, case, splits=("store_address", "priority"), **how) for out in (here, far)]
+        assert rows(far) == rows(here) and aside(far) == aside(here)
+        assert made[0].rows == made[1].rows and (far / "_SUCCESS").exists()
+        assert not [*far.rglob("_temporary")], "nothing is left"
+
+
+def assert_nights(data: Path, out: StoredPath) -> None:
+    """Beside a broker that writes, deletes and begins anew each message is there once."""
+    broker, nightly = PagingBroker(data), partial(night, TasksHere(), data, out, ("priority",))
+    broker.write(60)
+    assert "added" in told(nightly())
+    broker.write(30)
+    broker.delete(3)
+    assert told(nightly()).keys() >= {"added", "grew", "deleted"} and messages(out) == broker.every
+    broker.start_anew()
+    broker.write(20)
+    assert nightly().pages["changed"] and messages(out) == broker.every
+
+
+class Stopped(BaseException):
+    """In the place of a change."""
+
+
+@contextmanager
+def stopping(changes: int, *more: tuple[Any, str]) -> Iterator[list[int]]:
+    """Inside, the process is killed in front of a change in the store: that and every later one is not made.
+
+    ``more``: what else is a change, by its owner and name.
+    """
+    left, lock = [changes], threading.Lock()
+    names = ("put", "move", "copy", "remove", "make_folder", "remove_folder")
+    usual = {(owner, name): getattr(owner, name) for owner, name in [*((ObjectStore, name) for name in names), *more]}
+
+    def change(what: tuple[Any, str], *given: Any) -> Any:
+        with lock:
+            left[0] -= 1
+        if left[0] < 0:
+            raise OSError("gone") if threading.current_thread().daemon else Stopped
+        return usual[what](*given)
+
+    with pytest.MonkeyPatch.context() as patch, suppress(Stopped):
+        for what in usual:
+            patch.setattr(*what, partial_method(change, what))
+        yield left
+
+
+def assert_whole_wherever_killed(out: StoredPath, replaced: Replaced, step: int) -> tuple[int, int]:
+    """Who sees ``_SUCCESS`` sees the table of before or the new one, and the next run gets there.
+
+    Gives the change at which no stop was left, and how often there was a table.
+    """
+    split = {"splits": ("store_address",)}
+    write(out, TORN, **split)
+    before = rows(out)
+    write(out, SOUND, **split)
+    old = rows(out)
+    expected = {Replaced.NOTHING: [*before, *before, *(set(old) - set(before))], Replaced.PARTITIONS: old}
+    new = sorted(expected.get(replaced, before))
+    whole = 0
+    for changes in range(0, 60, step):
+        with stopping(changes) as left:
+            write(out, TORN, replaced, **split)
+        forget(out)
+        whole += (out / "_SUCCESS").exists()
+        assert not (out / "_SUCCESS").exists() or rows(out) in (old, new), changes
+        write(out, SOUND, Replaced.ALL, **split)
+        write(out, TORN, Replaced.NOTHING, **split)
+        assert rows(out) == old and aside(out), changes
+        assert not [*out.rglob("_temporary")]
+        if left[0] >= 0:
+            break
+    return changes, whole
+
+
+def forget(out: StoredPath) -> None:
+    """In the place of the time after which a writer that was killed is dead."""
+    for claim in (out / "_temporary").glob("claim-*"):
+        claim.unlink()
+
+
+def partial_method(change: Any, what: Any) -> Any:
+    return lambda *given: change(what, *given)
