@@ -1,10 +1,12 @@
-"""The rows of a page that a table does not have yet, made where the task runs."""
+"""The rows of pages that a table does not have yet, made where the task runs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import pyarrow.compute as pc
 
 from pagefmt.bytes.files import NotReadable, file_pieces
 from pagefmt.errors import PageFmtError
-from pagefmt.pages.gather import Ints
+from pagefmt.pages.gather import Ints, Mask
 from pagefmt.pages.paging import PageFile
 from pagefmt.spark.exported import ADDED, CHANGED, DELETED, GREW, SAME, PageEntry, identity_of, store_text
 from pagefmt.spark.groups import PageMessages
@@ -37,18 +39,18 @@ class TakenMessages:
         there = frozenset(zip(known.numbers.tolist(), known.ids.tolist(), strict=True))
         return cls([known.numbers], [known.ids], there, set(there))
 
-    def new(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Those that are not in the table; they are, from now on."""
-        found = [pc.fill_null(rows.column(name), -1).cast(pa.int64()).to_numpy() for name in ("number", "id")]
+    def new(self, numbers: Ints, ids: Ints) -> Mask | None:
+        """Those that are not in the table; they are, from now on. None: all."""
+        new = None
         if self.there:
-            pairs = [*zip(*(column.tolist() for column in found), strict=True)]
+            pairs = [*zip(numbers.tolist(), ids.tolist(), strict=True)]
             self.missed.difference_update(pairs)
             new = np.array([pair not in self.there for pair in pairs], bool)
-            rows, found = rows.filter(pa.array(new)), [column[new] for column in found]
-        self.numbers.append(found[0])
-        self.ids.append(found[1])
-        self.rows += rows.num_rows
-        return rows
+            numbers, ids = numbers[new], ids[new]
+        self.numbers.append(numbers)
+        self.ids.append(ids)
+        self.rows += len(numbers)
+        return new
 
     def written_in(self, entry: PageEntry) -> PageEntry:
         """The entry with all of them."""
@@ -56,38 +58,95 @@ class TakenMessages:
         return entry._replace(rows=self.rows, missing=len(self.missed), numbers=numbers, ids=ids)
 
 
-def new_rows(
-    rows: Iterator[Any], page: PageFile, broker: str, store: str, known: PageMessages | None
-) -> Iterator[Any]:  # fmt: skip
-    """Of the rows of a page those that are not in the table, and its entry.
+@dataclass(frozen=True, slots=True)
+class _PageAtHand:
+    """A page that is being read. ``before``: its status when its bytes were summed to ``crc32c``."""
 
-    The entry names exactly the rows that were given, whatever happens to the page meanwhile. Its checksum is there only
-    if the page stayed as it was: without one, the next look decides by the messages.
+    page: PageFile
+    taken: TakenMessages
+    entry: PageEntry
+    before: os.stat_result | None
+    crc32c: str | None
+    identity: str | None
+
+    @classmethod
+    def of(cls, page: PageFile, entry: PageEntry, known: PageMessages | None) -> _PageAtHand:
+        """Its state SAME: it does not have to be read."""
+        before = _status(page)
+        identity = identity_of(page, before)
+        prefix, whole = _sums(page, 0 if known is None else known.size)
+        if known is not None:
+            alike = prefix is not None and prefix == known.crc32c
+            state = GREW if alike or None in (whole, known.crc32c) else CHANGED
+            entry = entry._replace(state=SAME if alike and page.size == known.size else state)
+        return cls(page, TakenMessages.of(known), entry, before, whole, identity)
+
+    def ended(self) -> PageEntry:
+        """The entry once all of its rows were taken."""
+        entry = self.taken.written_in(self.entry)
+        summed = entry._replace(crc32c=self.crc32c, identity=self.identity)
+        if entry.state == SAME:
+            return summed._replace(missing=0)
+        after = _status(self.page)
+        if after is None and not self.taken.rows:
+            return self.entry._replace(state=DELETED)
+        if self.crc32c is None or after is None or self.before is None:
+            return entry
+        return summed if _told_apart(after) == _told_apart(self.before) else entry
+
+
+def new_rows(
+    pages: Iterable[PageFile], broker: str, store: str, known: Mapping[int, PageMessages],
+    read: Callable[[Iterator[PageFile]], Iterator[tuple[int, Any]]],
+) -> Iterator[Any]:  # fmt: skip
+    """Of the rows of pages of a store those that are not in the table, and the entry of each page behind its rows.
+
+    ``read`` gives the rows of pages in their order, each with which of the pages it is: of rows of several pages the
+    first. An entry names exactly the rows that were given, whatever happens to the page meanwhile. Its checksum is
+    there only if the page stayed as it was: without one, the next look decides by the messages.
     """
-    taken = TakenMessages.of(known)
-    entry = PageEntry(broker, store_text(store), page.number, ADDED, page.size)
-    before = _status(page)
-    identity = identity_of(page, before)
-    prefix, whole = _sums(page, 0 if known is None else known.size)
-    if known is not None:
-        alike = prefix is not None and prefix == known.crc32c
-        if alike and page.size == known.size:
-            yield taken.written_in(entry)._replace(state=SAME, crc32c=whole, identity=identity, missing=0)
-            return
-        entry = entry._replace(state=GREW if alike or None in (whole, known.crc32c) else CHANGED)
+    reading: deque[_PageAtHand] = deque()
+    same: list[PageEntry] = []
+    name = store_text(store)
+
+    def to_read() -> Iterator[PageFile]:
+        for page in pages:
+            entry = PageEntry(broker, name, page.number, ADDED, page.size)
+            found = _PageAtHand.of(page, entry, known.get(page.number))
+            if found.entry.state == SAME:
+                same.append(found.ended())
+            else:
+                reading.append(found)
+                yield page
+
+    ended = 0
     try:
-        for each in rows:
-            yield taken.new(each) if isinstance(each, pa.RecordBatch) else each
+        for n, each in read(to_read()):
+            for _ in range(n - ended):
+                yield reading.popleft().ended()
+            ended = n
+            yield _taken(each, reading) if isinstance(each, pa.RecordBatch) else each
     except (PageFmtError, OSError):
-        yield taken.written_in(entry)
+        yield from (found.taken.written_in(found.entry) for found in reading if found.taken.rows)
         raise
-    after = _status(page)
-    if after is None and not taken.rows:
-        yield entry._replace(state=DELETED)
-    elif whole is None or after is None or before is None or _told_apart(after) != _told_apart(before):
-        yield taken.written_in(entry)
-    else:
-        yield taken.written_in(entry)._replace(crc32c=whole, identity=identity)
+    yield from (found.ended() for found in reading)
+    yield from same
+
+
+def _taken(rows: pa.RecordBatch, reading: Iterable[_PageAtHand]) -> pa.RecordBatch:
+    """Those that are not in the table, of rows of pages that follow one another; they are, from now on."""
+    page, number, ids = (
+        pc.fill_null(rows.column(name), -1).cast(pa.int64()).to_numpy() for name in ("page", "number", "id")
+    )
+    new = np.ones(len(page), bool)
+    cuts = np.flatnonzero(page[1:] != page[:-1]) + 1
+    pages = iter(reading)
+    for first, last in pairwise([0, *cuts.tolist(), len(page)] if len(page) else []):
+        owner = next(each for each in pages if each.page.number == page[first])
+        mine = owner.taken.new(number[first:last], ids[first:last])
+        if mine is not None:
+            new[first:last] = mine
+    return rows if new.all() else rows.filter(pa.array(new))
 
 
 def _status(page: PageFile) -> os.stat_result | None:

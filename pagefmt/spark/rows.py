@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -151,24 +151,30 @@ def _messages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Ro
                 yield LostRows(found.broker.name, None, None, part.why, 0, 0, None, f"{part.messages} messages")
         return
     pages, known = list(found.pages(piece)), found.stores[piece.store]
+    read = partial(_page_rows, found, known, found.context(spec, pages), table, spec)
     if piece.known is None:
-        yield from _page_rows(found, known, pages, table, spec)
-        return
-    for page in pages:
-        every = _page_rows(found, known, [page], table, spec)
-        yield from new_rows(every, page, found.broker.name, piece.store, piece.known.get(page.number))
+        yield from (each for _, each in read(pages))
+    else:
+        yield from new_rows(pages, found.broker.name, piece.store, piece.known, read)
 
 
 def _page_rows(
-    found: BrokerAtHand, known: StoreState, pages: Sequence[PageFile], table: NamedTable, spec: TableSpec
-) -> Iterator[Rows]:
-    sources = (_source(found, known, page, table, spec) for page in pages)
-    context = found.context(spec, pages)
-    for n, batch in together_batches(sources, table.query):
+    found: BrokerAtHand, known: StoreState, context: RowsContext, table: NamedTable, spec: TableSpec,
+    pages: Iterable[PageFile],
+) -> Iterator[tuple[int, Rows]]:  # fmt: skip
+    """Rows of pages, and what is missing among them; with which of the pages it is, as ``together_batches``."""
+    given: list[PageFile] = []
+
+    def sources() -> Iterator[PageSource]:
+        for page in pages:
+            given.append(page)
+            yield _source(found, known, page, table, spec)
+
+    for n, batch in together_batches(sources(), table.query):
         if not isinstance(batch, TableDamage):
-            yield table.rows(batch if known.unknown is None else without_outstanding(batch), context)
-        elif known.motion(pages[n], batch.damage) is None:
-            yield lost_rows(found.broker.name, known.store.name, pages[n], batch)
+            yield n, table.rows(batch if known.unknown is None else without_outstanding(batch), context)
+        elif known.motion(given[n], batch.damage) is None:
+            yield n, lost_rows(found.broker.name, known.store.name, given[n], batch)
 
 
 def _source(

@@ -10,17 +10,19 @@ are the names of queues.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.named_columns import RowsContext
-from pagefmt.columns.table import PageSource, TableDamage, page_batches
+from pagefmt.columns.table import PageSource, TableDamage
+from pagefmt.columns.together import together_batches
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
 from pagefmt.pages.chunks import FilePart, read_chunks
@@ -126,26 +128,30 @@ class PageFilesStream(DataSourceStreamReader):
         """The rows of a partition, where the task runs; a page deleted meanwhile has none."""
         assert isinstance(partition, StreamedPages)
         spec = replace(self.spec, exported_at=partition.exported_at)
-        for page in partition.pages:
-            yield from shown(_rows(page, spec), self.form, self.damage)
+        for _, pages in groupby(partition.pages, lambda page: (page.broker, page.store, page.gone)):
+            yield from shown(_rows(list(pages), spec), self.form, self.damage)
 
 
-def _rows(page: StreamedPage, spec: TableSpec) -> Iterator[Rows]:
-    table = spec.messages()
-    file, part = page.file, page.part
-    gone = LostRows(page.broker, page.store, file.number, file.name, part.start, 0, part.number, DELETED)
-    if page.gone:
-        yield gone
+def _rows(pages: Sequence[StreamedPage], spec: TableSpec) -> Iterator[Rows]:
+    """The rows of pages of one store, which are all there or all gone."""
+    first, table = pages[0], spec.messages()
+    if first.gone:
+        yield from map(_deleted, pages)
         return
-    source = PageSource(file.path, file.number, page.store, page.address, None, part)
-    context = RowsContext({file.number: file.name}, {}, spec.exported_at, page.broker)
-    for batch in page_batches(source, table.query):
+    context = RowsContext({page.file.number: page.file.name for page in pages}, {}, spec.exported_at, first.broker)
+    sources = (PageSource(page.file, page.file.number, page.store, page.address, None, page.part) for page in pages)
+    for n, batch in together_batches(sources, table.query):
         if not isinstance(batch, TableDamage):
             yield table.rows(batch, context)
         elif batch.damage.kind is DamageKind.GONE:
-            yield gone
+            yield _deleted(pages[n])
         else:
-            yield lost_rows(page.broker, page.store, file, batch)
+            yield lost_rows(first.broker, first.store, pages[n].file, batch)
+
+
+def _deleted(page: StreamedPage) -> LostRows:
+    file, part = page.file, page.part
+    return LostRows(page.broker, page.store, file.number, file.name, part.start, 0, part.number, DELETED)
 
 
 def _numbers(last: Position, here: Iterable[int]) -> Iterable[int]:

@@ -22,6 +22,7 @@ from watched_calls import validate
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pagectl.commands import export as export_command
@@ -31,6 +32,7 @@ from pagefmt.directory.locate import within
 from pagefmt.pages.paging import PageFile
 from pagefmt.spark import session
 from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of
+from pagefmt.spark.groups import PageMessages
 from pagefmt.spark.new_rows import new_rows
 from pagefmt.spark.table_folder import table_at
 
@@ -146,14 +148,17 @@ def test_a_store_that_cannot_be_listed_has_lost_nothing(spark_context: Any, tmp_
     assert (news.deleted, news.looked) == ([], 1)
 
 
-def page_of(tmp_path: Path, numbers: range) -> PageFile:
-    path = tmp_path / "000000001.page"
+def page_of(tmp_path: Path, numbers: range, page: int = 1) -> PageFile:
+    path = tmp_path / f"{page:09d}.page"
     path.write_bytes(b"".join(message(n, "orders", "text") for n in numbers))
-    return PageFile(1, tmp_path, path.name, path.stat().st_size)
+    return PageFile(page, tmp_path, path.name, path.stat().st_size)
 
 
-def batch(numbers: range) -> pa.RecordBatch:
-    return pa.record_batch({"number": pa.array(numbers, pa.int32()), "id": pa.array(numbers, pa.int64())})
+def batch(numbers: range, pages: tuple[int, ...] = (1,)) -> pa.RecordBatch:
+    """The same numbers of each page; ids go on from page to page."""
+    ids = range(len(numbers) * len(pages))
+    owners, places = [each for each in pages for _ in numbers], [*numbers] * len(pages)
+    return pa.record_batch({"page": owners, "number": pa.array(places, pa.int32()), "id": pa.array(ids, pa.int64())})
 
 
 @pytest.mark.parametrize("when", ["before", "while", "another"])
@@ -161,26 +166,53 @@ def test_a_page_that_goes_away_is_entered_as_far_as_it_was_given(when: str, tmp_
     """Whatever comes later decides by the messages: there is no checksum."""
     page = page_of(tmp_path, range(3))
 
-    def rows() -> Any:
+    def rows(pages: Iterator[PageFile]) -> Any:
+        assert [*pages] == [page]
         if when != "before":
-            yield batch(range(3))
+            yield 0, batch(range(3))
             page.path.unlink()
         if when == "another":
             page_of(tmp_path, range(7, 17))
 
     if when == "before":
         page.path.unlink()
-    *_, entry = new_rows(rows(), page, "b", "s", None)
+    *_, entry = new_rows([page], "b", "s", {}, rows)
     assert entry.crc32c is None and entry.identity is None
     assert (entry.state, entry.ids.tolist()) == (("deleted", []) if when == "before" else ("added", [0, 1, 2]))
 
 
+def test_pages_that_are_read_together_are_entered_one_by_one(tmp_path: Path) -> None:
+    """One is as it was, one grew, one has nothing to give, one is changed while it is read, one is new."""
+    pages = [page_of(tmp_path, range(3 * n, 3 * n + 3), n + 1) for n in range(5)]
+    empty = new_rows(pages, "b", "s", {}, lambda found: iter([(0, each) for each in found]))
+    sums = {each.page: each.crc32c for each in empty if not isinstance(each, PageFile)}
+    known = {
+        1: PageMessages(pages[0].size, sums[1], np.arange(3), np.arange(3)),
+        2: PageMessages(0, "00000000", np.arange(2), np.arange(2)),
+    }
+
+    def rows(found: Iterator[PageFile]) -> Any:
+        assert [each.number for each in found] == [2, 3, 4, 5]
+        page_of(tmp_path, range(70, 90), 4)
+        yield 0, batch(range(3), (2, 4, 5))
+
+    (given, *entries) = new_rows(pages, "b", "s", known, rows)
+    assert list(zip(*given.select(["page", "number"]).to_pydict().values(), strict=True)) == [
+        (2, 2), *((page, number) for page in (4, 5) for number in range(3)),
+    ]  # fmt: skip
+    told = {each.page: (each.state, each.crc32c, each.rows, each.missing, each.ids.tolist()) for each in entries}
+    assert told == {
+        1: ("same", sums[1], 0, 0, [0, 1, 2]), 2: ("grew", sums[2], 1, 0, [0, 1, 2]), 3: ("added", sums[3], 0, 0, []),
+        4: ("added", None, 3, 0, [3, 4, 5]), 5: ("added", sums[5], 3, 0, [6, 7, 8]),
+    }  # fmt: skip
+
+
 def test_a_reading_that_fails_enters_what_it_gave(tmp_path: Path) -> None:
-    def rows() -> Any:
-        yield batch(range(2))
+    def rows(pages: Iterator[PageFile]) -> Any:
+        yield 0, batch(range(len([*pages]) + 1))
         raise OSError("no more")
 
-    reading = new_rows(rows(), page_of(tmp_path, range(5)), "b", "s", None)
+    reading = new_rows([page_of(tmp_path, range(5))], "b", "s", {}, rows)
     entry = next(each for each in reading if not isinstance(each, pa.RecordBatch))
     assert entry.ids.tolist() == [0, 1] and entry.crc32c is None
     with pytest.raises(OSError, match="no more"):
