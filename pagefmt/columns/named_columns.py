@@ -87,7 +87,9 @@ def _by_queue(name: str, type_: pa.ListType, told: Callable[[int, str | None], o
         distinct = [told(each, names.get(each)) for each in ids.dictionary.to_pylist()]
         values = pa.array(distinct, type_.value_type).take(ids.indices)
         null = lists.is_null() if lists.null_count else None
-        return pa.ListArray.from_arrays(lists.offsets, values, type=type_, mask=null)
+        # of rows in the midst of others the offsets are a slice, beside which Arrow takes no nulls
+        offsets = pa.array(np.asarray(lists.offsets))
+        return pa.ListArray.from_arrays(offsets, values, type=type_, mask=null)
 
     return NamedColumn(type_, (name,), made)
 
