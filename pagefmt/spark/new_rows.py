@@ -125,7 +125,7 @@ def new_rows(
             for _ in range(n - ended):
                 yield reading.popleft().ended()
             ended = n
-            yield _taken(each, reading) if isinstance(each, pa.RecordBatch) else each
+            yield _not_there_yet(each, reading) if isinstance(each, pa.RecordBatch) else each
     except (PageFmtError, OSError):
         yield from (found.taken.written_in(found.entry) for found in reading if found.taken.rows)
         raise
@@ -133,7 +133,7 @@ def new_rows(
     yield from same
 
 
-def _taken(rows: pa.RecordBatch, reading: Iterable[_PageAtHand]) -> pa.RecordBatch:
+def _not_there_yet(rows: pa.RecordBatch, reading: Iterable[_PageAtHand]) -> pa.RecordBatch:
     """Those that are not in the table, of rows of pages that follow one another; they are, from now on."""
     page, number, ids = (
         pc.fill_null(rows.column(name), -1).cast(pa.int64()).to_numpy() for name in ("page", "number", "id")
