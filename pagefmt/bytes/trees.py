@@ -118,6 +118,10 @@ class FarEntry(NamedTuple):
         """Whether it is a regular file."""
         return stat.S_ISREG(self.status.st_mode) and not follow_symlinks
 
+    def is_symlink(self) -> bool:
+        """Whether it is a link."""
+        return stat.S_ISLNK(self.status.st_mode)
+
     def stat(self, *, follow_symlinks: bool = False) -> os.stat_result:
         """As it was when the folder was listed."""
         assert not follow_symlinks

@@ -6,7 +6,6 @@ followed. Where they lie when a configuration moved them apart is for the caller
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
@@ -189,10 +188,23 @@ def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
 def _folders(folder: Path, names: tuple[str, ...]) -> list[str]:
     """Which of these are folders; links may lead to them. Where every question is a request, one is enough."""
     if not isinstance(folder, FarPath):
-        return [name for name in names if os.path.isdir(folder / name)]  # noqa: PTH112 (no error on loops)
+        return [name for name in names if _leads_to_folder(folder / name)]
     with suppress(FileNotFoundError):
         return [each.name for each in folder.entries() if each.is_dir() and each.name in names]
     return []
+
+
+def _leads_to_folder(path: Path) -> bool:
+    """Raises ``LocateError`` where nobody can say: what is not seen must not be taken for what is not there."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            why = "a symbolic link that leads nowhere; is a file system not mounted?"
+            raise LocateError(f"{path}: {why}") from None
+        return False
+    except OSError as err:
+        raise LocateError(f"{path}: {err.strerror}; run as a user who may look there, or put the link right") from err
 
 
 def _is_store(folder: Path) -> bool:

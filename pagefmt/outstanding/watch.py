@@ -66,13 +66,14 @@ class PagesWatch:
 
     def _list(self, paging: PagingDirectory) -> None:
         """Of a place that is a store folder that one alone."""
-        names = paging.listing if self.place.store is None else (self.place.store.name,)
+        links = paging.links if self.place.store is None else ()
+        names = (*paging.listing, *links) if self.place.store is None else (self.place.store.name,)
         for gone in self._stores.keys() - set(names):
             del self._stores[gone]
         for name in names:
             store = self._stores.get(name) or StoreWatch(paging.path / name)
             try:
-                store.list()
+                store.list(linked=name in links)
                 self._stores[name] = store
             except FileGone:
                 self._stores.pop(name, None)

@@ -23,6 +23,7 @@ from pagefmt.pages.paging import (
     EntryKind,
     PageFile,
     Store,
+    linked_store,
     page_name,
     read_address,
     store_entries,
@@ -125,8 +126,8 @@ class StoreWatch:
     _sent_at: dict[int, dict[int, int | None]] = field(default_factory=dict)
     _judged: tuple[object, ...] = ()
 
-    def list(self) -> None:
-        """List the folder again if it has to be. Raises ``FileGone``."""
+    def list(self, *, linked: bool = False) -> None:
+        """List the folder again if it has to be; one that is ``linked`` has nothing. Raises ``FileGone``."""
         try:
             status = self.folder.lstat()
         except OSError as err:
@@ -134,16 +135,17 @@ class StoreWatch:
         seen = status.st_ino, status.st_ctime_ns
         if seen == self._seen and time.monotonic() - self._when < LISTED_AGAIN and self._newest_as_it_was():
             return
-        rows, self.problem = [], None
+        instead = linked_store(self.folder) if linked else None
+        rows, self.problem = [], instead and instead.problem
         try:
-            for entry, status in store_entries(self.folder):
+            for entry, status in () if linked else store_entries(self.folder):
                 if entry.kind is EntryKind.PAGE:
                     rows.append((entry.number, entry.size, status.st_ctime_ns, 0, -1, 0, 0))
         except FileGone:
             raise
         except NotReadable as err:
             self.problem = str(err)
-        self.text = read_address(self.folder / ADDRESS_FILE)
+        self.text = instead.text if instead else read_address(self.folder / ADDRESS_FILE)
         self._listed = np.sort(np.array(rows, _COLUMNS), order="number")
         self._listings += 1
         self._seen, self._when = seen if settled(seen[1]) else None, time.monotonic()

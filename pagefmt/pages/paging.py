@@ -118,30 +118,42 @@ class Store(NamedTuple):
 
 
 class PagingDirectory(NamedTuple):
-    """``strays``: entries that are no folders. ``listing``: folder names in the system's order, as for the broker."""
+    """``strays``: entries that are no folders. ``listing``: folder names in the system's order, as for the broker.
+
+    ``links``: symbolic links. A broker reads the store that one leads to; here none is followed.
+    """
 
     path: Path
     listing: tuple[str, ...]
     strays: tuple[str, ...]
+    links: tuple[str, ...] = ()
 
     def stores(self) -> Iterator[Store]:
         """By folder name; read one at a time, there may be hundreds of thousands. One that went away is left out."""
-        for name in sorted(self.listing):
+        for name in sorted((*self.listing, *self.links)):
             with suppress(FileGone):
-                yield read_store(self.path / name)
+                yield linked_store(self.path / name) if name in self.links else read_store(self.path / name)
 
 
 def read_paging(path: Path) -> PagingDirectory:
     """Raises ``NotReadable``. Symbolic links below the directory are not followed."""
     folders: list[str] = []
     strays: list[str] = []
+    links: list[str] = []
     try:
         with listed(path) as entries:
             for entry in entries:
-                (folders if entry.is_dir(follow_symlinks=False) else strays).append(entry.name)
+                others = links if entry.is_symlink() else strays
+                (folders if entry.is_dir(follow_symlinks=False) else others).append(entry.name)
     except OSError as err:
         raise NotReadable(f"{path}: cannot be listed: {err.strerror or err}") from err
-    return PagingDirectory(path, tuple(folders), tuple(sorted(strays)))
+    return PagingDirectory(path, tuple(folders), tuple(sorted(strays)), tuple(sorted(links)))
+
+
+def linked_store(link: Path) -> Store:
+    """What stands for a store folder that is a symbolic link: nothing of it is known."""
+    problem = f"{link.name} is a symbolic link, which a broker follows and pagectl does not: name its folder as DIR"
+    return Store(link, AddressText(None, problem=problem), (), (), problem)
 
 
 def read_store(folder: Path) -> Store:

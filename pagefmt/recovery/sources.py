@@ -113,7 +113,7 @@ def read_sources(
 
 def listed_stores(paging: PagingDirectory) -> Iterator[Store]:
     """Those that can be listed."""
-    return (store for store in paging.stores() if store.problem is None) if paging.listing else iter(())
+    return (store for store in paging.stores() if store.problem is None) if paging.listing or paging.links else iter(())
 
 
 def _largest(loaded: LoadedJournal) -> int:

@@ -44,6 +44,8 @@ def salvage_directory(
     Raises ``CannotSalvage`` where all is well, and ``TargetRefused``.
     """
     sources = [path for path in (place.paging, place.store) if path is not None]
+    if not sources:
+        raise CannotSalvage(f"{place.given}: no paging directory; name the data directory, or the instance")
     with whole_folder(out, sources, disk, sources[0]) as (partial, disk):
         found = salvage_stores(place, state, partial, disk, jobs)
         if not found.stores and not any(store.problem for store in stores(place)):

@@ -110,3 +110,44 @@ def test_names_of_queues_that_are_no_text(tmp_path: Path) -> None:
         said = answer.out + answer.err
         assert said.encode() and (r"\ud800" in said or not words.startswith("messages ls"))
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
+
+
+@pytest.mark.parametrize("target", ["nowhere", "{name}"], ids=["nowhere", "itself"])
+@pytest.mark.parametrize("name", ["paging", "journal", "bindings", "large-messages"])
+def test_a_directory_that_is_not_seen_is_not_an_empty_one(name: str, target: str, tmp_path: Path) -> None:
+    """A link to where nothing is mounted, say: no command goes on as if there were no pages, or no messages."""
+    data = golden(CASE).copy(tmp_path)
+    shutil.rmtree(data / name)
+    (data / name).symlink_to(target.format(name=name))
+    for words in ("pages ls {data}", "pages salvage {data} --out {out}", "disk usage {data}", *CALLS):
+        answer = call(*(word.format(data=data, out=tmp_path / "out") for word in words.split()))
+        no_trace(answer)
+        assert answer.status == 2 and str(data / name) in answer.err, (words, answer)
+        assert "symbolic link" in answer.err, (words, answer)
+
+
+WHOLE = (
+    *(words for words in CALLS if words.startswith("messages")),
+    "pages ls {data}", "pages verify {data}", "pages outstanding {data}", "pages decode {data}", "pages top {data}",
+    "pages check {data} -w messages=1000000", "pages compact {data}", "pages compact {data} --out {out}",
+    "convert {data} --edition artemis-2.56", "recover {data}", "pages salvage {data} --out {out}",
+)  # fmt: skip
+
+
+def test_a_store_that_is_a_link_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    """A broker follows it; nothing here does, and nothing here counts as if it were not there."""
+    data = golden(CASE).copy(tmp_path)
+    (folder,) = (page.parent for page in data.glob("paging/*/000000001.page"))
+    folder.symlink_to(shutil.move(folder, tmp_path / "elsewhere"))
+    for words in WHOLE:
+        answer = call(*(word.format(data=data, out=tmp_path / "out") for word in words.split()))
+        no_trace(answer)
+        assert answer.status in (1, 2, 3) and "symbolic link" in answer.out + answer.err, (words, answer)
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+
+
+def test_salvage_of_a_directory_without_pages(tmp_path: Path) -> None:
+    data = golden(CASE).copy(tmp_path)
+    shutil.rmtree(data / "paging")
+    answer = call("pages", "salvage", data, "--out", tmp_path / "out")
+    assert answer.status == 2 and "no paging directory" in answer.err, answer

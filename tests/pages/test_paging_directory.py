@@ -74,8 +74,9 @@ def test_links_and_special_files_are_not_followed(tmp_path: Path) -> None:
     os.mkfifo(store / "000000002.page")
     (store / "address.txt").symlink_to(outside / "000000001.page")
     found = read_paging(paging)
-    assert (found.listing, found.strays) == (("store",), ("linked",))
-    [seen] = found.stores()
+    assert (found.listing, found.strays, found.links) == (("store",), (), ("linked",))
+    linked, seen = found.stores()
+    assert linked.pages == () and linked.address is None and "symbolic link" in str(linked.problem)
     assert seen.pages == ()
     assert seen.address is None
     assert {entry.kind for entry in seen.others} == {EntryKind.SPECIAL}
