@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
+from pagefmt.bytes.files import NotReadable, file_pieces, open_regular
 from pagefmt.bytes.writing import NEW_SUFFIX, Disk, refuse_links
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, RenameControl, encode_control, read_control
@@ -41,8 +41,10 @@ def sum_of(path: Path) -> SizeAndSum:
     """Size and CRC-32C of a file. Raises ``NotReadable``."""
     from crc32c import crc32c
 
-    with MappedFile(path) as file:
-        return file.size, crc32c(file.buf)
+    size = crc = 0
+    for piece in file_pieces(path):
+        size, crc = size + len(piece), crc32c(piece, crc)
+    return size, crc
 
 
 def sum_of_buffer(buf: bytes | memoryview) -> SizeAndSum:

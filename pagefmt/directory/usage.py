@@ -103,7 +103,7 @@ def count_stores(paging: Path, usage: DirectoryUsage, counted: Counted) -> None:
             usage.addresses.append(_store(entry.path, entry.name, usage))
             counted(1)
         else:
-            _add(usage.strays, entry)
+            _add(usage.strays, entry, usage)
 
 
 def count_store(folder: Path, usage: DirectoryUsage) -> AddressUsage:
@@ -119,7 +119,7 @@ def _store(folder: str, name: str, usage: DirectoryUsage) -> AddressUsage:
         if entry.is_dir(follow_symlinks=False):
             found.other.take(count_tree(entry.path, usage))
         else:
-            _add(found.pages if entry.name.endswith(".page") else found.other, entry)
+            _add(found.pages if entry.name.endswith(".page") else found.other, entry, usage)
     if named:
         found.address = read_address(Path(f"{folder}/{ADDRESS_FILE}")).address
     return found
@@ -131,7 +131,7 @@ def count_tree(folder: str, usage: DirectoryUsage, skip: frozenset[str] = frozen
     while waiting:
         for entry in _entries(waiting.pop(), usage):
             if not entry.is_dir(follow_symlinks=False):
-                _add(amount, entry)
+                _add(amount, entry, usage)
             elif os.path.realpath(entry.path) not in skip:
                 waiting.append(entry.path)
     return amount
@@ -141,7 +141,7 @@ def count_rest(root: Path, usage: DirectoryUsage, skip: frozenset[str], counted:
     """What else lies in an instance, by the first name below ``root`` (``data/…`` by the second)."""
     for entry in _entries(os.fspath(root), usage):
         if not entry.is_dir(follow_symlinks=False):
-            _add(usage.rest.setdefault("files", FileTotals()), entry)
+            _add(usage.rest.setdefault("files", FileTotals()), entry, usage)
         elif os.path.realpath(entry.path) not in skip:
             for name, path in _parts(entry.name, entry.path, usage, skip):
                 usage.rest[name] = count_tree(path, usage, skip)
@@ -156,7 +156,7 @@ def _parts(name: str, path: str, usage: DirectoryUsage, skip: frozenset[str]) ->
     loose = FileTotals()
     for entry in _entries(path, usage):
         if not entry.is_dir(follow_symlinks=False):
-            _add(loose, entry)
+            _add(loose, entry, usage)
         elif os.path.realpath(entry.path) not in skip:
             yield f"{name}/{entry.name}", entry.path
     if loose.files:
@@ -173,8 +173,10 @@ def _entries(folder: str, usage: DirectoryUsage) -> Iterator[os.DirEntry[str]]:
         usage.unreadable.append(f"{folder}: {err.strerror or err}")
 
 
-def _add(amount: FileTotals, entry: os.DirEntry[str]) -> None:
+def _add(amount: FileTotals, entry: os.DirEntry[str], usage: DirectoryUsage) -> None:
     try:
         amount.add(entry.stat(follow_symlinks=False))
-    except OSError:
+    except FileNotFoundError:
         return
+    except OSError as err:
+        usage.unreadable.append(f"{entry.path}: {err.strerror or err}")

@@ -80,8 +80,13 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
     notes: list[FileNote] = []
     control_file = names.pop(CONTROL_FILE, None)
     if control_file is not None:
-        control = read_control(control_file)
-        notes.append(FileNote(FileProblem.CONTROL, CONTROL_FILE, _tell(control)))
+        try:
+            control = read_control(control_file)
+            notes.append(FileNote(FileProblem.CONTROL, CONTROL_FILE, _tell(control)))
+        except NotReadable as err:
+            control = None
+            what = f"{err.reason}; which files count, those of before or those of a compaction, is not known"
+            notes.append(FileNote(FileProblem.UNREADABLE, CONTROL_FILE, what))
         if control is not None:
             _carry_out(control, names)
     for name in sorted(names):
@@ -93,11 +98,8 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
 
 
 def read_control(path: Path) -> RenameControl | None:
-    """Of a file; None where it cannot be read or has no valid record."""
-    try:
-        return decode_control(read_start(path, _LIMIT))
-    except NotReadable:
-        return None
+    """Of a file; None where it has no valid record. Raises ``NotReadable``."""
+    return decode_control(read_start(path, _LIMIT))
 
 
 def _tell(control: RenameControl | None) -> str:

@@ -9,14 +9,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pagefmt.journal.columns import QUEUE
 from pagefmt.journal.files import Journal
 from pagefmt.journal.load import JournalRow, LoadedJournal, PreparedTransaction, UnreadableRecord, load_journal
+from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
 if TYPE_CHECKING:
-    from pagefmt.journal.bodies import Body, PageTransaction, QueueRef, Xid
+    from pagefmt.journal.bodies import Body, PageTransaction, Xid
+    from pagefmt.pages.gather import Ints, Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +145,40 @@ class MessageJournal:
 
     def references(self) -> Iterator[tuple[int, int, bool]]:
         """(message, queue, acknowledged) of messages that live in the journal, in load order."""
-        done = {(row.id, body.queue) for row, body in self._refs(RecordType.ACKNOWLEDGE_REF)}
-        seen: set[tuple[int, int]] = set()
-        for row, body in self._refs(RecordType.ADD_REF):
-            key = (row.id, body.queue)
-            if key not in seen:
-                seen.add(key)
-                yield (*key, key in done)
+        message, queue, acknowledged = self.reference_columns()
+        for start in range(0, len(message), TOGETHER):
+            part = slice(start, start + TOGETHER)
+            yield from zip(*(each[part].tolist() for each in (message, queue, acknowledged)), strict=True)
 
-    def _refs(self, user_type: RecordType) -> Iterator[tuple[JournalRow, QueueRef]]:
-        from pagefmt.journal.bodies import QueueRef
+    def reference_columns(self) -> tuple[Ints, Ints, Mask]:
+        """The same in columns. Memory: some sixty bytes a reference while they are made, seventeen then."""
+        import numpy as np
 
-        return ((row, body) for row, body in self.decoded(user_type) if isinstance(body, QueueRef))
+        added, done = self._refs(RecordType.ADD_REF), self._refs(RecordType.ACKNOWLEDGE_REF)
+        message, queue = (np.concatenate(both) for both in zip(added, done, strict=True))
+        order = np.lexsort((queue, message))  # stable: the first of each pair is the first that was added
+        new = np.ones(len(order), bool)
+        new[1:] = (np.diff(message[order]) != 0) | (np.diff(queue[order]) != 0)
+        starts = np.flatnonzero(new)
+        first = order[starts]
+        acknowledged = np.logical_or.reduceat(order >= len(added[0]), starts) if len(starts) else new
+        kept = np.flatnonzero(first < len(added[0]))
+        kept = kept[np.argsort(first[kept])]
+        return message[first[kept]], queue[first[kept]], acknowledged[kept]
+
+    def _refs(self, user_type: RecordType) -> tuple[Ints, Ints]:
+        """Messages and queues."""
+        import numpy as np
+
+        columns = self.loaded.columns
+        for row in self.loaded.other_sizes(user_type, QUEUE):
+            self.body(row)  # notes what is wrong with it
+        parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        for every in self.loaded.rows_of(user_type).portions():
+            rows = every[columns.sizes.at(every) >= QUEUE]
+            parts.append((columns.ids.at(rows), columns.beginnings(rows, QUEUE).view(">i8").astype(np.int64)))
+        message, queue = zip(*parts, strict=True)
+        return np.concatenate(message), np.concatenate(queue)
 
 
 def _xid(stored: bytes) -> Xid | None:

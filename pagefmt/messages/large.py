@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import NotReadable, listed, open_file
+from pagefmt.bytes.files import NotReadable, fill, listed, open_file
 from pagefmt.bytes.trees import FarEntry
 from pagefmt.bytes.wire import Undecodable
 
@@ -97,13 +97,16 @@ def _id_of(name: str) -> int | None:
 
 
 def chunks(file: LargeFile, limit: int | None = None) -> Iterator[bytes]:
-    """The body chunk by chunk, at most ``limit`` bytes. Raises ``NotReadable``."""
+    """The body chunk by chunk, at most ``limit`` bytes. Raises ``NotReadable``, also where it became shorter."""
     opened = open_file(file.path)
     try:
-        at, end = 0, file.size if limit is None else min(limit, file.size)
-        while at < end and (chunk := opened.read_at(min(_CHUNK, end - at), at)):
-            at += len(chunk)
-            yield chunk
+        end = file.size if limit is None else min(limit, file.size)
+        for at in range(0, end, _CHUNK):
+            chunk = bytearray(min(_CHUNK, end - at))
+            _, problem = fill(opened, memoryview(chunk), at)
+            if problem is not None:
+                raise NotReadable(f"{file.path}: {problem}", problem)
+            yield bytes(chunk)
     finally:
         opened.close()
 

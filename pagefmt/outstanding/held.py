@@ -42,10 +42,18 @@ def held_by(state: PagingState, queues: Collection[QueueBinding]) -> dict[int, Q
         for one in queues if lost else ():
             if one.address == store.store.address:
                 found[one.id].unknown = lost[0]
-    refs = [(message, queue) for message, queue, done in state.journal.references() if queue in found and not done]
-    wanted = {message for message, _ in refs}
-    sizes = {row.id: row.size for row in state.journal.of_type(*MESSAGES) if row.id in wanted}
-    for message, queue in refs:
-        found[queue].messages += 1
-        found[queue].bytes += sizes.get(message, 0)
+    import numpy as np
+
+    loaded = state.journal.loaded
+    rows = loaded.rows_of(*MESSAGES).every()
+    ids, sizes = loaded.columns.ids.at(rows), loaded.columns.sizes.at(rows)
+    order = np.argsort(ids, kind="stable")
+    ids, sizes = ids[order], sizes[order]
+    message, queue, done = state.journal.reference_columns()
+    for number, held in found.items():
+        mine = message[(queue == number) & ~done]
+        held.messages += len(mine)
+        if len(ids):
+            last = np.searchsorted(ids, mine, "right").clip(min=1) - 1
+            held.bytes += int(sizes[last][ids[last] == mine].sum())
     return found

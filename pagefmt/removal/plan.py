@@ -139,13 +139,12 @@ def _without(state: PagingState, bindings: Bindings, queue: QueueBinding) -> Pag
 
 def only_held_by(journal: MessageJournal, queue: int) -> frozenset[int]:
     """Messages of the journal, also in prepared transactions, that the queue holds and no other one."""
-    held: set[int] = set()
+    import numpy as np
+
+    messages, queues, acknowledged = journal.reference_columns()
+    here = messages[queues == queue]
+    held = set(here[~np.isin(here, messages[(queues != queue) & ~acknowledged])].tolist())
     others: set[int] = set()
-    for message, each, acknowledged in journal.references():
-        if each == queue:
-            held.add(message)
-        elif not acknowledged:
-            others.add(message)
     columns = journal.loaded.columns
     for branch in journal.loaded.prepared:
         for row in branch.rows:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from golden_cases import GoldenCase
-from harmed import golden, no_trace, pagectl
+from harmed import golden, no_trace, pagectl, snapshot
 from program import Answer, call
 
 CASE = "journal-mix"
@@ -151,3 +151,35 @@ def test_salvage_of_a_directory_without_pages(tmp_path: Path) -> None:
     shutil.rmtree(data / "paging")
     answer = call("pages", "salvage", data, "--out", tmp_path / "out")
     assert answer.status == 2 and "no paging directory" in answer.err, answer
+
+
+def test_an_unfinished_compaction_that_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
+    """Half of it may be done: without its control file nobody knows which files count."""
+    data = golden(CASE).copy(tmp_path)
+    control = data / "journal" / "journal-rename-control.ctr"
+    control.symlink_to(tmp_path / "elsewhere")
+    unfinished = data / "journal" / "activemq-data-9.amq.cmp"
+    shutil.copy(first(data, "*.amq"), unfinished)
+    before = snapshot(data)
+    assert "is not known" in asked("journal verify {data}", data, tmp_path / "out").out
+    for words in ("journal compact {data} --in-place", "journal compact {data} --out {out}"):
+        answer = asked(words, data, tmp_path / "out")
+        assert answer.status == 2 and control.name in answer.err, answer
+    assert snapshot(data) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
+@pytest.mark.parametrize("name", ["paging", "journal", "large-messages"])
+def test_what_may_be_listed_and_not_looked_at_is_told(name: str, elsewhere: Path) -> None:
+    """Sizes that the system keeps to itself are no zeros."""
+    data = golden("large-core").copy(elsewhere)
+    folder = next((data / "paging").iterdir()) if name == "paging" else data / name
+    call("disk", "usage", data)  # imports what it needs
+    folder.chmod(0o444)
+    os.seteuid(NOBODY)
+    try:
+        answer = call("disk", "usage", data)
+    finally:
+        os.seteuid(0)
+    no_trace(answer)
+    assert answer.status == 1 and "ermission denied" in answer.err, answer

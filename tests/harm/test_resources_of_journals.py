@@ -58,6 +58,25 @@ def test_large_files_are_read_in_parts(words: tuple[str, ...], tmp_path: Path) -
     assert many - few < 48 * MIB, f"{(many - few) / MIB:.0f} MiB more"
 
 
+def test_large_files_are_put_aside_and_back_in_parts(tmp_path: Path) -> None:
+    _, few = peak("journal", "compact", with_journal(tmp_path / "small", references(9)), "--in-place")
+    data = with_journal(tmp_path / "large", references(9))
+    (path,) = (data / "journal").iterdir()
+    os.truncate(path, 200 * MIB)
+    (data / "journal" / "activemq-data-2.amq").write_bytes(pack(">iiq", 2, 0, 2) + bytes(MIB))
+    for words in (("journal", "compact", data, "--in-place"), ("pages", "restore", data)):
+        answer, many = peak(*words)
+        assert answer.status == 0, answer
+        assert many - few < 48 * MIB, f"{(many - few) / MIB:.0f} MiB more"
+
+
+def test_a_queue_is_dropped_in_few_bytes_a_reference(tmp_path: Path) -> None:
+    _, few = peak("queue", "drop", with_journal(tmp_path / "few", references(1)), "orders")
+    answer, many = peak("queue", "drop", with_journal(tmp_path / "many", references(400_000), 32 * MIB), "orders")
+    assert answer.status == 0, answer
+    assert many - few < 56 * MIB, f"{(many - few) / MIB:.0f} MiB more"
+
+
 @pytest.mark.parametrize("words", [("journal", "ls"), ("journal", "verify"), ("recover",)], ids=" ".join)
 def test_a_large_file_with_a_torn_record_is_read_in_parts(words: tuple[str, ...], tmp_path: Path) -> None:
     """200 MiB: records, half a one, and records behind it."""

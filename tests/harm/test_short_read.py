@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
 import pytest
 from harmed import data_directory, faults, no_trace, pagectl, pages_of, record, spans
 from program import call
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.messages.large import LargeMessages, chunks, content_of, sha256_of
 
 RECORDS = 3000
 COMMANDS = {
@@ -65,3 +69,15 @@ def test_offsets_inside_of_a_message_are_of_the_file(at: int, large: Path) -> No
     answer = call("pages", "decode", large, "--format", "jsonl", "--body", "none")
     (line,) = [line for line in answer.err.splitlines() if "undecodable" in line]
     assert f"at {start + found}" in line, line
+
+
+def test_a_body_that_is_cut_while_it_is_read_is_not_taken_for_whole(tmp_path: Path) -> None:
+    """Of a large message: less than was listed is no body to send, to search or to take a sum of."""
+    (tmp_path / "7.msg").write_bytes(b"x" * 1000)
+    file = LargeMessages(tmp_path).find(7)
+    assert file is not None
+    os.truncate(file.path, 999)
+    for read in (lambda: b"".join(chunks(file)), lambda: content_of(file, 2000), lambda: sha256_of(file)):
+        with pytest.raises(NotReadable, match=r"7\.msg: ends at offset 999"):
+            read()
+    assert b"".join(chunks(file, 10)) == b"x" * 10
