@@ -26,7 +26,7 @@ from pagefmt.errors import PageFmtError
 if TYPE_CHECKING:
     from pagefmt.bytes.archives import Archive, Unpacked
 
-_URL: Final = re.compile(r"([a-z][a-z0-9+.-]+):/+([^/]+?)(?:(/.*?)?)(?:\?([a-z_]+=.*))?")
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+([^/]+?)(?:(/.*?)?)(?:\?([A-Za-z_][\w.-]*=.*))?")
 _SCHEMES: Final = frozenset((*SETTINGS, "s3a", "s3n", "gcs"))
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+:")
 _PATTERN: Final = re.compile(r"[*?[]")
@@ -184,8 +184,9 @@ def any_path(given: str | Path) -> Path:
     if text.startswith("file:"):
         return any_path("/" + text.removeprefix("file:").lstrip("/"))
     url = _URL.fullmatch(text)
-    if url is not None and ("://" in text or url[1] in _SCHEMES or _of_fsspec(url[1], text)):
-        scheme, authority, path, query = (part or "" for part in url.groups())
+    scheme = url[1].lower() if url is not None else ""
+    if url is not None and ("://" in text or scheme in _SCHEMES or _of_fsspec(scheme, text)):
+        authority, path, query = (part or "" for part in url.groups()[1:])
         check_settings(scheme, authority, query)
         names = [name for name in path.split("/") if name]
         return FarPath(f"{scheme}:", f"{authority}?{query}" if query else authority, *names)

@@ -52,7 +52,12 @@ _FINAL: Final = {
     "INVALID_ACCESS_KEY_ID": (errno.EACCES, "the store does not know the access key"),
     "INVALID_CLIENT_TOKEN_ID": (errno.EACCES, "the store does not know the access key"),
     "SIGNATURE_DOES_NOT_MATCH": (errno.EACCES, "the store does not accept the secret key"),
-    "EXPIRED_TOKEN": (errno.EACCES, "the credentials have expired"),
+    "EXPIRED_TOKEN": (errno.EACCES, "the credentials have expired; renew them"),
+    "INVALID_TOKEN": (errno.EACCES, "the store does not accept the session token"),
+    "REQUEST_TIME_TOO_SKEWED": (errno.EACCES, "this machine's clock differs from the store's; set it"),
+    "REQUEST_EXPIRED": (errno.EACCES, "this machine's clock differs from the store's; set it"),
+    "PERMANENT_REDIRECT": (errno.ENXIO, "the bucket is in another region, which region=… behind a ? names"),
+    "AUTHORIZATION_HEADER_MALFORMED": (errno.ENXIO, "the bucket is in another region, which region=… behind a ? names"),
     "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket"),
     "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store wants credentials"),
     "BlobNotFound": (errno.ENOENT, os.strerror(errno.ENOENT)),
@@ -75,12 +80,22 @@ _HADOOP_LIMITS: Final = (
 _OWN_SIGNALS: Final = "-Xrs"
 """Else Java takes Ctrl-C for itself, and ends the process before that has cleaned up."""
 _HADOOPS: Final = ("hdfs", "viewfs")
+_USERLESS: Final = ("s3", "http", "https")
+_BUCKETS: Final = ("s3", "gs", "abfs", "abfss")
+_HOST: Final = re.compile(r"[^:]*(:\d{1,5})?|\[[^]]*\](:\d{1,5})?")
+"""Of what a URL names: half of a secret key that has a slash is none."""
 _CONDITIONAL: Final = frozenset(("s3", "gcs", "abfs"))
 _ODD: Final = re.compile(r"[^A-Za-z0-9._~=/-]")
 """In a name: what libraries write into URLs in different ways."""
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+_AZURES: Final = ".blob.core.windows.net"
 _AZURE_KEYS: Final = {"AZURE_STORAGE_KEY": "account_key", "AZURE_STORAGE_SAS_TOKEN": "sas_token"}
 _WORD: Final = re.compile(r"(?:AWS Error (\w+)|Azure Error: \[(\w+)\])(?: \(HTTP status (\d+)\)| (\d{3})\b)?")
+_STORES_WORD: Final = re.compile(r"Unable to parse ExceptionName: (\w+)|<Code>(\w+)</Code>")
+"""As Amazon's store writes it, in what libraries say that do not know it."""
+_WORDLESS: Final = "No response body"
+_NOTHING: Final = ".pagectl-nothing"
+"""A folder that nobody has."""
 _WORDY: Final = re.compile(
     r".*Azure Error: \[\] |.*Azure\d*Core\w*E: |google::cloud::Status\(|[\w ]+, with a last message of | error_info=.*"
 )
@@ -128,7 +143,7 @@ class ObjectStore(FileTree):
         if self._failed >= LOST and time.monotonic() - self._lost_at < LOST_FOR:
             raise StoreLost(f"{self._shown}: the store does not answer; export again when it does")
         try:
-            found = patiently(request)
+            found = patiently(lambda: self._worded(request))
         except OSError as err:
             self._failed = self._failed + 1 if err.errno == errno.EIO else 0
             self._lost_at = time.monotonic()
@@ -137,6 +152,17 @@ class ObjectStore(FileTree):
             raise StoreLost(f"{self._shown}: {err.strerror}, {LOST} times; export again when it answers") from err
         self._failed = 0
         return found
+
+    def _worded(self, request: Callable[[], T]) -> T:
+        """What a request gives. An answer without content does not say why it is refused: that of a list does."""
+        from pyarrow.fs import FileSelector
+
+        try:
+            return request()
+        except OSError as err:
+            if _WORDLESS in str(err):
+                self._system.get_file_info(FileSelector(self._path(_NOTHING), allow_not_found=True))
+            raise
 
     def status(self, inner: str) -> os.stat_result:
         """Folders have no time."""
@@ -187,37 +213,43 @@ class ObjectStore(FileTree):
         """A file needs no folder that is made before; to make one of Azure's makes its container, too."""
         return self._system.type_name in ("s3", "gcs", "abfs")
 
-    def _is_there(self, inner: str) -> bool:
-        try:
-            self.status_now(inner)
-        except FileNotFoundError:
-            return False
-        return True
-
     @property
     def _renames(self) -> bool:
         return bool(self._system.type_name == "hdfs")
 
-    def put(self, inner: str, blocks: Callable[[], Iterable[bytes]]) -> None:
+    def put(self, inner: str, blocks: Callable[[], Iterable[bytes]], *, in_place: bool = False) -> None:
         """A file of these bytes, whole or not at all; they are asked for anew where it has to be made again.
 
-        HDFS shows a file that is being written: it is whole if it is new.
+        HDFS shows a file that is being written: it is written beside its name, then the old one goes away and the new
+        one gets the name. ``in_place``: the name is there all the time, the bytes may not be.
         """
         path = self._path(inner)
 
         def once() -> None:
-            beside = self._renames and not self._is_there(inner)
+            beside = self._renames and not in_place
             to = path + PARTIAL_SUFFIX if beside else path
-            with self._system.open_output_stream(to) as out:
-                for block in blocks():
-                    out.write(block)
+            try:
+                with self._system.open_output_stream(to) as out:
+                    for block in blocks():
+                        out.write(block)
+            except FileNotFoundError as err:
+                raise self._why_nowhere() from err
             if beside:
                 self._system.move(to, path)
 
+        self.ask(once)
+
+    def _why_nowhere(self) -> OSError:
+        """Google's store knows the bucket no more, or the upload, which has to begin anew."""
+        from pyarrow.fs import FileSelector
+
         try:
-            self.ask(once)
-        except FileNotFoundError as err:
-            raise OSError(*_FINAL["NO_SUCH_BUCKET"]) from err
+            self._system.get_file_info(FileSelector(self._path(_NOTHING)))
+        except FileNotFoundError:
+            return OSError(*_FINAL["NO_SUCH_BUCKET"])
+        except OSError:  # the bucket is there, the folder is not
+            return OSError(errno.EIO, "an upload came to nothing")
+        return OSError(*_FINAL["NO_SUCH_BUCKET"])
 
     def asked_by_others(self, inner: str) -> tuple[str, dict[str, str]]:
         """A URL and settings for libraries that ask stores through Rust's ``object_store``.
@@ -226,28 +258,46 @@ class ObjectStore(FileTree):
         ``UnusableUrl``.
         """
         scheme, _, authority = self._shown.partition("://")
-        scheme = _SAME.get(scheme, scheme)
-        url = f"{scheme}://{authority}/{inner}"
-        if self._system.type_name not in _CONDITIONAL:
+        kind = self._system.type_name
+        if kind not in _CONDITIONAL:
             raise UnusableUrl(f"{self._shown}: only s3, gs and abfs write a file on condition that there is none")
         if odd := _ODD.search(inner):
             raise UnusableUrl(f"{self._shown}/{inner}: give it a name without {odd[0]!r}")
-        if scheme != "s3" and self._query:
-            raise UnusableUrl(f"{self._shown}: takes no setting behind its ? for this")
-        found = {"retry_timeout": f"{AGAIN_FOR:.0f}s", "max_retries": "100"}
-        if self._system.type_name == "abfs":
-            settings = _azure_settings(self._system)
-            found |= {name: settings[name] for name in _AZURE_KEYS.values() if settings.get(name)}
-        if scheme == "s3":
-            endpoint = _amazon_settings(self._query)
-            found |= {"aws_region": self._system.region, "aws_conditional_put": "etag"}
-            # what the environment may say otherwise; and credentials are looked for everywhere
-            found |= {"AWS_S3_ALLOW_UNSAFE_RENAME": "false", "AWS_FORCE_CREDENTIAL_LOAD": "true"}
-            if host := endpoint.get("endpoint_override"):
-                plain = endpoint.get("scheme") == "http"
-                found["aws_endpoint_url"] = f"{'http' if plain else 'https'}://{host}"
-                found["aws_allow_http"] = str(plain).lower()
-        return url, found
+        options = {"s3": self._amazon_options, "gcs": self._google_options, "abfs": self._azure_options}[kind]()
+        authority = authority.rpartition("@")[2] if kind == "gcs" else authority
+        patience = {"retry_timeout": f"{AGAIN_FOR:.0f}s", "max_retries": "100"}
+        return f"{_SAME.get(scheme, scheme)}://{authority}/{inner}", patience | options
+
+    def _amazon_options(self) -> dict[str, str]:
+        """Conditions and credentials, whatever the environment may say of them; these are looked for everywhere."""
+        found = {
+            "aws_region": self._system.region, "aws_conditional_put": "etag", "AWS_S3_ALLOW_UNSAFE_RENAME": "false",
+            "AWS_FORCE_CREDENTIAL_LOAD": "true",
+        }  # fmt: skip
+        settings = _amazon_settings(self._query)
+        if host := settings.get("endpoint_override"):
+            plain = settings.get("scheme") == "http"
+            found["aws_endpoint_url"] = f"{'http' if plain else 'https'}://{host}"
+            found["aws_allow_http"] = str(plain).lower()
+        return found
+
+    def _google_options(self) -> dict[str, str]:
+        settings = dict(parse_qsl(self._query))
+        found = {"google_skip_signature": "true"} if "//anonymous@" in self._shown else {}
+        if host := settings.get("endpoint_override"):
+            scheme = settings.get("scheme", "https")
+            found |= {"google_base_url": f"{scheme}://{host}", "allow_http": str(scheme == "http").lower()}
+        return found
+
+    def _azure_options(self) -> dict[str, str]:
+        settings = _azure_settings(self._system)
+        found = {name: settings[name] for name in _AZURE_KEYS.values() if settings.get(name)}
+        host, scheme = settings.get("blob_storage_authority", ""), settings.get("blob_storage_scheme", "https")
+        if host and (host, scheme) != (_AZURES, "https"):
+            account = settings["account_name"]
+            endpoint = f"{scheme}://{account}{host}" if host.startswith(".") else f"{scheme}://{host}/{account}"
+            found |= {"azure_storage_endpoint": endpoint, "allow_http": str(scheme == "http").lower()}
+        return found
 
     def copy(self, inner: str, target: str) -> None:
         """Inside of the store."""
@@ -327,8 +377,9 @@ def fsspec_schemes() -> frozenset[str]:
 def check_settings(scheme: str, authority: str, query: str) -> None:
     """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
     scheme = _SAME.get(scheme, scheme)
-    user, at, _ = authority.rpartition("@")
-    if at and (":" in user or scheme == "s3"):
+    user, at, host = authority.rpartition("@")
+    alone = at and scheme in _USERLESS
+    if alone or ":" in user or not _HOST.fullmatch(host) or (":" in host and scheme in _BUCKETS) or "@" in query:
         raise UnusableUrl(
             f"{scheme}://…: credentials must not stand in a URL; put them into the environment "
             "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
@@ -456,13 +507,28 @@ def _translated(err: Exception) -> OSError:
         return OSError(errno.EIO, f"the store fails: {text}")
     if isinstance(err, OSError) and not isinstance(err, ConnectionError) and err.errno not in (None, errno.EIO):
         return OSError(err.errno, _short(err))
-    word = _WORD.search(str(err))
-    number, text = _FINAL.get(word[1] or word[2] if word else "", (0, ""))
+    number, text = _FINAL.get(_word(str(err))[0], (0, ""))
     if number:
         return OSError(number, text)
     if _DENIED.search(str(err)):
         return PermissionError(errno.EACCES, f"the store denies access: {_short(err)}")
     return OSError(errno.EIO, f"the store fails: {_short(err)}")
+
+
+def _word(text: str) -> tuple[str, str]:
+    """A store's word for why it fails, and the status of HTTP; empty where there is none."""
+    found, named = _WORD.search(text), _STORES_WORD.search(text)
+    word = (found[1] or found[2]) if found else ""
+    if named and word in ("", "UNKNOWN"):
+        word = named[1] or named[2]
+        word = word if word in _FINAL else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).upper()
+    return word, (found[3] or found[4] or "") if found else ""
+
+
+def why_refused(text: str) -> str | None:
+    """What an error of a library says, in the words used here; None where it has no word of a store for it."""
+    word = _word(text)[0]
+    return _FINAL[word][1] if word in _FINAL else word or None
 
 
 def _short(err: Any) -> str:
@@ -471,9 +537,8 @@ def _short(err: Any) -> str:
     Of S3 and Azure their word alone.
     """
     text = str(getattr(err, "strerror", None) or err).strip().partition("\n")[0]
-    word = _WORD.search(text)
+    word, status = _word(text)
     if word:
-        status = word[3] or word[4]
-        return f"{word[1] or word[2]}, HTTP status {status}" if status else word[1] or word[2]
+        return f"{word}, HTTP status {status}" if status else word
     text = _WORDY.sub("", text)
     return re.sub(r"//[^\s/@]*:[^\s/@]*@", "//", re.sub(r"\?\S+", "", text))[:200]

@@ -23,6 +23,7 @@ from typing import IO, Any, Final
 from pagefmt.bytes.far_paths import FarPath, store_at
 from pagefmt.bytes.object_stores import ObjectStore
 from pagefmt.bytes.writing import write_text
+from pagefmt.errors import PageFmtError
 
 AT_ONCE: Final = 16
 """Requests at once."""
@@ -95,11 +96,11 @@ class StoredPath(FarPath):
         store, inner = self._tree_and_name()
         return store.asked_by_others(inner)
 
-    def put(self, blocks: Callable[[], Iterable[bytes]]) -> None:
-        """A file of these bytes; asked for anew where the store has failed."""
+    def put(self, blocks: Callable[[], Iterable[bytes]], *, in_place: bool = False) -> None:
+        """A file of these bytes; asked for anew where the store has failed. ``in_place``: of ``ObjectStore.put``."""
         store, inner = self._tree_and_name()
         self.parent.mkdir(parents=True)
-        store.put(inner, blocks)
+        store.put(inner, blocks, in_place=in_place)
 
     def touch(self, mode: int = 0o666, exist_ok: bool = True) -> None:
         """An empty file."""
@@ -177,16 +178,20 @@ class _Claim:
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def begin(self) -> None:
-        self.path.write_text("0")
+        self._say()
         self._last = _clocks()
         self._thread.start()
 
+    def _say(self) -> None:
+        """In place: others look whether the file is there."""
+        self.path.put(lambda: (str(self._beats).encode(),), in_place=True)
+
     def _beat(self) -> None:
         while not self._done.wait(BEAT):
-            with suppress(OSError):
+            with suppress(OSError, PageFmtError):
                 if self.holds():
                     self._beats += 1
-                    self.path.write_text(str(self._beats))
+                    self._say()
                     self._note_pause()
                     self._last = _clocks()
 
@@ -203,7 +208,7 @@ class _Claim:
     def end(self) -> None:
         self._done.set()
         self._thread.join()
-        with suppress(OSError):
+        with suppress(OSError, PageFmtError):
             self.path.unlink(missing_ok=True)
             self.path.parent.rmdir()
 

@@ -8,6 +8,7 @@ names a page counts.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -48,9 +49,16 @@ _FIELDS: Final = [
 SCHEMA: Final = pa.schema([*_FIELDS, *_LISTS])
 NO_PAGES: Final = pa.schema(_FIELDS).empty_table()
 _SETTINGS: Final = b"pagectl.export"
+_WRONG: Final = b"pagectl.wrong"
 _AT_ONCE: Final = 16
+_PASSING: Final = (errno.EIO, errno.EACCES, errno.ENXIO)
+"""Of what a store or a disk does not give, and may give another time."""
 _FLUSHED: Final = 1 << 20
 """Messages of the pages of one batch."""
+
+
+BrokerRemarks: TypeAlias = Mapping[str, Sequence[tuple[str, bool]]]
+"""By the names of brokers: what is wrong there, and whether something is missing, rather than not readable."""
 
 
 class LogRefused(PageFmtError):
@@ -100,9 +108,12 @@ class LogWriter:
 
 
 @contextmanager
-def entries_to(path: Path, settings: Mapping[str, Any] | None = None) -> Iterator[LogWriter]:
-    """A file of entries; ``settings``: how the table is made."""
-    form = SCHEMA.with_metadata(None if settings is None else {_SETTINGS: json.dumps(settings)})
+def entries_to(
+    path: Path, settings: Mapping[str, Any] | None = None, wrong: BrokerRemarks | None = None
+) -> Iterator[LogWriter]:  # fmt: skip
+    """A file of entries; ``settings``: how the table is made; ``wrong``: what is damaged or not known of brokers."""
+    noted = {} if settings is None else {_SETTINGS: json.dumps(settings), _WRONG: json.dumps(wrong or {})}
+    form = SCHEMA.with_metadata(noted or None)
     with table_file(path, ARROW, form) as out:
         writer = LogWriter(out)
         yield writer
@@ -110,12 +121,13 @@ def entries_to(path: Path, settings: Mapping[str, Any] | None = None) -> Iterato
 
 
 def write_entries(
-    path: Path, parts: Iterable[Path], news: Iterable[BrokerNews], settings: Mapping[str, Any]
+    path: Path, parts: Iterable[Path], news: Iterable[BrokerNews], settings: Mapping[str, Any],
+    wrong: BrokerRemarks | None = None,
 ) -> pa.Table:  # fmt: skip
     """The files of tasks, and the pages that are no longer there, as one; what the tasks looked at."""
     plain = [each.name for each in _FIELDS]
     batches: list[pa.RecordBatch] = []
-    with made_folder(path.parent, exist_ok=True) as here, entries_to(here / path.name, settings) as log:
+    with made_folder(path.parent, exist_ok=True) as here, entries_to(here / path.name, settings, wrong) as log:
         for part in parts:
             reader = _opened(part, SCHEMA)
             for n in range(reader.num_record_batches):
@@ -169,11 +181,15 @@ def identity_of(page: PageFile, status: os.stat_result | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ExportLog:
-    """The log of a table. ``pages``: its columns but the messages, in the order of the runs."""
+    """The log of a table. ``pages``: its columns but the messages, in the order of the runs.
+
+    ``wrong``: what the last run that looked at a broker found damaged or not known, beside its pages.
+    """
 
     files: tuple[Path, ...]
     pages: pa.Table
     settings: Mapping[str, Any]
+    wrong: BrokerRemarks
     _rows: Mapping[str, Ints] = field(repr=False)
     _batches: tuple[tuple[int, ...], ...] = field(repr=False)
 
@@ -185,9 +201,12 @@ class ExportLog:
             return None
         try:
             tables = [opened.read_all() for opened in (_opened(path, _FIELDS) for path in files)]
-            settings = dict(json.loads(tables[-1].schema.metadata[_SETTINGS]))
+            noted = tables[-1].schema.metadata
+            settings, wrong = (dict(json.loads(each)) for each in (noted[_SETTINGS], noted.get(_WRONG, b"{}")))
             pages = pa.concat_tables(tables).select([each.name for each in _FIELDS])
         except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as err:
+            if isinstance(err, OSError) and err.errno in _PASSING:
+                raise OSError(err.errno, err.strerror, str(folder / EXPORTED)) from err
             raise LogRefused(
                 f"{folder / EXPORTED}: what was exported cannot be read ({' '.join(str(err).split())[:200]}); "
                 "write the table anew with --mode overwrite"
@@ -198,7 +217,7 @@ class ExportLog:
         cuts = np.searchsorted(codes[order], np.arange(1, len(named.dictionary)))
         rows = dict(zip(named.dictionary.to_pylist(), np.split(order, cuts), strict=True))
         batches = tuple(tuple(map(len, each.column("page").chunks)) for each in tables)
-        return cls(files, pages, settings, rows, batches)
+        return cls(files, pages, settings, wrong, rows, batches)
 
     @property
     def run(self) -> int:

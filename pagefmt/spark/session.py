@@ -33,6 +33,7 @@ _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
 _YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _OF_PANDAS: Final = "PySpark does not yet fully support pandas"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
+_NUMBER: Final = re.compile(r"^\[Errno \d+\] ")
 _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
 _JAVA_NAMES: Final = re.compile(
     r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): (?:(?:[\w$]+\.)+[\w$]+(?:Exception|Error): )*"
@@ -147,9 +148,9 @@ def cause(err: Exception) -> str:
     lines = str(err).splitlines()
     named = [line for line in lines if _ERROR_LINE.match(line)]
     if named:
-        return _ERROR_LINE.sub("", named[-1])[:300]
+        return _NUMBER.sub("", _ERROR_LINE.sub("", named[-1]))[:300]
     thrown = [line.strip().removeprefix("Caused by").lstrip(": ") for line in lines if _THROWN.match(line.strip())]
-    said = _JAVA_NAMES.sub("", thrown[-1]) if thrown else " ".join(str(err).split())
+    said = _JAVA_NAMES.sub("", thrown[-1]) if thrown else _NUMBER.sub("", " ".join(str(err).split()))
     return f"{said[:300]}{_hint(said)}"
 
 

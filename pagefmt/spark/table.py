@@ -14,7 +14,7 @@ import json
 import os
 import platform
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,11 +31,15 @@ from pagefmt.columns.table_content import LakeFormat, TableContent
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.exported import (
+    DELETED,
     NO_PAGES,
+    SAME,
     BrokerNews,
+    BrokerRemarks,
     ExportLog,
     PageEntry,
     entries_to,
+    store_text,
     told_pages,
     write_entries,
 )
@@ -89,6 +93,8 @@ class WrittenTable:
     """What is in the table. ``bytes``: of its files. ``damaged``: where the rows of a page end before it does.
 
     ``failed``: why a broker could not be read to its end. ``harmed``: rows that tell of something damaged or not known.
+    ``standing``: as ``damaged``, found by an earlier run in pages that are as they were, and were not read again;
+    ``standing_remarks``: what it found wrong with brokers that nobody looked at. ``left``: why temporary files are.
     """
 
     rows: int
@@ -97,20 +103,44 @@ class WrittenTable:
     harmed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     pages: dict[str, Any] | None = None
+    standing: list[dict[str, Any]] = field(default_factory=list)
+    standing_remarks: BrokerRemarks = field(default_factory=dict)
+    left: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Increment:
-    """What is new beside a table. ``settings``: how it is made; ``log``: None where there is none yet."""
+    """What is new beside a table. ``settings``: how it is made; ``log``: None where there is none yet.
+
+    ``surveyed``: what is wrong with brokers, nothing of those that are well; the others were not looked at.
+    """
 
     settings: dict[str, Any]
     news: tuple[BrokerNews, ...]
     log: ExportLog | None = None
+    surveyed: BrokerRemarks = field(default_factory=dict)
 
     @property
     def nothing(self) -> bool:
         """No page has to be looked at, and the table is there."""
         return self.log is not None and not any(each.looked for each in self.news)
+
+    @property
+    def wrong(self) -> BrokerRemarks:
+        """What is damaged or not known of brokers beside their pages, as it was when somebody looked last."""
+        before = self.log.wrong if self.log is not None else {}
+        return {name: told for name, told in {**before, **self.surveyed}.items() if told}
+
+    @property
+    def standing(self) -> BrokerRemarks:
+        """Of that, what an earlier run has found of brokers of this one, which has not looked again."""
+        mine = {each.broker.name for each in self.news} - self.surveyed.keys()
+        return {name: told for name, told in self.wrong.items() if name in mine}
+
+    def is_as_it_was(self, found: Mapping[str, Any]) -> bool:
+        """Whether a page with this damage is there, and was not looked at."""
+        skipped = (each.skipped.get(found["store"], ()) for each in self.news if each.broker.name == found["broker"])
+        return any(found["page"] in each for each in skipped)
 
 
 @dataclass(slots=True)
@@ -178,7 +208,9 @@ def write_by_tasks(
 def write_log(target: TableTarget, spec: TableSpec, increment: Increment) -> WrittenTable:
     """Where no page has to be looked at: those that were deleted are noted, and nothing else is done."""
     if not any(each.deleted for each in increment.news):
-        return WrittenTable(0, 0, [], pages=told_pages(NO_PAGES, increment.news))
+        standing = [each for each in _known_damage(target.folder) if increment.is_as_it_was(each)]
+        pages = told_pages(NO_PAGES, increment.news)
+        return WrittenTable(0, 0, [], pages=pages, standing=standing, standing_remarks=increment.standing)
     return _put(target, spec, _new_run(target.folder), [], increment)
 
 
@@ -199,11 +231,10 @@ def _put(
     target: TableTarget, spec: TableSpec, run: Path, parts: Sequence[PartFiles], increment: Increment | None
 ) -> WrittenTable:
     damaged = _sorted(each._asdict() for part in parts for each in part.damaged)
-    aside = target.folder / DAMAGED
     anew = target.replaced in (Replaced.ALL, Replaced.LOG)
-    known = [] if anew or not aside.exists() else json.loads(aside.read_text("utf-8"))
+    known = [] if anew else _known_damage(target.folder)
     shortened = {short: value for part in parts for short, value in part.shortened.items()}
-    note_shortened(target.folder, shortened)
+    note_shortened(target.folder, run, shortened)
     empty = target.form is LakeFormat.PARQUET and not (target.folder / SUCCESS).exists()
     empty = empty and not any(part.rows for part in parts)
     files = {
@@ -215,15 +246,18 @@ def _put(
         raise ExportFailed(f"{_called(target.folder)}: a machine where a task ran {_UNSHARED}; no table was written")
     number = last_export(target.folder)
     pages = commit = None
+    standing: list[dict[str, Any]] = []
     if increment is not None:
         number = number if increment.log is None or anew else max(number, increment.log.run)
         looked = write_entries(
-            run / LOG, [run / part.log for part in parts if part.log], increment.news, increment.settings
-        )
+            run / LOG, [run / part.log for part in parts if part.log], increment.news, increment.settings,
+            increment.wrong,
+        )  # fmt: skip
         names[LOG] = f"{EXPORTED}/part-{number + 1:06d}-{run.name}.arrow"
         pages = told_pages(looked, increment.news)
-        again = {*zip(*(looked.column(name).to_pylist() for name in OF_PAGE), strict=True)} if known else set()
-        known = [each for each in known if tuple(each[name] for name in OF_PAGE) not in again]
+        states = _states(looked) if known else {}
+        known = [each for each in known if states.get(_page_of(each), SAME) in (SAME, DELETED)]
+        standing = [each for each in known if increment.is_as_it_was(each) or states.get(_page_of(each)) == SAME]
     if target.form is not LakeFormat.PARQUET:
         made = [TablePart(name, facts, values_of(Path(name).parts[:-1], shortened)) for name, facts in files.values()]
         far = isinstance(target.folder, StoredPath)
@@ -232,11 +266,32 @@ def _put(
         commit = FormatCommit(
             target.form, target.folder, table, schema, target.splits, made, number + 1, anew, run.name
         )
-    put(target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced, commit)
+    left = put(
+        target.folder, run, names, _text([*known, *damaged]) if known or damaged else None, target.replaced, commit
+    )  # fmt: skip
     failed = {broker: why for part in parts for broker, why in part.failed.items()}
     size = sum(facts.size for _, facts in files.values())
     rows, harmed = (sum(getattr(part, name) for part in parts) for name in ("rows", "harmed"))
-    return WrittenTable(rows, size, damaged, harmed, failed, pages)
+    remarks = {} if increment is None else increment.standing
+    return WrittenTable(rows, size, damaged, harmed, failed, pages, standing, remarks, left)
+
+
+def _known_damage(folder: Path) -> list[dict[str, Any]]:
+    """What earlier runs have found in the pages that the rows of a table are of."""
+    aside = folder / DAMAGED
+    found: list[dict[str, Any]] = json.loads(aside.read_text("utf-8")) if aside.exists() else []
+    return found
+
+
+def _states(looked: pa.Table) -> dict[tuple[Any, ...], str]:
+    """Of the pages that a run looked at."""
+    columns = [looked.column(name).to_pylist() for name in (*OF_PAGE, "state")]
+    return {tuple(page): state for *page, state in zip(*columns, strict=True)}
+
+
+def _page_of(found: Mapping[str, Any]) -> tuple[Any, ...]:
+    """As the log names it."""
+    return found["broker"], store_text(found["store"] or ""), found["page"]
 
 
 def _called(folder: Path) -> str:

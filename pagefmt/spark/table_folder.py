@@ -20,6 +20,7 @@ from pagefmt.bytes.stored_paths import StoredPath, at_once, claimed, remove_tree
 from pagefmt.bytes.writing import PARTIAL_SUFFIX, locked_folder, refuse_links, sync_files, whole_folder
 from pagefmt.columns.partitions import SHORTENED
 from pagefmt.columns.table_content import LakeFormat
+from pagefmt.errors import PageFmtError
 from pagefmt.spark.table_formats import DELTA_LOG, FormatCommit, finish, format_of, last_export
 
 SUCCESS: Final = "_SUCCESS"
@@ -32,6 +33,7 @@ REPLACED: Final = "replaced"
 """Below the folder of a run: what was there, from the first change of the table on."""
 NUMBER: Final = "number"
 """There as well: that of the export, where a commit decides."""
+_LEFT: Final = "the next export finishes or undoes what this one has left there"
 MADE: Final = "made"
 """And the files that are of no use without it."""
 
@@ -52,9 +54,8 @@ def table_at(folder: Path) -> Iterator[Path]:
             undo(folder)
             try:
                 yield folder
-            except BaseException:
-                if still_claimed(folder / TEMPORARY):
-                    undo(folder)
+            except BaseException as err:
+                _undo_failed(folder, err)
                 raise
         return
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +64,20 @@ def table_at(folder: Path) -> Iterator[Path]:
         partial.chmod(0o777 & ~mask)
         yield partial
         sync_files(partial)
+
+
+def _undo_failed(folder: Path, err: BaseException) -> None:
+    """Of a run that ends with an error, which names the table from now on, and says so where undoing fails as well."""
+    if isinstance(err, OSError):
+        err.filename = err.filename or str(folder)
+    try:
+        if still_claimed(folder / TEMPORARY):
+            undo(folder)
+    except (OSError, PageFmtError):
+        if isinstance(err, OSError):
+            err.strerror = f"{err.strerror}; {_LEFT}"
+        elif isinstance(err, PageFmtError):
+            err.args = (f"{err}; {_LEFT}",)
 
 
 class Replaced(Enum):
@@ -80,8 +95,11 @@ class Replaced(Enum):
 def put(
     folder: Path, run: Path, parts: dict[str, str], damaged: str | None, replaced: Replaced,
     commit: FormatCommit | None = None,
-) -> None:  # fmt: skip
-    """Moves the files of a run (path there: path in the table) and the list of damaged pages into the table."""
+) -> str | None:  # fmt: skip
+    """Moves the files of a run (path there: path in the table) and the list of damaged pages into the table.
+
+    From then on the table has them; gives the reason where what is left of the run cannot be removed any more.
+    """
     aside = folder / DAMAGED
     if not isinstance(folder, StoredPath):
         sync_files(run)
@@ -101,8 +119,24 @@ def put(
     if commit is not None:
         _refuse_lost(folder)
         commit.carry_out(run / MADE)
-    (folder / SUCCESS).touch()
-    _remove(run)
+    whole = commit is not None
+    try:
+        (folder / SUCCESS).touch()
+        whole = True
+        _remove(run)
+    except (OSError, PageFmtError) as err:
+        if not whole and not _is_whole(folder):
+            raise
+        return str(getattr(err, "strerror", None) or err)
+    return None
+
+
+def _is_whole(folder: Path) -> bool:
+    """As far as anybody can tell."""
+    try:
+        return (folder / SUCCESS).exists()
+    except (OSError, PageFmtError):
+        return False
 
 
 def _refuse_lost(folder: Path) -> None:
@@ -111,11 +145,13 @@ def _refuse_lost(folder: Path) -> None:
         raise OSError(errno.EBUSY, "another process may be writing it, after a pause; export again", str(folder))
 
 
-def note_shortened(folder: Path, found: dict[str, str]) -> None:
+def note_shortened(folder: Path, run: Path, found: dict[str, str]) -> None:
     """Values that folders of the table do not name in full, beside those of earlier runs."""
     aside = folder / SHORTENED
     if found:
         known = json.loads(aside.read_text("utf-8")) if aside.exists() else {}
+        if known:
+            whole_text(run / SHORTENED, aside.read_text("utf-8"))
         whole_text(aside, json.dumps(known | found, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
 
 
@@ -145,6 +181,8 @@ def _move(paths: Mapping[Path, Path]) -> None:
 def undo(folder: Path) -> None:
     """What a run left that did not come to its end goes away; a table that it had begun to change is as it was."""
     for run in (folder / TEMPORARY).glob("[0-9a-f]" * 12):
+        if (run / SHORTENED).exists() and not (folder / SHORTENED).exists():
+            whole_text(folder / SHORTENED, (run / SHORTENED).read_text("utf-8"))
         if (run / REPLACED).exists() and not (folder / SUCCESS).exists() and _committed(folder, run):
             finish(folder)
             (folder / SUCCESS).touch()

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pagefmt.bytes.object_stores import why_refused
 from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.columns.named_columns import TIME
 from pagefmt.columns.partitions import ABSENT
@@ -198,7 +199,9 @@ def _in_one_line(folder: Path) -> Iterator[None]:
 
 
 def _said(err: Exception) -> str:
-    """Without colours, and without URLs and what a store answers."""
+    """Without colours, and without URLs and what a store answers; of that the reason alone."""
+    if why := why_refused(str(err)):
+        return why
     return " ".join(_NOISE.sub("", str(err)).split())[:300]
 
 

@@ -7,14 +7,14 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from forked_nights import ForkedNights
 from golden_cases import VERSIONS, GoldenCase, cases
-from incremental_exports import KILLS, PagingBroker, killed_nights, night, told
+from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, told
 from made_pages import message
 from program import call, started
 from table_rows import assert_same
@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pagectl.commands import export as export_command
+from pagectl.terminal import spark_progress
 
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
@@ -87,13 +88,56 @@ def test_two_halves_of_every_case_are_the_whole(spark_context: Any, case: Golden
     test_two_halves_are_the_whole(spark_context, case, tmp_path)
 
 
-def test_damage_is_told_once_and_goes_away(spark_context: Any, tmp_path: Path) -> None:
-    """As the page that is damaged is looked at again, sound by then."""
+def test_damage_is_told_until_it_goes_away(spark_context: Any, tmp_path: Path) -> None:
+    """As the page that is damaged is looked at again, sound by then; not as it is copied or deleted."""
     data, out = halved(ACKED, tmp_path), tmp_path / "out"
+    time.sleep(2.1)
     first = night(spark_context, data, out)
-    assert len(first.damaged) == 1 and json.loads((out / "_damaged.json").read_text()) == first.damaged
+    assert len(first.damaged) == 1 and first.standing == []
+    page = next(data.rglob(first.damaged[0]["file"]))
+
+    def again() -> None:
+        found = night(spark_context, data, out)
+        assert found.damaged == [] and found.standing == first.damaged
+        assert json.loads((out / "_damaged.json").read_text()) == first.damaged
+
+    again()
+    content = page.read_bytes()
+    page.unlink()
+    page.write_bytes(content)
+    again()
+    other = next(each for each in sorted(data.rglob("*.page")) if each != page)
+    other.unlink()
+    again()
+    page.unlink()
+    gone = night(spark_context, data, out)
+    assert gone.standing == gone.damaged == []
+    assert json.loads((out / "_damaged.json").read_text()) == first.damaged, "their rows are missing in the table"
     shutil.copytree(ACKED.data(), data, dirs_exist_ok=True)
-    assert night(spark_context, data, out).damaged == [] and not (out / "_damaged.json").exists()
+    mended = night(spark_context, data, out)
+    assert mended.damaged == mended.standing == [] and not (out / "_damaged.json").exists()
+
+
+def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of pages and journals, with the status of the first night; nothing is read for that."""
+    monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
+    monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
+    data = halved(ACKED, tmp_path)
+    shutil.rmtree(data / "bindings")
+    time.sleep(2.1)
+    words = ("export", data, "--to", tmp_path / "out", "--incremental")
+    first = call(*words, "--format", "json")
+    monkeypatch.setattr(export_command, "_by_spark", None)
+    again, told = call(*words, "--format", "json"), call(*words)
+    (found,) = json.loads(first.out)["damaged"]
+    validate("export", again.out)
+    assert json.loads(again.out)["damaged"] == [found | {"standing": True}] and found["standing"] is False
+    assert first.status == again.status == told.status == 1
+    lines = [*first.err.splitlines(), *told.err.splitlines()]
+    for said in ("there are no bindings beside the pages", "rows end in front of offset"):
+        fresh, standing = [line for line in lines if said in line]
+        assert "an earlier export found" in standing and "an earlier" not in fresh
+    assert "1 damaged page (OUT/_damaged.json)" in told.out
 
 
 def test_nights_beside_a_broker_at_work(spark_context: Any, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from multiprocessing import Value
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from uuid import uuid4
 import pytest
 from far_rows import READING, assert_equal, read
 from golden_cases import GoldenCase
+from incremental_exports import PagingBroker, TasksHere, night
 from program import call, started
 from stand_ins import (
     AZURITE_KEY,
@@ -33,6 +35,9 @@ from stored_tables import (
     assert_every_mode,
     assert_nights,
     assert_whole_wherever_killed,
+    committing,
+    delta_messages,
+    named_files,
     rows,
     stored,
     write,
@@ -44,11 +49,13 @@ from pagefmt import ahead
 from pagefmt.bytes import object_stores
 from pagefmt.bytes.far_paths import store_at
 from pagefmt.bytes.stored_paths import StoredPath
-from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.table_content import LakeFormat, TableContent
 from pagefmt.directory.fleet import fleet_of
 from pagefmt.errors import PageFmtError
+from pagefmt.spark import table_formats
 from pagefmt.spark.rows import LostRows
 from pagefmt.spark.table_folder import Replaced
+from pagefmt.spark.table_formats import FormatRefused, last_export
 
 pytestmark = [pytest.mark.stores, pytest.mark.timeout(600)]
 MIXED = GoldenCase("2.56.0", "journal-mix")
@@ -58,6 +65,7 @@ AnyStore = StandIn | HadoopStandIn
 PROXIED = pytest.mark.parametrize("store", STORES, indirect=True)
 
 
+AZURE = pytest.mark.parametrize("store", ["abfs"], indirect=True)
 HADOOP = pytest.mark.parametrize("store", ["hdfs"], indirect=True)
 
 
@@ -163,6 +171,46 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(store: StandIn) ->
     assert 0 < len(fewer) < len(every) and lost[0] is None
     (missing,) = [each for each in lost if isinstance(each, LostRows)]
     assert missing.file.endswith(name) and missing.offset == 0
+
+
+@AZURE
+def test_delta_lake_beside_a_broker_at_work(store: StandIn, tmp_path: Path) -> None:
+    """Each message is there once, by the table's own log, also where the answer to a commit is lost."""
+    pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+    broker, out = PagingBroker(tmp_path / "data"), fresh(store)
+    lost = Value("i", 0)
+
+    def lose(handler: Any) -> bool:
+        if handler.command not in ("PUT", "POST") or "_delta_log" not in handler.path or lost.value:
+            return False
+        lost.value = 1
+        return bool(handler.lose_answer())
+
+    for n in range(3):
+        broker.delete(n)
+        broker.write(30)
+        with store.failing(lose) if n == 1 else nullcontext():
+            night(TasksHere(), tmp_path / "data", out, ("priority",), LakeFormat.DELTA)
+        assert delta_messages(out) == broker.every and last_export(out) == n + 1
+    assert lost.value and not [*out.rglob("_temporary")]
+
+
+@AZURE
+def test_of_two_commits_of_delta_lake_one_is_refused(store: StandIn) -> None:
+    pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+    out = fresh(store)
+    committing(out, 1, "a" * 12).carry_out(out)
+    usual, overtaken = table_formats._commit_to, committing(out, 2, "c" * 12)
+
+    def overtake(*given: Any) -> None:
+        patch.setattr(table_formats, "_commit_to", usual)
+        committing(out, 2, "b" * 12).carry_out(out)
+        usual(*given)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(FormatRefused, match="has committed to it meanwhile"):
+        patch.setattr(table_formats, "_commit_to", overtake)
+        overtaken.carry_out(out)
+    assert named_files(out) == [f"part-00000-0-{name * 12}.parquet" for name in "ab"]
 
 
 @PROXIED

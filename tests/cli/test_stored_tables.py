@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,6 +21,7 @@ from stored_tables import (
     assert_every_mode,
     assert_nights,
     assert_whole_wherever_killed,
+    delta_messages,
     forget,
     messages,
     rows,
@@ -32,13 +33,16 @@ from watched_calls import validate
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
+from pagectl.terminal import spark_progress
+
 from pagefmt import ahead
-from pagefmt.bytes import stored_paths
+from pagefmt.bytes import object_stores, stored_paths
 from pagefmt.bytes.far_paths import store_at
 from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
+from pagefmt.spark import session
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.survey import surveyed
 from pagefmt.spark.table import TableTarget, write_by_tasks
@@ -208,3 +212,87 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
         refused = call("export", tmp_path / "data", *words)
         assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
         assert "hush" not in refused.err
+
+
+def is_copy(handler: Any) -> bool:
+    return handler.command == "PUT" and bool(handler.headers.get("x-amz-copy-source"))
+
+
+def expired(handler: Any) -> bool:
+    return bool(handler.refuse(400, "ExpiredToken"))
+
+
+Request = Callable[[Any], bool]
+LEFT = "; the next export finishes or undoes what this one has left there\n"
+MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
+    "clock": (
+        lambda handler: handler.command == "PUT" and ".parquet" in handler.path,
+        lambda handler: bool(handler.refuse(403, "RequestTimeTooSkewed")), False, 2,
+        "pagectl: OUT: this machine's clock differs from the store's; set it; no table was written\n",
+    ),
+    "log": (
+        lambda handler: handler.command == "GET" and ".arrow" in handler.path, expired, True, 2,
+        f"pagectl: OUT/_exported: the credentials have expired; renew them{LEFT}",
+    ),
+    "copies": (is_copy, expired, True, 2, f"pagectl: OUT: the credentials have expired; renew them{LEFT}"),
+    "copy with an error in its answer": (
+        is_copy, lambda handler: bool(handler.refuse(200, "InternalError")), False, 2,
+        "pagectl: OUT: the store fails: INTERNAL_FAILURE (tried ",
+    ),
+    "log of Delta Lake": (
+        lambda handler: handler.command == "PUT" and "_delta_log" in handler.path, expired, False, 2,
+        "pagectl: OUT: the table's log cannot be read or written: the credentials have expired; renew them\n",
+    ),
+    "end of Delta Lake": (
+        lambda handler: handler.command == "PUT" and handler.path.endswith("_SUCCESS") and not is_copy(handler),
+        expired, True, 1, "warning: OUT: the credentials have expired; renew them; the table is whole, the next ",
+    ),
+    "clean-up": (
+        lambda handler: any(
+            each.startswith("PUT") and each.endswith("_SUCCESS") and "_temporary" not in each for each in handler.seen
+        ) and (handler.command == "DELETE" or "delete" in handler.path),
+        lambda handler: bool(handler.refuse(503, "SlowDown")), True, 1,
+        "warning: OUT: the store fails: SLOW_DOWN (tried ",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("phase", MIDWAY)
+def test_what_is_refused_midway_is_put_right(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    """One line says why; who reads sees the table of before, or the new one where it is told as made."""
+    met, answered, from_then_on, status, reason = MIDWAY[phase]
+    form, read = ("delta", delta_messages) if "Delta" in phase else ("parquet", messages)
+    if form == "delta":
+        pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.5)
+    monkeypatch.setattr(object_stores, "LOST_FOR", 0.1)
+    monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
+    monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
+    broker, out = PagingBroker(tmp_path / "data"), fresh(server)
+    words = ("export", tmp_path / "data", "--to", out.uri, "--incremental", "--table-format", form)
+    broker.write(20)
+    assert call(*words).status < 2
+    before, refused = broker.every.copy(), list[str]()
+    broker.write(20)
+    server.seen.clear()
+
+    def refuse(handler: Any) -> bool:
+        if met(handler) or (from_then_on and refused):
+            refused.append(handler.path)
+            return answered(handler)
+        return False
+
+    with server.failing(refuse):
+        told = call(*words)
+    err = "".join(line for line in told.err.splitlines(keepends=True) if not line.startswith("note: "))
+    assert refused and told.status == status and err.replace(str(out), "OUT").startswith(reason), told.err
+    assert err.count("\n") == 1
+    store_at.cache_clear()
+    if form == "delta" or (out / "_SUCCESS").exists():
+        assert read(out) == (before if status == 2 else broker.every)
+    forget(out)
+    assert call(*words).status < 2 and read(out) == broker.every
+    assert not [*out.rglob("_temporary")] and (out / "_SUCCESS").exists()

@@ -20,12 +20,14 @@ from incremental_exports import PagingBroker, TasksHere, night, told
 from pagefmt.bytes.far_paths import any_path
 from pagefmt.bytes.object_stores import ObjectStore
 from pagefmt.bytes.stored_paths import StoredPath
+from pagefmt.columns.table_content import LakeFormat
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.survey import surveyed
 from pagefmt.spark.table import TableTarget, WrittenTable, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, table_at
+from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, table_schema
 
 TORN, SOUND = GoldenCase("artemis-1.5.6", "torn"), GoldenCase("2.56.0", "multicast-acks")
 
@@ -65,6 +67,35 @@ def messages(out: StoredPath) -> Counter[tuple[int, int]]:
             table = read(path)
             found.update(zip(table["page"].to_pylist(), table["id"].to_pylist(), strict=True))
     return found
+
+
+def opened_delta(out: StoredPath) -> Any:
+    """By its library."""
+    from deltalake import DeltaTable
+
+    url, options = out.asked_by_others()
+    return DeltaTable(url, storage_options=options)
+
+
+def named_files(out: StoredPath) -> list[str]:
+    """The files that the log of a Delta Lake table names."""
+    return sorted(opened_delta(out).get_add_actions().column("path").to_pylist())
+
+
+def delta_messages(out: StoredPath) -> Counter[tuple[int, int]]:
+    """Of the files that the log names."""
+    found: Counter[tuple[int, int]] = Counter()
+    for name in named_files(out):
+        table = read(out / name)
+        found.update(zip(table["page"].to_pylist(), table["id"].to_pylist(), strict=True))
+    return found
+
+
+def committing(out: StoredPath, number: int, run: str, overwrite: bool = False) -> FormatCommit:
+    """Of one file in Delta Lake, which is not there."""
+    made = [TablePart(f"part-00000-0-{run}.parquet", FileFacts(3, 3, {}, {}), ())]
+    schema = table_schema(TableSpec().schema, ())
+    return FormatCommit(LakeFormat.DELTA, out, out, schema, (), made, number, overwrite, run)
 
 
 def aside(out: Path) -> Any:
@@ -112,12 +143,12 @@ def stopping(changes: int, *more: tuple[Any, str]) -> Iterator[list[int]]:
     names = ("put", "move", "copy", "remove", "make_folder", "remove_folder")
     usual = {(owner, name): getattr(owner, name) for owner, name in [*((ObjectStore, name) for name in names), *more]}
 
-    def change(what: tuple[Any, str], *given: Any) -> Any:
+    def change(what: tuple[Any, str], *given: Any, **more: Any) -> Any:
         with lock:
             left[0] -= 1
         if left[0] < 0:
             raise OSError("gone") if threading.current_thread().daemon else Stopped
-        return usual[what](*given)
+        return usual[what](*given, **more)
 
     with pytest.MonkeyPatch.context() as patch, suppress(Stopped):
         for what in usual:
@@ -160,4 +191,4 @@ def forget(out: StoredPath) -> None:
 
 
 def partial_method(change: Any, what: Any) -> Any:
-    return lambda *given: change(what, *given)
+    return lambda *given, **more: change(what, *given, **more)

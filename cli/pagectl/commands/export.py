@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial, reduce
 from itertools import groupby
@@ -54,6 +55,7 @@ class Compression(StrEnum):
     NONE = "none"
 
 
+_STANDING = "as an earlier export found; not looked at again since"
 EXAMPLES = (
     ("A table of all paged messages, on all cores of this machine", "export /var/lib/broker --to messages"),
     ("By address, with text bodies", "export /var/lib/broker --to messages --partition-by address --body text"),
@@ -137,8 +139,11 @@ def command(
     the rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So
     it is where rows of --what tell of damage, where it is not known what is outstanding, and where one of several
     brokers cannot be read: the others are written. With --incremental, a page that grew adds its new messages alone,
-    and rows stay when pages are deleted; where nothing is new, Spark is not started.
+    and rows stay when pages are deleted; where nothing is new, Spark is not started. Damage that an earlier one found
+    is told again, and the status is 1, as long as the page is as it was.
     """
+    from pagectl.terminal.streams import note
+
     fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
     spec = _spec(what, body, where, partition_by)
@@ -195,15 +200,28 @@ def command(
         _report(report_to, done.backlogs, brokers_read, failed, spec, done.found)
     for name, why in written.failed.items():
         _warn(f"{name}: {why}; not all of it is in the table")
+    for name, remarks in written.standing_remarks.items():
+        for text, missing in remarks:
+            (note if missing else _warn)(f"{'' if alone else f'{name}: '}{text}, {_STANDING}")
+    if written.left is not None:
+        _warn(
+            f"{folder}: {written.left}; the table is whole, the next export removes the temporary files that are left"
+        )
     summary = {
         "to": str(folder) if isinstance(folder, FarPath) else to, "wrote": str(folder.absolute()),
         "brokers": brokers_read, "rows": written.rows,
-        "bytes": written.bytes, "damaged": written.damaged, "harmed": written.harmed,
+        "bytes": written.bytes, "damaged": _damaged(written), "harmed": written.harmed,
         "failed": [{"broker": name, "why": why} for name, why in failed.items()], "pages": written.pages,
     }  # fmt: skip
     _say(summary, what, form)
-    wrong = written.damaged or written.harmed or failed or any(each.wrong for each in done.found)
+    wrong = summary["damaged"] or written.harmed or written.standing_remarks or failed or written.left
+    wrong = wrong or any(each.wrong for each in done.found)
     return Exit.FOUND if wrong else Exit.OK
+
+
+def _damaged(written: WrittenTable) -> list[dict[str, Any]]:
+    found = [(each, False) for each in written.damaged] + [(each, True) for each in written.standing]
+    return [{**each, "standing": standing} for each, standing in found]
 
 
 class _Job(NamedTuple):
@@ -451,7 +469,9 @@ def _write(context: SparkContext, job: _Job, found: list[BrokerSurvey]) -> Writt
             replaced = Replaced.LOG
         target = TableTarget(into, job.compression, job.splits, replaced, rights, job.form)
         pieces = [piece for each in found for piece in each.pieces]
-        return write_by_tasks(context, pieces, job.spec, target, watched, job.increment)
+        wrong = {each.broker: each.remarks if each.wrong else () for each in found}
+        increment = job.increment and replace(job.increment, surveyed=wrong)
+        return write_by_tasks(context, pieces, job.spec, target, watched, increment)
 
 
 def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
@@ -463,7 +483,8 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
         whose = f"{each['broker']}: " if summary["brokers"] > 1 else ""
         _warn(
             f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
-            f"{each['bytes']} bytes are not in the table ({each['kind']}); see: pagectl pages verify"
+            f"{each['bytes']} bytes are not in the table ({each['kind']})"
+            f"{f', {_STANDING}' if each['standing'] else ''}; see: pagectl pages verify"
         )
     if summary["harmed"] and what is not TableContent.DAMAGE:
         _warn(

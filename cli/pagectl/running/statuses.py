@@ -42,8 +42,9 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("config", "capacity"): _ONLY_DONE,
     ("export",): {
         0: "Done.",
-        1: "Done, and damaged pages are in the table as far as they can be read, something is not known, or one of "
-        "several brokers cannot be read (the others are written).",
+        1: "Done, and damaged pages are in the table as far as they can be read (also those that an earlier run with "
+        "--incremental found, and that are as they were), something is not known, one of several brokers cannot be "
+        "read (the others are written), or temporary files are left behind the table that is written.",
         2: CANNOT,
     },
     ("pages", "ls"): {0: "Done.", 1: "Done, and a condition is neither ok nor empty.", 2: CANNOT},
