@@ -33,6 +33,10 @@ _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
 _YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _OF_PANDAS: Final = "PySpark does not yet fully support pandas"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
+_SECRET: Final = (
+    r"(?i)secret|password|token|access[._]?key|account[._]?key|storage[._]?key|\bsas\b|[._]sas[._]|credential"
+)
+"""Names of settings whose values nobody is shown: Spark's own rule does not know Azure's."""
 _NUMBER: Final = re.compile(r"^\[Errno \d+\] ")
 _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
 _JAVA_NAMES: Final = re.compile(
@@ -112,8 +116,12 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     settings = SparkConf().setAppName(name).setMaster(master)
     settings.setAll([*_settings(is_local(master)).items(), *conf.items()])
     try:
+        # what Java is started with stands in the list of processes; a context takes the others as well
+        told = SparkConf(loadDefaults=False).setAll(
+            [(name, value) for name, value in settings.getAll() if not re.search(_SECRET, name)]
+        )
         with _signals_afterwards():
-            SparkContext._ensure_initialized(conf=settings)
+            SparkContext._ensure_initialized(conf=told)
         return SparkContext.getOrCreate(settings)
     except Exception as err:
         raise NoSpark(f"Spark does not start with JAVA_HOME={home}: {cause(err)}") from err
@@ -170,6 +178,7 @@ def _hint(said: str) -> str:
 def _settings(local: bool) -> dict[str, str]:
     java_options = f"-Dlog4j2.configurationFile={_logging_file()} {LOCAL_JAVA if local else ''}".rstrip()
     settings = {
+        "spark.redaction.regex": _SECRET,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",

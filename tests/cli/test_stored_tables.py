@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -203,6 +204,9 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
     assert again.status == 2 and "knows what was exported to it" not in again.err and "holds a table" in again.err
     for words, reason in (
         (("--to", "s3://brokers/x?secret_key=hush", "--format", "json"), "no setting"),
+        (("--to", "s3://brokers/x?X-Amz-Signature=hush"), "no setting"),
+        (("--to", "s3://nobody:half/hush@brokers/x"), "credentials must not stand"),
+        (("--to", "S3://nobody:hush@brokers/x"), "credentials must not stand"),
         (("--to", "sheep://brokers/x"), "sheep"),
         (("--to", str(tmp_path / "x.tar")), "in an archive"),
         (("--to", str(tmp_path / "x.csv")), "is a file"),
@@ -220,6 +224,40 @@ def is_copy(handler: Any) -> bool:
 
 def expired(handler: Any) -> bool:
     return bool(handler.refuse(400, "ExpiredToken"))
+
+
+def commands_below(process: int) -> Iterator[bytes]:
+    """The command lines of all that a process has started, as everybody sees them."""
+    for path in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, path.read_text().split()):
+            with suppress(OSError):
+                yield Path(f"/proc/{child}/cmdline").read_bytes()
+                yield from commands_below(child)
+
+
+def test_nothing_secret_is_shown(server: ObjectServer, tmp_path: Path) -> None:
+    """Of the environment and of --conf: in outputs, Spark's log of events, command lines, and the table."""
+    out, secret = fresh(server), ACCESS["AWS_SECRET_ACCESS_KEY"]
+    settings = (
+        "spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{tmp_path}", "spark.eventLog.compress=false",
+        f"spark.executorEnv.AZURE_STORAGE_KEY={secret}", f"spark.hadoop.fs.azure.account.key.x={secret}",
+        f"spark.hadoop.fs.s3a.secret.key={secret}",
+    )  # fmt: skip
+    running = started(
+        "export", TORN.data(), "--to", out.uri, "--master", "local[1]", "--format", "json",
+        *(word for each in settings for word in ("--conf", each)), env=ACCESS,
+    )  # fmt: skip
+    seen = set[bytes]()
+    while running.poll() is None:
+        seen.update(commands_below(running.pid))
+        time.sleep(0.2)
+    shown = [each.encode() for each in running.communicate(timeout=280)]
+    (events,) = [path.read_bytes() for path in tmp_path.rglob("events_*")]
+    files = [(out / each.name).opened() for each in out.rglob("*") if stat.S_ISREG(each.stat().st_mode)]
+    shown += [events, *seen, *(file.read_at(file.size(), 0) for file in files)]
+    assert running.returncode == 1 and b"spark.hadoop.fs.s3a.secret.key" in events and len(files) > 2
+    assert any(b"java" in each for each in seen)
+    assert not [each for each in shown if secret.encode() in each]
 
 
 Request = Callable[[Any], bool]
