@@ -143,7 +143,7 @@ def test_a_page_that_the_store_does_not_give_is_damage(
 @pytest.mark.parametrize(
     ("status", "word", "said"),
     [
-        (403, "InvalidAccessKeyId", "access"), (403, "SignatureDoesNotMatch", "access"),
+        (403, "InvalidAccessKeyId", "access"), (403, "SignatureDoesNotMatch", "secret key"),
         (403, "AccessDenied", "access"),
         (404, "NoSuchBucket", "o such"),
     ],
