@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from broker_messages import differences, explained
 from editions_of import EDITION_OF
-from golden_cases import GoldenCase, cases, cases_of_each_kind
+from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
 from pagectl.decoding import run
 from program import call, environment, tree
 
@@ -127,7 +127,7 @@ def test_decode_picks_by_queue_selector_page_and_limit() -> None:
     assert positions("--where", "AMQPriority < 0") == []
 
 
-@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 3), ids=str)
 def test_few_messages_are_told_as_many_are(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of small directories are read one by one."""
     calls = [

@@ -85,7 +85,7 @@ def test_a_table_is_whole_wherever_its_writer_is_killed(server: ObjectServer, re
 
 def test_nights_that_are_killed_add_nothing_twice(server: ObjectServer, tmp_path: Path) -> None:
     broker, out = PagingBroker(tmp_path / "data"), stored(server.direct(fresh(server).uri))
-    for changes in range(1, 40, 3):
+    for changes in range(1, 40, 7):
         broker.write(8)
         with stopping(changes):
             night(TasksHere(), tmp_path / "data", out)

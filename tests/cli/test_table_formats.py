@@ -192,7 +192,8 @@ def test_a_table_has_all_of_an_export_or_nothing(
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_killed_nights_add_nothing_twice(form: LakeFormat, tmp_path: Path) -> None:
-    assert killed_nights(tmp_path, 3, ("--table-format", form), exported) > 0
+    with ForkedNights() as start:
+        assert killed_nights(tmp_path, 8, ("--table-format", form), exported, start=start, late=0.5) > 0
 
 
 @pytest.mark.slow

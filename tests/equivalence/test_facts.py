@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from both_decoders import ALL, assert_same_lines, pages_of
-from golden_cases import GoldenCase, cases, cases_of_each_kind
+from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.bytes.wire import Undecodable
@@ -76,7 +76,7 @@ def facts(page: PageFile, state: StoreState, large: LargeMessages) -> Iterator[M
     yield BodyContains("\ufffd", large)
 
 
-@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 4), ids=str)
 def test_columns_choose_as_the_reference_does(case: GoldenCase) -> None:
     large = LargeMessages(case.data() / "large-messages")
     where = parse("seq > 3 OR AMQPriority > 4")

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from golden_cases import GoldenCase, cases_of_each_kind
+from golden_cases import GoldenCase, cases_of_each_kind, spread
 from mutated_directories import mutated
 from program import Answer, call
 
@@ -39,12 +39,12 @@ def answers(data: Path, jobs: int) -> list[Answer]:
 CASES = cases_of_each_kind()
 
 
-@pytest.mark.parametrize("case", CASES[::2], ids=str)
+@pytest.mark.parametrize("case", spread(CASES, 7), ids=str)
 def test_golden_directories(case: GoldenCase) -> None:
     assert answers(case.data(), 2) == answers(case.data(), 1)
 
 
-@pytest.mark.parametrize("seeds", [range(at, at + 6) for at in range(0, 24, 6)], ids=str)
+@pytest.mark.parametrize("seeds", spread((range(at, at + 6) for at in range(0, 24, 6)), 4), ids=str)
 def test_changed_directories(seeds: range, tmp_path: Path) -> None:
     for seed in seeds:
         data = mutated(seed)[1].write(tmp_path / str(seed))
@@ -55,7 +55,7 @@ def test_changed_directories(seeds: range, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["pages", "messages"])
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-@pytest.mark.parametrize("case", CASES[1::4], ids=str)
+@pytest.mark.parametrize("case", spread(CASES, 11), ids=str)
 def test_tables(case: GoldenCase, form: str, what: str, tmp_path: Path) -> None:
     for jobs in (1, 2):
         answer = call(what, "decode", case.data(), "--to", tmp_path / f"{jobs}.{form}", "--jobs", str(jobs))

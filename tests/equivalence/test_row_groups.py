@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from golden_cases import GoldenCase, cases_of_each_kind
+from golden_cases import GoldenCase, cases_of_each_kind, spread
 from program import call
 
 from pagefmt.columns.files import PARQUET, table_file
@@ -33,7 +33,7 @@ def in_one(schema: pa.Schema, parts: list[pa.RecordBatch]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 3), ids=str)
 def test_messages_of_brokers(case: GoldenCase, tmp_path: Path) -> None:
     assert call("pages", "decode", case.data(), "--body", "base64", "--to", tmp_path / "all.parquet").status in (0, 1)
     table = pq.read_table(tmp_path / "all.parquet").combine_chunks()

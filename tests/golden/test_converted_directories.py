@@ -54,7 +54,7 @@ def converted(case: GoldenCase, to: Path, **how: Any) -> ConversionPlan:
     return plan
 
 
-@pytest.mark.parametrize("case", golden_cases.cases_of_each_kind())
+@pytest.mark.parametrize("case", golden_cases.spread(golden_cases.cases_of_each_kind(), 3), ids=str)
 def test_the_messages_are_the_same(case: GoldenCase, tmp_path: Path) -> None:
     before = snapshot(case.data())
     plan = converted(case, tmp_path / "new")

@@ -487,7 +487,7 @@ def odd_files(draw: st.DrawFn) -> tuple[bytes, JournalHeader]:
     return bytes(content), header
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     odd_files(), st.sampled_from([1, 65, 100, 300, windows.WINDOW]), st.sampled_from([1, 3, 50, windows.STRETCH]),
     st.sampled_from([1, 64, 4096]),

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import shutil
 import tarfile
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -86,6 +88,18 @@ def cases_of_each_kind() -> list[Any]:
 
     newest = {(case.name, case.version[0].isdigit()): case for case in cases()}.values()
     return [case if case in newest else pytest.param(case, marks=pytest.mark.slow) for case in cases()]
+
+
+def spread(values: Iterable[Any], every: int) -> list[Any]:
+    """For ``parametrize``: all of ``values``; of those that are not slow only each ``every``-th runs unless asked."""
+    import pytest
+
+    count, given = itertools.count(), []
+    for value in values:
+        seldom = hasattr(value, "marks") or next(count) % every
+        parts = getattr(value, "values", value if isinstance(value, tuple) else (value,))
+        given.append(pytest.param(*parts, marks=pytest.mark.slow) if seldom else value)
+    return given
 
 
 @cache
