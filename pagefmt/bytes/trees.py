@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -47,6 +48,10 @@ class OpenFile(ABC):
         view[: len(found)] = found
         return len(found)
 
+    def filled(self, upto: int) -> Iterator[tuple[int, int]]:
+        """Stretches in front of ``upto`` outside of which there are zeros alone, in rising order."""
+        yield 0, upto
+
     def close(self) -> None:  # noqa: B027 (most have nothing to give back)
         """Give it back."""
 
@@ -71,6 +76,18 @@ class LocalFile(OpenFile):
     def read_into(self, view: memoryview, at: int) -> int:
         """Without a copy."""
         return os.preadv(self.fd, [view], at)
+
+    def filled(self, upto: int) -> Iterator[tuple[int, int]]:
+        """Without the holes of a sparse file; the last byte always, so that one that is not there is met."""
+        at = 0
+        while at < upto:
+            try:
+                start = os.lseek(self.fd, at, os.SEEK_DATA)
+                end = os.lseek(self.fd, start, os.SEEK_HOLE)
+            except OSError as err:
+                start, end = (upto - 1 if err.errno == errno.ENXIO else at), upto
+            start, at = min(start, upto - 1), min(end, upto)
+            yield start, at
 
     def close(self) -> None:
         """Close the descriptor."""

@@ -25,7 +25,7 @@ NEW_SUFFIX: Final = ".pagectl-new"
 """Ends the name of a file that is being written; brokers look at ``.page`` and ``.msg`` only."""
 PARTIAL_SUFFIX: Final = ".pagectl-partial"
 """Ends the name of a folder that is being filled."""
-BLOCK: Final = 1 << 24
+BLOCK: Final = 1 << 22
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BESIDE: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

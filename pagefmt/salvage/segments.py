@@ -108,7 +108,7 @@ class RebuiltPage:
 
 def rebuild(buf: Buffer, holes: Sequence[Hole], layout: Layout) -> RebuiltPage:
     """Take a page apart; ``layout`` for the stubs. Time is linear but for mending, which is bounded by the damage."""
-    data = bytes(buf)
+    data = memoryview(buf)
     found = RebuiltPage()
     at, sure = 0, True
     likely: int | None = 0
@@ -141,11 +141,11 @@ def _note_holes(segment: PageSegment, holes: Sequence[Hole], layout: Layout) -> 
         segment.fewest = segment.most = 1
 
 
-def _next(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
+def _next(data: memoryview, at: int, layout: Layout) -> list[PageSegment]:
     route = _route(data, at)
     if route is not None and broker_decodes(data, at, route[2], layout):
         end = at + FRAME + route[2]
-        whole = memoryview(data)[at:end]
+        whole = data[at:end]
         return [PageSegment(SegmentOutcome.WHOLE, at, end, whole, queues=route[6], message=route[5])]
     return _swallowed(data, at, layout) or _one_record(data, at, layout) or [_gap(data, at, layout)]
 
@@ -164,14 +164,14 @@ def broker_decodes(buf: Buffer, at: int, length: int, layout: Layout | None) -> 
     return True
 
 
-def _length(data: bytes, at: int) -> int | None:
+def _length(data: memoryview, at: int) -> int | None:
     if at + FRAME + SMALLEST_PAYLOAD > len(data):
         return None
     length = int(_I32.unpack_from(data, at + 1)[0])
     return length if SMALLEST_PAYLOAD <= length <= len(data) - at - FRAME else None
 
 
-def _route(data: bytes, at: int) -> Route | None:
+def _route(data: memoryview, at: int) -> Route | None:
     """A record as brokers read it: both marks, and fields that come out to the last byte of the payload."""
     length = _length(data, at)
     if length is None or data[at] != START_MARK or data[at + 5 + length] != END_MARK:
@@ -182,7 +182,7 @@ def _route(data: bytes, at: int) -> Route | None:
         return None
 
 
-def _record(data: bytes, at: int) -> PageRecord | None:
+def _record(data: memoryview, at: int) -> PageRecord | None:
     """A record that can be read in every detail: what is guessed to be one has to be."""
     if _route(data, at) is None:
         return None
@@ -194,7 +194,7 @@ def _record(data: bytes, at: int) -> PageRecord | None:
     return record
 
 
-def _swallowed(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
+def _swallowed(data: memoryview, at: int, layout: Layout) -> list[PageSegment]:
     """A length that reaches over whole records: the record with its true length; those it hid follow."""
     length = _length(data, at)
     if length is None or data[at] != START_MARK:
@@ -206,19 +206,19 @@ def _swallowed(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     end = at + FRAME + length - left
     if left < 1 or data[end - 1] != END_MARK or not _starts(data, end):
         return []
-    mended = data[at : at + 1] + _I32.pack(end - at - FRAME) + data[at + 5 : end]
+    mended = bytes(data[at : at + 1]) + _I32.pack(end - at - FRAME) + data[at + 5 : end]
     detail = "its length reached over the records behind it"
     return [PageSegment(SegmentOutcome.MENDED, at, end, mended, detail, record.queues, record.message.id)]
 
 
-def _one_record(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
+def _one_record(data: memoryview, at: int, layout: Layout) -> list[PageSegment]:
     """The damage lies within one record: its length is right, so the next one starts where it says."""
     length = _length(data, at)
     if length is None or not _starts(data, at + FRAME + length):
         return []
     end = at + FRAME + length
     mended = bytes([START_MARK]) + data[at + 1 : end - 1] + bytes([END_MARK])
-    record = _record(mended, 0)
+    record = _record(memoryview(mended), 0)
     if record is not None and mended != data[at:end]:
         what = "a mark was wrong"
         return [PageSegment(SegmentOutcome.MENDED, at, end, mended, what, record.queues, record.message.id)]
@@ -227,12 +227,12 @@ def _one_record(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     return [PageSegment(SegmentOutcome.LOST, at, end, stub(layout, message), what, message=message, fewest=1, most=1)]
 
 
-def _starts(data: bytes, at: int) -> bool:
+def _starts(data: memoryview, at: int) -> bool:
     """A whole record starts there, or the page ends there."""
     return at == len(data) or (at < len(data) and _record(data, at) is not None)
 
 
-def _gap(data: bytes, at: int, layout: Layout) -> PageSegment:
+def _gap(data: memoryview, at: int, layout: Layout) -> PageSegment:
     """Up to the next whole record, or to the end.
 
     One that begins as a record does, and says that it is no shorter than the gap, is that record. Zeros at the end are
@@ -241,7 +241,7 @@ def _gap(data: bytes, at: int, layout: Layout) -> PageSegment:
     behind = next(find_behind(data, at + 1), None)
     end = behind.offset if behind else len(data)
     size = end - at
-    zero = all_zero(memoryview(data)[at:end], 0)
+    zero = all_zero(data[at:end], 0)
     what = f"{size} {'zero bytes' if zero else 'bytes that make no record'}"
     if data[at] == START_MARK and size > FRAME and _I32.unpack_from(data, at + 1)[0] >= size - FRAME:
         message = stated_id(data, at, end, layout)

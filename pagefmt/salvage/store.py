@@ -5,11 +5,13 @@ One page is in memory at a time.
 
 from __future__ import annotations
 
+import mmap
 import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -170,36 +172,39 @@ def copy(path: Path, folder: Path, disk: Disk, name: str | None = None) -> None:
     disk.create(folder / (name or path.name), file_pieces(path), like=path)
 
 
-def read_around(path: Path) -> tuple[bytes, list[Hole]]:
+def read_around(path: Path) -> tuple[memoryview, list[Hole]]:
     """All that the system gives of a file, and what it does not give. Steps over it grow: a failing disk is slow.
 
-    What lies behind ``LARGEST_FILE`` no broker has written: it is not read either.
+    What lies behind ``LARGEST_FILE`` no broker has written: it is not read either. Holes of a sparse file take no
+    memory.
     """
     try:
         opened = open_file(path)
     except NotReadable as err:
         size = path.lstat().st_size
-        return bytes(min(size, LARGEST_FILE)), [Hole(0, size, err.reason)]
+        return _zeros(min(size, LARGEST_FILE)), [Hole(0, size, err.reason)]
     try:
         size = opened.size()
-        if size > LARGEST_FILE:
-            try:
-                start = opened.read_at(LARGEST_FILE, 0)
-            except OSError:
-                start = bytes(LARGEST_FILE)
-            return start, [Hole(len(start) - 1, size, f"{size} bytes; no broker reads a page of 2 GiB or more")]
-        data, holes, at, step = bytearray(size), list[Hole](), 0, _SECTOR
-        while at < len(data):
-            count, problem = fill(opened, memoryview(data)[at:], at)
-            at += count
-            if problem is not None:
-                step = _SECTOR if count else min(2 * step, _LARGEST_STEP)
-                end = min(len(data), at + step - at % _SECTOR)
-                holes.append(Hole(at, end, problem))
-                at = end
-        return bytes(data), holes
+        data, holes, step = _zeros(min(size, LARGEST_FILE)), list[Hole](), _SECTOR
+        for at, upto in opened.filled(len(data)):
+            while at < upto:
+                count, problem = fill(opened, data[at:upto], at)
+                at += count
+                if problem is not None:
+                    step = _SECTOR if count else min(2 * step, _LARGEST_STEP)
+                    end = min(upto, at + step - at % _SECTOR)
+                    holes.append(Hole(at, end, problem))
+                    at = end
+        if size > len(data):
+            holes.append(Hole(len(data) - 1, size, f"{size} bytes; no broker reads a page of 2 GiB or more"))
+        return data, holes
     finally:
         opened.close()
+
+
+def _zeros(size: int) -> memoryview:
+    """So many, which take memory where they are written to."""
+    return memoryview(mmap.mmap(-1, max(size, 1), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))[:size]
 
 
 def _used(store: Store) -> Iterator[int]:
@@ -301,8 +306,8 @@ class _Rescue:
         if parts or number == max(self._numbers.used):  # a hole is legal, but the last number is never given again
             # messages to come would be taken as acknowledged in the place of records that are gone
             gone = min(self._named.get(number, 0), _MOST_STUBS) - len(parts)
-            parts += [stub(self._layout, 0)] * gone
-            self._disk.create(self._folder / page_name(number), parts, like=path)
+            more = repeat(stub(self._layout, 0), max(0, gone))
+            self._disk.create(self._folder / page_name(number), chain(parts, more), like=path)
         return rebuilt
 
     def _rebuilt(self, path: Path, name: str) -> RebuiltPage:

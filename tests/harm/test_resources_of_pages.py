@@ -27,6 +27,20 @@ def test_salvage_holds_one_page_at_a_time(tmp_path: Path) -> None:
     assert many - few < 32 * MIB, f"{few / MIB:.0f} MiB for 2 pages, {many / MIB:.0f} for 80"
 
 
+def test_holes_of_a_sparse_page_take_no_memory(tmp_path: Path) -> None:
+    """Half a gigabyte of nothing between two messages and a third."""
+    (tmp_path / "few").mkdir()
+    _, few = peak("pages", "salvage", damaged_pages(tmp_path / "few", 1), "--out", tmp_path / "out1")
+    data = data_directory(tmp_path, {1: record(1) + record(2)})
+    (page,) = pages_of(data)
+    with page.open("r+b") as file:
+        file.seek(512 * MIB)
+        file.write(record(3))
+    answer, most = peak("pages", "salvage", data, "--out", tmp_path / "out")
+    assert answer.status == 1 and "2 messages where they were (0 mended), 1 in new pages" in answer.out, answer
+    assert most - few < 48 * MIB, f"{(most - few) / MIB:.0f} MiB"
+
+
 @pytest.mark.parametrize(
     "command",
     [("decode", "--format", "jsonl", "--body", body) for body in ("none", "size", "sha256", "text", "value", "base64")]
