@@ -145,7 +145,11 @@ def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
     except NotReadable as err:
         raise NotReadable(f"{err}; see: pagectl pages salvage") from err
     try:
-        while chunk := os.pread(handle, _BLOCK, at):
+        size = os.fstat(handle).st_size
+        while at < size:
+            chunk = os.pread(handle, min(_BLOCK, size - at), at)
+            if not chunk:
+                raise CompactionStopped(f"{path}: became shorter while it was copied; is a broker at work?")
             yield chunk
             at += len(chunk)
     except OSError as err:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from harmed import data_directory, faults, no_trace, pagectl, pages_of, record, 
 from program import call
 
 from pagefmt.bytes.files import NotReadable
+from pagefmt.bytes.writing import Disk
+from pagefmt.compaction.apply import CompactionStopped
+from pagefmt.compaction.copy_out import copy_file
 from pagefmt.messages.large import LargeMessages, chunks, content_of, sha256_of
 
 RECORDS = 3000
@@ -81,3 +85,29 @@ def test_a_body_that_is_cut_while_it_is_read_is_not_taken_for_whole(tmp_path: Pa
         with pytest.raises(NotReadable, match=r"7\.msg: ends at offset 999"):
             read()
     assert b"".join(chunks(file, 10)) == b"x" * 10
+
+
+@pytest.mark.parametrize("size", [1 << 20, 5 << 20], ids=["cut", "growing"])
+def test_what_changes_its_size_while_it_is_copied(size: int, tmp_path: Path) -> None:
+    """Less is no copy; what is appended meanwhile is not waited for."""
+    path, to = tmp_path / "1.amq", tmp_path / "copy"
+    path.write_bytes(b"x" * (3 << 20))
+
+    class ChangingDisk(Disk):
+        def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
+            first, *rest = self.changed(iter(parts))
+            super().create(path, [first, *rest], like)
+
+        def changed(self, parts: Iterator[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+            yield next(parts)
+            os.truncate(tmp_path / "1.amq", size)
+            yield from parts
+
+    disk = ChangingDisk()
+    with disk.below(tmp_path):
+        if size < 3 << 20:
+            with pytest.raises(CompactionStopped, match="became shorter while it was copied"):
+                copy_file(path, to, disk)
+        else:
+            copy_file(path, to, disk)
+    assert (to.stat().st_size if to.exists() else None) == (None if size < 3 << 20 else 3 << 20)
