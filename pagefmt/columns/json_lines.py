@@ -25,8 +25,8 @@ from pagefmt.columns.core.batch import Batch, read_regular
 from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
-from pagefmt.columns.message_row import message_row
-from pagefmt.columns.origin_columns import note_schedules, origin_json, set_apart
+from pagefmt.columns.message_row import selected_row
+from pagefmt.columns.origin_columns import note_schedules, set_apart
 from pagefmt.columns.wanted_records import opened_chunks, wanted_records
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.describe.values_json import Json
@@ -141,16 +141,6 @@ def _stopped(page: PageFile | PageInMemory, content: PageBytes, last: PageFrames
             return opened.stopped(at, number)
     found = end_of_records(memoryview(content.buffer)[: content.size], last.end, number, last.unreadable)
     return found and found._replace(offset=at)
-
-
-def selected_row(
-    store: Store, selected: SelectedMessage, options: MessageOptions, rule: PageRule | None = None,
-    origin: MessageOrigin | None = None,
-) -> Json:  # fmt: skip
-    """A message that was read by itself as the object that its line holds."""
-    if origin is None:
-        return message_row(store, selected, options)
-    return message_row(store, selected, options, lambda message: origin_json(origin, rule, selected.number, message))
 
 
 def message_rows(

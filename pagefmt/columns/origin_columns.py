@@ -1,4 +1,4 @@
-"""``where``, ``file`` and ``queues_state`` of messages that are read one by one, and as columns of a table."""
+"""``where``, ``file`` and ``queues_state`` as columns of a table."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.arrays.schema import LONGS, STRING, names_array
+from pagefmt.columns.arrays.schema import STRING, names_array
 from pagefmt.describe.values_json import Json
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.acked_columns import flat
 from pagefmt.outstanding.origins import (
-    QUEUES_STATE,
     MessageOrigin,
     PageOrigin,
     QueueEntry,
@@ -27,6 +27,18 @@ from pagefmt.pages.page import Page
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.scan import PageFrames
 
+QUEUES_STATE: Final = pa.list_(
+    pa.struct(
+        [
+            pa.field("queue", STRING),
+            pa.field("id", pa.int64()),
+            pa.field("state", STRING),
+            pa.field("delivery_count", pa.int32()),
+            pa.field("scheduled", pa.int64()),
+            pa.field("why", STRING),
+        ]
+    )
+)
 ORIGIN_FIELDS: Final = (
     pa.field("where", STRING, nullable=False),
     pa.field("file", STRING),
@@ -65,32 +77,6 @@ def set_apart(origin: PageOrigin, frames: PageFrames, mask: Mask) -> None:
             origin.set_apart.append(ScheduledRecord(time, number, at, at + int(frames.length[row]) + FRAME))
 
 
-def origin_json(origin: MessageOrigin, rule: PageRule | None, number: int, message: Json) -> Json:
-    """The keys of one message, given the others; in the journal those that say its place as well."""
-    numbers = np.array([number])
-    found: Json = {"where": str(Where.LARGE), "file": message["large_file"]}
-    if not message["large"]:
-        found = {"where": str(origin.where), "file": origin.files(numbers)[0][0]}
-    entries = origin.entries(rule, numbers, np.array([message["tx"]]), pa.array([message["queues"]], LONGS))
-    states = {}
-    for each in (entries.distinct[n] for n in entries.which.tolist()):
-        state = {"state": each.state, "delivery_count": each.delivery_count, "scheduled": each.scheduled}
-        states[each.queue] = state if each.why is None else state | {"why": each.why}
-    found["queues_state"] = states
-    places = origin.places(numbers)
-    if places is None:
-        return found
-    (address,), offset, length = places.addresses, int(places.offset[0]), int(places.length[0])
-    return found | {
-        "store": None,
-        "store_address": address,
-        "page": None,
-        "number": None,
-        "offset": offset,
-        "length": length,
-    }
-
-
 def origin_table(
     origin: MessageOrigin, rule: PageRule | None, number: Ints, columns: dict[str, pa.Array]
 ) -> dict[str, pa.Array]:
@@ -104,7 +90,7 @@ def origin_table(
     files = names_array(names).take(pa.array(which))
     if origin.large is not None and pc.any(large).as_py():
         files = pc.if_else(large, names_array(_bodies(origin.large, columns["id"], large)), files)
-    entries = origin.entries(rule, number, tx, columns["queues"])
+    entries = origin.entries(rule, number, tx, *flat(columns["queues"]))
     distinct = pa.array([_struct(each) for each in entries.distinct], QUEUES_STATE.value_type)
     found = {
         "where": pc.if_else(large, str(Where.LARGE), str(origin.where)),

@@ -8,15 +8,16 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from pagefmt.columns.arrays.schema import LONGS
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import CODE, Codes
 from pagefmt.pages.gather import Ints, Mask
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class NamedQueues(NamedTuple):
@@ -25,7 +26,6 @@ class NamedQueues(NamedTuple):
     ``acked``: there is an acknowledgement, whether or not the queue is still there.
     """
 
-    offsets: Ints
     row: Ints
     queue: Ints
     codes: Codes
@@ -39,9 +39,8 @@ def flat(queues: pa.ListArray) -> tuple[Ints, Ints]:
     return at - at[0], ids
 
 
-def named_queues(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> NamedQueues:
-    """Of records with these numbers and transactions; ``queues`` are those that they name."""
-    at, queue = flat(queues)
+def named_queues(rule: PageRule, number: Ints, tx: Ints, at: Ints, queue: Ints) -> NamedQueues:
+    """Of records with these numbers and transactions; ``at`` and ``queue``: what they name, as ``flat``."""
     row = np.repeat(np.arange(len(number)), np.diff(at))
     done, held = np.zeros(len(queue), bool), np.zeros(len(queue), bool)
     for each, here in _by_queue(queue):
@@ -56,12 +55,12 @@ def named_queues(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -
     codes[done] = CODE[AckState.DONE]
     if rule.queues is not None:
         codes[~np.isin(queue, list(rule.queues))] = CODE[AckState.NO_QUEUE]
-    return NamedQueues(at, row, queue, codes, done)
+    return NamedQueues(row, queue, codes, done)
 
 
 def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> tuple[pa.ListArray, pa.ListArray]:
     """(``acked_by`` ascending, ``outstanding`` in wire order) for each record; ``queues`` are those it names."""
-    named = named_queues(rule, number, tx, queues)
+    named = named_queues(rule, number, tx, *flat(queues))
     waiting = named.codes == CODE[AckState.OUTSTANDING]
     done = _distinct_rising(named.row, named.queue, named.acked, len(number))
     return done, _lists(named.row[waiting], named.queue[waiting], len(number))
@@ -95,6 +94,10 @@ def _distinct_rising(row: Ints, queue: Ints, keep: Mask, rows: int) -> pa.ListAr
 
 
 def _lists(row: Ints, values: Ints, rows: int) -> pa.ListArray:
+    import pyarrow as pa
+
+    from pagefmt.columns.arrays.schema import LONGS
+
     offsets = np.zeros(rows + 1, np.int32)
     np.cumsum(np.bincount(row, minlength=rows), out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values)).cast(LONGS)

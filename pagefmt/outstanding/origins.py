@@ -9,10 +9,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.arrays.schema import STRING
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.messages.amqp_message import AmqpMessageBase
 from pagefmt.messages.large import LargeMessages
@@ -20,7 +18,7 @@ from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import INTEGRAL, ValueKind
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import ACK_STATES
-from pagefmt.outstanding.acked_columns import flat, named_queues
+from pagefmt.outstanding.acked_columns import named_queues
 from pagefmt.pages.gather import Ints
 
 SCHEDULES: Final = ("_AMQ_SCHED_DELIVERY", "_HQ_SCHED_DELIVERY")
@@ -59,18 +57,6 @@ _NONE_OF_IT: Final = {
 }
 """Why nothing becomes of it there."""
 _ENTRY: Final = np.dtype([("queue", np.int64), ("code", np.int64), ("delivered", np.int64), ("scheduled", np.int64)])
-QUEUES_STATE: Final = pa.list_(
-    pa.struct(
-        [
-            pa.field("queue", STRING),
-            pa.field("id", pa.int64()),
-            pa.field("state", STRING),
-            pa.field("delivery_count", pa.int32()),
-            pa.field("scheduled", pa.int64()),
-            pa.field("why", STRING),
-        ]
-    )
-)
 
 
 def queue_state(ack_state: AckState) -> QueueState | None:
@@ -147,14 +133,16 @@ class MessageOrigin(ABC):
     def deliveries(self, number: Ints, row: Ints) -> tuple[Ints, Ints]:
         """For each queue of each record, ``row`` of which is given: how often delivered, not before when (ms)."""
 
-    def entries(self, rule: PageRule | None, number: Ints, tx: Ints, queues: pa.ListArray) -> QueueEntries:
-        """How records stand with their queues. ``rule`` None: the journal is not known."""
-        offsets, queue = flat(queues)
+    def entries(self, rule: PageRule | None, number: Ints, tx: Ints, offsets: Ints, queue: Ints) -> QueueEntries:
+        """How records stand with their queues: those in ``queue``, a record's from its place in ``offsets`` on.
+
+        ``rule`` None: the journal is not known.
+        """
         found = np.empty(len(queue), _ENTRY)
         row = np.repeat(np.arange(len(number)), np.diff(offsets))
         found["queue"], found["code"] = queue, -1
         if rule is not None:
-            found["code"] = named_queues(rule, number, tx, queues).codes
+            found["code"] = named_queues(rule, number, tx, offsets, queue).codes
         found["delivered"], found["scheduled"] = self.deliveries(number, row)
         once = _each_once(row, queue)
         if len(once) < len(queue):

@@ -15,7 +15,6 @@ from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, AmqpMessage
 from pagefmt.messages.persisted import Message
 from pagefmt.outstanding.origins import REPLACED, scheduled_time
 from pagefmt.pages.gather import Ints, Mask, narrow
-from pagefmt.selector.message import source_of
 
 Decoded = Callable[[Ints], Iterator[tuple[int, Message]]]
 """The messages of these numbers, those that are understood, each with its number."""
@@ -67,7 +66,7 @@ def started_references(
     looked_into = timed
     for queue, key in last_values.items():
         rows = messages.arrived[(references.queue[messages.arrived] == queue) & live[messages.arrived]]
-        keys = {number: source_of(message).property(key) for number, message in decoded(references.message[rows])}
+        keys = {number: _property(message, key) for number, message in decoded(references.message[rows])}
         numbers = references.message[rows].tolist()
         last = {keys[number]: number for number in numbers if keys.get(number)}
         gone = [last.get(keys.get(number), number) != number for number in numbers]
@@ -85,6 +84,13 @@ def started_references(
                     priorities[number] = message.priority
             times[rows[_pushed_out(list(priorities.values()), size)]] = REPLACED
     return StartedReferences(narrow(times), looked_into)
+
+
+def _property(message: Message, key: str) -> object:
+    """As a selector has it, None without one."""
+    from pagefmt.selector.message import source_of
+
+    return source_of(message).property(key)
 
 
 def _in_turn(recorded: list[int], message: Message, start: BrokerStart) -> list[int]:

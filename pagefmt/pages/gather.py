@@ -81,11 +81,11 @@ class PageBytes:
 
     def byte(self, at: Ints) -> Bytes:
         """Unsigned bytes."""
-        return self.u8[self.inside(at)]
+        return self.u8.take(at, mode="clip")
 
     def i8(self, at: Ints) -> Ints:
         """Signed bytes."""
-        return self.u8[self.inside(at)].view(np.int8).astype(np.int64)
+        return self.byte(at).view(np.int8).astype(np.int64)
 
     def i16(self, at: Ints) -> Ints:
         """Signed 16-bit integers."""

@@ -134,18 +134,21 @@ def test_few_messages_are_told_as_many_are(case: GoldenCase, monkeypatch: pytest
         ("--format", "jsonl", "--body", "size,sha256,text,value,base64"), ("--body", "text"),
         ("--format", "csv", "--outstanding"),
     ]  # fmt: skip
-    few = [call("pages", "decode", case.data(), *words) for words in calls]
+    every = [("pages", "decode", case.data(), *words) for words in calls]
+    every += [("messages", "decode", case.data(), *words) for words in calls[:1]]
+    few = [call(*words) for words in every]
     monkeypatch.setattr(run, "PLAIN", -1)
     monkeypatch.setattr(run, "SMALL_PAGE", -1)
-    assert few == [call("pages", "decode", case.data(), *words) for words in calls]
+    assert few == [call(*words) for words in every]
 
 
-def test_few_messages_are_shown_without_arrow() -> None:
+@pytest.mark.parametrize("command", ["pages", "messages"])
+def test_few_messages_are_shown_without_arrow(command: str) -> None:
     code = (
         "import sys, pagectl.app; pagectl.app.run(sys.argv[1:]);"
         "print({'pyarrow', 'pandas', 'brokerconf.linting.lint', 'pagefmt.selector'} & set(sys.modules))"
     )
-    words = [sys.executable, "-c", code, "pages", "decode", BASIC.data(), "--format", "csv"]
+    words = [sys.executable, "-c", code, command, "decode", BASIC.data(), "--format", "csv"]
     done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=True)
     assert done.stdout.splitlines()[-1] == "set()"
 

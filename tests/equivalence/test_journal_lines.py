@@ -12,7 +12,8 @@ import pytest
 from golden_cases import GoldenCase
 from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines, selected_row
+from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines
+from pagefmt.columns.message_row import selected_row
 from pagefmt.columns.table import PageSource, TableQuery, page_batches
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.messages.large import LargeMessages

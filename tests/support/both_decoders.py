@@ -8,7 +8,8 @@ from functools import cache
 from golden_cases import GoldenCase
 from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines, selected_row
+from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines
+from pagefmt.columns.message_row import selected_row
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter, select_messages
 from pagefmt.outstanding.state import PagingState, StoreState, load_state

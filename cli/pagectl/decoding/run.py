@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.frames import Damage
-    from pagefmt.pages.paging import PageFile
 
 
 T = TypeVar("T")
@@ -137,13 +136,14 @@ class _Decoding:
 
     def plain_rows(self, at: PageToRead) -> Iterator[Any] | None:
         """Each message of a page that holds few of them, read one by one; None: of many."""
-        if at.page.size > SMALL_PAGE:
+        small = at.page.size <= SMALL_PAGE and not self.everywhere
+        if not small:
             self.plain -= at.page.size
-        if self.everywhere or at.part is not None or (self.plain < 0 and at.page.size > SMALL_PAGE):
+        if not at.is_whole() or (self.plain < 0 and not small):
             return None
         from pagefmt.columns.message_row import plain_rows
 
-        return plain_rows(cast("PageFile", at.page), at.known, at.known.store, self.wanted, at.choice)
+        return plain_rows(at.page, at.known, at.known.store, self.wanted, at.choice, at.origin)
 
     def rows_of(self, at: PageToRead) -> Iterator[Any]:
         """Each message of a page as the object that its line holds."""
@@ -249,7 +249,8 @@ def _line_texts(run: _Decoding, at: PageToRead) -> Iterator[MessageLines | _RowT
     if (rows := run.plain_rows(at)) is not None:
         yield from _texts(rows, lambda row: json_text(row) + "\n")
         return
-    from pagefmt.columns.json_lines import picked_lines, selected_row
+    from pagefmt.columns.json_lines import picked_lines
+    from pagefmt.columns.message_row import selected_row
     from pagefmt.outstanding.message_filter import SelectedMessage
 
     for found in run.of_page(picked_lines, at):

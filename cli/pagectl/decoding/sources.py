@@ -39,13 +39,17 @@ class PageToRead(NamedTuple):
     origin: MessageOrigin | None = None
     part: FilePart | None = None
 
-    def is_whole_page(self) -> bool:
-        """A page file to be read from start to end, of which nothing is left for later."""
+    def is_whole(self) -> bool:
+        """To be read from start to end, with nothing that is left for later."""
         from pagefmt.outstanding.origins import PageOrigin
+
+        return self.part is None and not (isinstance(self.origin, PageOrigin) and self.origin.apart)
+
+    def is_whole_page(self) -> bool:
+        """The same, of a page file."""
         from pagefmt.pages.paging import PageFile
 
-        apart = isinstance(self.origin, PageOrigin) and self.origin.apart
-        return isinstance(self.page, PageFile) and self.part is None and not apart
+        return isinstance(self.page, PageFile) and self.is_whole()
 
     def tell(self, found: Damage) -> bool:
         """Say it on standard error; whether it is damage, and not what a running broker is doing."""

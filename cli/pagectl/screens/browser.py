@@ -496,7 +496,7 @@ class RecordsScreen(SearchScreen):
 
     def value_of(self, row: int) -> object:
         """The message as ``pages decode`` prints it."""
-        from pagefmt.columns.json_lines import selected_row
+        from pagefmt.columns.message_row import selected_row
         from pagefmt.describe.message_json import BodyForm, MessageOptions
         from pagefmt.messages.large import LargeMessages
         from pagefmt.outstanding.message_filter import SelectedMessage

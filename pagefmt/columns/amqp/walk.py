@@ -44,25 +44,32 @@ def one_value(codes: Bytes) -> int | None:
 def widths(page: PageBytes, at: Ints) -> tuple[Bytes, Ints, Ints]:
     """(constructor, offset of the content, size of the content) of the value at each position."""
     code = page.byte(at)
+    return code, *widths_of(page, at, code)
+
+
+def widths_of(page: PageBytes, at: Ints, code: Bytes) -> tuple[Ints, Ints]:
+    """(offset, size) of the content of values with the constructors given."""
     same = one_value(code)
     if same is None:
-        return code, *mixed_widths(page, at, code)
+        return mixed_widths(page, at, code)
     sized = int(_SIZED[same])
     content = at + (1 + sized)
     if sized == 0:
-        return code, content, np.full(len(at), _FIXED[same])
-    return code, content, page.byte(at + 1).astype(np.int64) if sized == 1 else u32(page, at + 1)
+        return content, np.full(len(at), _FIXED[same])
+    return content, page.byte(at + 1).astype(np.int64) if sized == 1 else u32(page, at + 1)
 
 
 def mixed_widths(page: PageBytes, at: Ints, code: Bytes) -> tuple[Ints, Ints]:
-    """(offset, size) of the content of values with the constructors given."""
-    sized, size = _SIZED[code], _FIXED[code]
+    """As ``widths_of``, where the constructors differ."""
+    sized, size = _SIZED.take(code), _FIXED.take(code)
     narrow, wide = np.flatnonzero(sized == 1), np.flatnonzero(sized == 4)
     if len(narrow):
-        size[narrow] = page.byte(at[narrow] + 1)
+        size[narrow] = page.byte(at.take(narrow) + 1)
     if len(wide):
-        size[wide] = u32(page, at[wide] + 1)
-    return at + 1 + sized, size
+        size[wide] = u32(page, at.take(wide) + 1)
+    sized += at
+    sized += 1
+    return sized, size
 
 
 @dataclass(slots=True)
@@ -77,40 +84,44 @@ def sections(page: PageBytes, parts: AmqpParts, rows: Ints) -> SectionPositions:
     """Walk the sections of the messages ``rows``; what does not fit clears ``parts.regular``."""
     n = len(parts.regular)
     found = [np.full(n, ABSENT, np.int64) for _ in range(9)]
-    bodies, last = np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    bodies, last = np.zeros(n, np.int64), np.full(len(rows), -1, np.int64)
     at = parts.encoded_at[rows]
     end = at + parts.encoded_size[rows]
     for _ in range(_MAX_SECTIONS):
         if not len(rows):
             break
-        kind = (u32(page, at) >> 8) - DESCRIBED
-        code, content, size = widths(page, at + 3)
+        head = page.i32(at)  # the constructor behind the descriptor is its last byte
+        kind, code = (head >> 8) - DESCRIBED, head.astype(np.uint8)
+        content, size = widths_of(page, at + 3, code)
         after = content + size
         good = (kind >= 0) & (kind <= FOOTER) & (code >= NULL) & (after <= end)
         # behind the application properties or a body the broker looks for no other sections on arrival
-        good &= (kind > APPLICATION) | (last[rows] < APPLICATION)
-        kind = np.where(good, kind, 0)
-        for each in np.flatnonzero(np.bincount(kind[good], minlength=1)).tolist():
-            good &= _placed(found[each], bodies, rows, at, good & (kind == each), each)
-        parts.regular[rows[~good]] = False
-        last[rows] = np.maximum(last[rows], kind)
-        going = good & (after < end)
-        rows, at, end = rows[going], after[going], end[going]
+        good &= (kind > APPLICATION) | (last < APPLICATION)
+        if not good.all():
+            kind[~good] = 0
+        for each in np.flatnonzero(np.bincount(kind, minlength=1)).tolist():
+            _keep_positions(found[each], bodies, rows, at, good, np.flatnonzero(good & (kind == each)), each)
+        if not good.all():
+            parts.regular[rows[~good]] = False
+        going = np.flatnonzero(good & (after < end))
+        last = np.maximum(last, kind).take(going)
+        rows, at, end = rows.take(going), after.take(going), end.take(going)
     parts.regular[rows] = False
     return SectionPositions(found, bodies)
 
 
-def _placed(found: Ints, bodies: Ints, rows: Ints, at: Ints, here: Mask, kind: int) -> Mask:
-    """Keep the positions of one kind of section; false for a second one, of which only bodies may have more."""
-    mine = rows[here]
-    fresh = found[mine] == ABSENT
-    found[mine[fresh]] = at[here][fresh] + 3
+def _keep_positions(found: Ints, bodies: Ints, rows: Ints, at: Ints, good: Mask, here: Ints, kind: int) -> None:
+    """Keep the positions of one kind of section; not good is a second one, of which only bodies may have more."""
+    mine = rows.take(here)
+    fresh = found.take(mine) == ABSENT
+    if fresh.all():
+        found[mine] = at.take(here) + 3
+    else:
+        found[mine[fresh]] = at[here[fresh]] + 3
+        if kind not in (DATA, SEQUENCE):
+            good[here[~fresh]] = False
     if kind in (DATA, SEQUENCE, AMQP_VALUE):
         bodies[mine] += 1
-    fine = np.ones(len(rows), bool)
-    if kind not in (DATA, SEQUENCE):
-        fine[here] = fresh
-    return fine
 
 
 def list_fields(page: PageBytes, at: Ints, fields: int, regular: Mask) -> Ints:

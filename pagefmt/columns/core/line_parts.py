@@ -16,7 +16,7 @@ from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.core.batch import Batch
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.acked_columns import acked_columns
+from pagefmt.outstanding.acked_columns import acked_columns, flat
 from pagefmt.outstanding.origins import JournalPlaces, MessageOrigin, QueueEntry
 from pagefmt.pages.gather import Ints, PageBytes
 from pagefmt.pages.scan import PageFrames
@@ -79,7 +79,7 @@ def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: 
         parts += [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
     if source.origin is not None:
         files, which = source.origin.files(number)
-        entries = source.origin.entries(source.rule, number, tx, queues)
+        entries = source.origin.entries(source.rule, number, tx, *flat(queues))
         texts = [entry_text(each, source.quote) for each in entries.distinct]
         parts += [
             pool.constant(f',"where":"{source.origin.where}","file":'), pool.texts(map(source.quote, files))[which],
