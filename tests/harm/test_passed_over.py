@@ -26,7 +26,6 @@ EDITION = {
 }  # fmt: skip
 ARCHIVES = damage_verdicts("pages")
 EACH = pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: f"{path.parent.name}/{path.name[6:-8]}")
-STEPS = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def directory(archive: Path, tmp_path: Path) -> Directory:
 
 
 @EACH
-@STEPS
+@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_every_record_that_the_broker_hands_out_is_shown(archive: Path, step: int, directory: Directory) -> None:
     wrong = {}
     damaged = [each for each in items(archive) if each.early][::step]
@@ -94,7 +93,7 @@ def test_every_record_that_the_broker_hands_out_is_shown(archive: Path, step: in
 
 
 @EACH
-@STEPS
+@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_decode_shows_what_is_outstanding(archive: Path, step: int, directory: Directory) -> None:
     """The same positions as ``outstanding``, also where bodies or properties make no sense."""
     wrong = {}
