@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,14 +51,19 @@ class LargeMessages:
     path: Path
 
     def find(self, message_id: int) -> LargeFile | None:
-        """The body of a message: ``.msg``, else ``.tmp``. Links and what is no regular file do not count."""
+        """The body of a message: ``.msg``, else ``.tmp``. Links and what is no regular file do not count.
+
+        Raises ``NotReadable`` where nobody may look: whether it is there is not known.
+        """
         for suffix in SUFFIXES:
             path = self.path / f"{message_id}{suffix}"
             try:
                 status = path.lstat()
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 continue
-            if path.is_file() and not path.is_symlink():
+            except OSError as err:
+                raise NotReadable(f"{path}: cannot be looked at: {err.strerror or err}") from err
+            if stat.S_ISREG(status.st_mode):
                 return LargeFile(path.name, path, message_id, status.st_size, _moment(status))
         return None
 

@@ -34,6 +34,9 @@ def held_by(state: PagingState, queues: Collection[QueueBinding]) -> dict[int, Q
     found = {number: QueueHeld(load) for number, load in loads.items()}
     addresses = {queue.address for queue in queues}
     for store in state.stores():
+        if store.store.address is None and store.unseen is not None:  # it may be of any queue
+            for each in found.values():
+                each.unknown = store.unseen
         if store.store.address not in addresses or store.read_instead:
             continue
         lost = [page.damage.detail for page in store.pages(loads) if page.damage is not None and not page.readable]

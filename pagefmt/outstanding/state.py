@@ -97,6 +97,14 @@ class StoreState:
         """The folder of the same address that a broker reads; None where it reads this one."""
         return self.same_address[-1] if self.same_address and self.same_address[-1] != self.store.name else None
 
+    @property
+    def unseen(self) -> str | None:
+        """Why messages may wait in it that nobody sees: it cannot be listed, or its address not be read."""
+        if self.read_instead is not None:
+            return None
+        hidden = self.store.text.unseen and self.store.pages
+        return self.store.problem or (f"{self.store.name}: {self.store.text.problem}" if hidden else None)
+
     def rule(self, page: int) -> PageRule | None:
         """The rule for the records of one page; None where the journal is not known."""
         if self.unknown is not None and self.unknown.part is UnknownPart.JOURNAL:

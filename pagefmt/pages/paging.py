@@ -67,11 +67,15 @@ class PageFile(NamedTuple):
 
 
 class AddressText(NamedTuple):
-    """``address`` None: there is none. ``fallback``: not UTF-8, read as ISO-8859-1. ``problem``: why it has none."""
+    """``address`` None: there is none. ``fallback``: not UTF-8, read as ISO-8859-1. ``problem``: why it has none.
+
+    ``unseen``: the file may name one, and cannot be read.
+    """
 
     address: str | None
     fallback: bool = False
     problem: str | None = None
+    unseen: bool = False
 
 
 class Store(NamedTuple):
@@ -236,7 +240,7 @@ def read_address(path: Path) -> AddressText:
     except FileGone:
         return AddressText(None, problem=f"there is no {ADDRESS_FILE}")
     except NotReadable as err:
-        return AddressText(None, problem=str(err))
+        return AddressText(None, problem=str(err), unseen=True)
     if not raw:
         return AddressText(None, problem=f"{ADDRESS_FILE} is empty")
     line = re.split(rb"\r\n|\n|\r", raw, maxsplit=1)[0]

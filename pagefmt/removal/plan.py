@@ -90,7 +90,8 @@ class DropPlan:
             if store.why and store.size and store.address == self.queue.address
         ]
         found += [self.held.unknown] if self.held.unknown else []
-        return [*found, *self.pages.damaged(), *([self.pages.bodies_kept] if self.pages.bodies_kept else [])]
+        bodies = [self.pages.bodies_kept] if self.pages.bodies_kept else []
+        return list(dict.fromkeys((*found, *self.pages.damaged(), *bodies)))
 
 
 def plan_drop(

@@ -5,6 +5,7 @@ Pipes and links under the names of files, no rights, names that are no text: an 
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -183,3 +184,43 @@ def test_what_may_be_listed_and_not_looked_at_is_told(name: str, elsewhere: Path
         os.seteuid(0)
     no_trace(answer)
     assert answer.status == 1 and "ermission denied" in answer.err, answer
+
+
+BODIES = (
+    "messages decode {data}", "messages decode {data} --body text", "messages decode {data} --to {out}/a.csv",
+    "pages decode {data} --body sha256", "messages xml {data} --to {out}/a.xml", "messages find {data} --contains a",
+    "large ls {data}", "large verify {data}", "messages verify {data}",
+)  # fmt: skip
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
+@pytest.mark.parametrize("words", BODIES)
+def test_a_body_that_may_not_be_looked_at_is_not_a_missing_one(words: str, elsewhere: Path) -> None:
+    data, out = golden("large-core").copy(elsewhere), elsewhere / "out"
+    for folder in (elsewhere / "by root", out):
+        folder.mkdir()
+        folder.chmod(0o777)
+    call(*(word.format(data=data, out=elsewhere / "by root") for word in words.split()))  # imports what it needs
+    (data / "large-messages").chmod(0o444)
+    os.seteuid(NOBODY)
+    try:
+        answer = call(*(word.format(data=data, out=out) for word in words.split()))
+    finally:
+        os.seteuid(0)
+    no_trace(answer)
+    said = answer.out + answer.err
+    assert "ermission denied" in said or "17 bodies could not be searched" in said, answer
+    assert "is not there" not in said and (answer.status in (1, 2) or "could not be searched" in said), answer
+
+
+def test_what_a_folder_that_is_not_seen_may_hold_is_not_counted_as_nothing(tmp_path: Path) -> None:
+    """A store that is a link may be of any queue; a compared broker does not say that a queue is empty either."""
+    data = golden(CASE).copy(tmp_path)
+    (folder,) = (page.parent for page in data.glob("paging/*/000000001.page"))
+    folder.symlink_to(shutil.move(folder, tmp_path / "elsewhere"))
+    answer = call("messages", "ls", data, "--format", "json")
+    rows = json.loads(answer.out)["queues"]
+    assert answer.status == 1 and rows
+    assert all(row["pages"] is None and "symbolic link" in row["unknown"] for row in rows), answer
+    dropped = call("queue", "drop", data, rows[0]["queue"])
+    assert "symbolic link" in dropped.out + dropped.err, dropped

@@ -62,8 +62,9 @@ def _text(rows: list[QueueCount]) -> None:
 
 
 def _cells(row: QueueCount) -> tuple[object, ...]:
-    counts = ["?"] * len(_COUNTS)
+    counts, oldest = ["?"] * len(_COUNTS), "?"
     if row.unknown is None:
         counts = [str(getattr(row, name)) for name in _COUNTS[:-1]] + [size_text(row.bytes)]
+        oldest = time_text(row.oldest, "minutes")
     address = "-" if row.address is None else row.address
-    return (*counts, time_text(row.oldest, "minutes"), address, row.queue)
+    return (*counts, oldest, address, row.queue)

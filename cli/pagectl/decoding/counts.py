@@ -25,6 +25,9 @@ def counted(place: DataLocation, state: PagingState, *, beside_output: bool) -> 
         counts.not_known(None, state.unknown.reason)
     sources = AllSources(place, state, MessageFilter())
     damaged = state.known.damaged
+    for each in state.stores():
+        if each.unseen is not None:
+            counts.not_known(each.store.address, each.unseen)
     with progress("reading messages", bytes_to_read(place), beside_output=beside_output) as bar:
         for at in sources:
             known, store = at.known, at.known.store
