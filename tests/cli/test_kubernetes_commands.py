@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 import re
 import sys
 import tarfile
 from pathlib import Path
 from textwrap import indent
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -304,6 +306,10 @@ def test_every_form_decides_a_replay_and_a_disk(
         assert run(["replay", "sweep", "trace.jsonl", "--config", name, *more]) == 0
     assert run(["replay", "advise", "trace.jsonl", "--config", name, "--heap", "1G", "--disk", "1G"]) == 0
     Path("data/paging").mkdir(parents=True)
+    full = SimpleNamespace(
+        f_bavail=10, f_bfree=10, f_blocks=100, f_frsize=1 << 20, f_bsize=4096, f_files=1000, f_favail=900, f_ffree=900
+    )
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
     for given in ([name], [".", "--broker-xml", name]):
         assert run(["disk", "check", *given]) == 2
         assert "max-disk-usage 1%" in capsys.readouterr().out

@@ -97,7 +97,7 @@ def test_partitions_have_the_values_of_folders(server: ObjectServer, tmp_path: P
 
 
 def test_nights_that_are_killed_add_nothing_twice(server: ObjectServer, tmp_path: Path) -> None:
-    killed_nights(server, tmp_path, 3)
+    killed_nights(server, tmp_path, 5)
 
 
 @pytest.mark.slow

@@ -110,20 +110,21 @@ def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
     data, out = ACKED.copy(tmp_path), tmp_path / "out"
     words = ("export", data, "--to", out, "--master", "local[1]", "--table-format", "delta")
 
-    def export(*more: str) -> tuple[int, str]:
+    def export(*more: str) -> None:
         """In a process of its own: it ends the Spark that it runs in."""
         running = started(*words, *more)
         said = running.communicate(timeout=200)[1]
-        return running.returncode, said
+        assert running.returncode == 0, said
 
-    assert export()[0] == 0
+    export()
     rows = read(out).num_rows
     for more, factor in (
         (("--mode", "append"), 2),
         (("--mode", "overwrite", "--incremental"), 1),
         (("--incremental",), 1),
     ):
-        assert export(*more)[0] == 0 and read(out).num_rows == rows * factor
+        export(*more)
+        assert read(out).num_rows == rows * factor
     assert DeltaTable(str(out), version=1).to_pyarrow_table().num_rows == 2 * rows
     for more, reason in (
         (("--mode", "append", "--table-format", "iceberg"), "holds no iceberg table; give --table-format delta"),
@@ -133,11 +134,11 @@ def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
         (("--mode", "append"), "give --incremental instead"),
         (("--mode", "overwrite-partitions", "--partition-by", "page"), "goes with --mode append"),
     ):
-        status, said = export(*more)
-        assert status == 2 and reason in said and said.count("\n") == 1, said
+        refused = call(*words, *more)
+        assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
     (out / "_delta_log" / "00000000000000000000.json").write_text("no JSON")
-    status, said = export("--incremental")
-    assert status == 2 and said.count("\n") == 1 and str(out) in said, said
+    refused = call(*words, "--incremental")
+    assert refused.status == 2 and refused.err.count("\n") == 1 and str(out) in refused.err, refused
 
 
 def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

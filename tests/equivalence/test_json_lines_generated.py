@@ -28,7 +28,7 @@ from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout, PageRecord, encode_record
 from pagefmt.selector import parse
 
-SOME = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+SOME = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 NAMES = st.sampled_from(["color", "n", "é", 'quo"te', "x-opt-jms-dest"])
 PLAIN_TEXT = st.text(st.sampled_from('ab1 "\\\né\U0001f600'), max_size=9)
 
