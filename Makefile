@@ -30,7 +30,7 @@ quick: $(VENV)/.dev ## after each edit, under a minute: style, types, imports, a
 	$(PYTEST) -n 2 $(QUICK) --ignore tests/rooms/test_package.py --ignore tests/configuration/test_config_effective.py
 
 test: $(VENV)/.dev ## set up and pass the tests
-	$(PYTEST) -n 2
+	$(PYTEST) -n 2 --dist worksteal
 
 check: $(VENV)/.dev ## style, types, imports, unused names, spelling
 	$(BIN)/ruff check .

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import process_time
 
 import pytest
 from brokerconf.checks.ignore_comments import line_silences_of
@@ -112,8 +111,7 @@ def test_in_yaml_of_properties(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 @pytest.mark.parametrize(
     "text", ["#" * 10**6, "# pagectl:\n" * 10**4, "#" + " " * 10**6, "\n" * 10**6, "a: # pagectl: b\n" * 10**4]
 )
-def test_takes_as_long_as_a_file_is_large(text: str) -> None:
+@pytest.mark.timeout(60)
+def test_a_hostile_file_does_not_hold_up(text: str) -> None:
     for source in (plain_source("a", text, markup=False), YamlSource("a", text)):
-        began = process_time()
         line_silences_of(source, known_ids())
-        assert process_time() - began < 2

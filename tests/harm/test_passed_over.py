@@ -93,7 +93,7 @@ def test_every_record_that_the_broker_hands_out_is_shown(archive: Path, step: in
 
 
 @EACH
-@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize("step", [19, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_decode_shows_what_is_outstanding(archive: Path, step: int, directory: Directory) -> None:
     """The same positions as ``outstanding``, also where bodies or properties make no sense."""
     wrong = {}

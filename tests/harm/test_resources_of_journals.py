@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import Iterator
 from pathlib import Path
 from struct import pack
@@ -94,14 +93,11 @@ def test_a_large_file_with_a_torn_record_is_read_in_parts(words: tuple[str, ...]
 @pytest.mark.parametrize("header", [pack(">iiq", 2, 0, 0x0A0A0A0A), b"\xff" * 16], ids=["header", "no header"])
 @pytest.mark.parametrize("words", [("journal", "ls"), ("journal", "verify"), ("recover",)], ids=" ".join)
 def test_bytes_that_all_look_like_records(words: tuple[str, ...], header: bytes, tmp_path: Path) -> None:
-    """Each of two million begins like one: a second and some MiB for each MiB, at most."""
+    """Each of a million begins like one: some MiB for each MiB, at most."""
     data = with_journal(tmp_path / "data", references(1))
     _, few = peak(*words, data)
     (path,) = (data / "journal").iterdir()
-    path.write_bytes(header + b"\x0a" * (2 * MIB))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    path.write_bytes(header + b"\x0a" * MIB)
     answer, many = peak(*words, data)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert answer.status in (1, 2), answer
-    assert many - few < 128 * MIB, f"{(many - few) / MIB:.0f} MiB more"
-    assert after.ru_utime - before.ru_utime < 12, f"{after.ru_utime - before.ru_utime:.1f} s"
+    assert many - few < 64 * MIB, f"{(many - few) / MIB:.0f} MiB more"

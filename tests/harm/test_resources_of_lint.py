@@ -14,6 +14,7 @@ TAIL = "</address-settings></core></configuration>"
 SIZES = "<max-size-bytes>10</max-size-bytes><page-size-bytes>20</page-size-bytes>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github", "gitlab"])
 def test_settings_on_one_line(form: str, tmp_path: Path) -> None:
     path = tmp_path / "broker.xml"
@@ -34,6 +35,7 @@ def test_a_quoted_line_is_short(tmp_path: Path) -> None:
     assert max(map(len, answer.out.splitlines())) < 2000
 
 
+@pytest.mark.slow
 def test_an_unknown_element_in_each_of_thousands_of_settings(tmp_path: Path) -> None:
     """For each fault libxml2 counts the siblings before it."""
     path = tmp_path / "broker.xml"
