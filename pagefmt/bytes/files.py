@@ -36,6 +36,11 @@ class FileGone(NotReadable):
     """A file that was listed, and is not there when it is opened: a running broker deletes what it is done with."""
 
 
+def utf8_name(name: str) -> str:
+    """The name of a file or queue; what is no UTF-8 in it is escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def open_regular(path: Path) -> int:
     """A descriptor of a local file, for the caller to close. Raises ``NotReadable``."""
     try:

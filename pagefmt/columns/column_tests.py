@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +26,7 @@ _COMPARED: Final[dict[str, tuple[Callable[[Any, Any], bool], Any]]] = {
     IN: (lambda value, bound: value in bound, lambda values, bound: _is_in(values, pa.array(bound))),
     PREFIX: (lambda value, bound: value.startswith(bound), pc.starts_with),
 }  # fmt: skip
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMES: Final = {"sent": "timestamp", "expires": "expiration"}
 _HEADERS: Final = frozenset(schema(Detail.HEADERS).names) - {"queues"}
 
@@ -72,7 +73,7 @@ def _of_headers(test: ColumnTest) -> ColumnTest:
     """Of a time in milliseconds, which may say less: bounds are widened by one."""
     if test.column not in _TIMES or not isinstance(test.value, datetime):
         return test
-    at = int(test.value.timestamp() * 1000)
+    at = (test.value - _EPOCH) // timedelta(milliseconds=1)  # in whole numbers: seconds as a float are not exact
     wide = {">": (">=", at - 1), ">=": (">=", at - 1), "<": ("<=", at + 1), "<=": ("<=", at + 1)}
     operator, bound = wide.get(test.operator, (EQUAL, at))
     return ColumnTest(_TIMES[test.column], operator, bound)

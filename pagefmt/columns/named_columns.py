@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.arrays.schema import STRING, utf8_name
+from pagefmt.bytes.files import utf8_name
+from pagefmt.columns.arrays.schema import STRING
 from pagefmt.columns.fact_columns import entries
 from pagefmt.columns.table import TableQuery
 from pagefmt.columns.table_body import TableBody

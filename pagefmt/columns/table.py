@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.bytes.files import utf8_name
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema, utf8_name
+from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema
 from pagefmt.columns.origin_columns import NULLABLE, ORIGIN_FIELDS, note_schedules, origin_table, set_apart
 from pagefmt.columns.page import PageColumns, decode_page
 from pagefmt.columns.rows import handed_out_row
@@ -172,7 +173,10 @@ def _by_headers(
         return None
     columns = {name: found.table.column(n) for n, name in enumerate(found.table.schema.names)}
     columns |= _as_read_by(source.edition, columns)
-    return np.flatnonzero(wanted.headers(pa.record_batch(columns)))
+    mask = wanted.headers(pa.record_batch(columns))
+    if frames.places is not None:  # of these the place in their page is not known before it is read by itself
+        mask[found.irregular] = True
+    return np.flatnonzero(mask)
 
 
 def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Iterator[pa.RecordBatch | TableDamage]:

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import StringIO
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pagefmt.bytes.far_paths import FarPath, SharedArchive, any_path
-from pagefmt.bytes.files import read_start
+from pagefmt.bytes.files import read_start, utf8_name
 from pagefmt.directory.locate import DataLocation, locate
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -66,12 +67,17 @@ def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequenc
     Raises ``FleetError``, also where two have one name, and ``NotReadable``.
     """
     named = [path for text in paths for path in _matching(any_path(text))]
-    found = [FleetEntry(str(path.absolute()), path) for path in named]
+    found = [FleetEntry(path_name(path), path) for path in named]
     found += [] if listing is None else _listed(any_path(listing), columns)
     twice = [name for name, times in Counter(each.name for each in found).items() if times > 1]
     if twice:
         raise FleetError(f"{twice[0]}: named twice; every broker needs a name of its own")
     return found
+
+
+def path_name(path: Path) -> str:
+    """What tables call a broker that nobody gave a name."""
+    return utf8_name(str(path.absolute()))
 
 
 def absolute(place: DataLocation) -> DataLocation:
@@ -108,11 +114,11 @@ def _matching(path: Path) -> list[Path]:
 
 def _listed(listing: Path, columns: Sequence[str]) -> list[FleetEntry]:
     try:
-        lines = enumerate(read_start(listing, _LIMIT).decode("utf-8-sig").splitlines(), 1)
+        lines = enumerate(StringIO(read_start(listing, _LIMIT).decode("utf-8-sig"), newline=None), 1)
     except UnicodeDecodeError as err:
         raise FleetError(f"{listing}: offset {err.start}: not UTF-8") from err
     rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
-    heading = _fields(rows[0][1]) if rows else []
+    heading = [name.strip() for name in _fields(rows[0][1])] if rows else []
     if "path" not in heading or (foreign := next(dropwhile(columns.__contains__, heading), None)) is not None:
         said = f"{foreign!r} is none of" if "path" in heading else "the first line has to name the columns:"
         raise FleetError(f"{listing}: {said} {', '.join(columns)}")
@@ -122,9 +128,9 @@ def _listed(listing: Path, columns: Sequence[str]) -> list[FleetEntry]:
 
 
 def _fields(line: str) -> list[str]:
-    """None where a field is larger than any path."""
+    """None where a quotation mark has no other, or a field is larger than any path."""
     try:
-        return next(csv.reader([line]))
+        return next(csv.reader([line], strict=True))
     except csv.Error:
         return []
 
@@ -142,7 +148,7 @@ def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEn
         known = ", ".join(str(each.value) for each in Edition)
         raise FleetError(f"{listing}: line {number}: edition {given['edition']!r} is none of {known}") from None
     config = _from(folder, given["config"]) if "config" in given else None
-    return FleetEntry(given.get("name", str(path)), path, edition, config)
+    return FleetEntry(given.get("name", utf8_name(str(path))), path, edition, config)
 
 
 def _from(folder: Path, text: str) -> Path:

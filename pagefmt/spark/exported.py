@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.bytes.files import utf8_name
 from pagefmt.bytes.stored_paths import StoredPath, made_folder
 from pagefmt.bytes.trees import FileStream
 from pagefmt.columns.files import ARROW, TableFile, table_file
@@ -165,11 +166,6 @@ def _in_state(state: str, looked: pa.Table) -> list[dict[str, Any]]:
     return found
 
 
-def store_text(name: str) -> str:
-    """The name of a store as tables have it."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
 def identity_of(page: PageFile, status: os.stat_result | None) -> str | None:
     """What tells, without reading it, that a file is the one that was listed; None while its times cannot."""
     if status is None or status.st_size != page.size:
@@ -283,7 +279,7 @@ class BrokerNews:
         """What of a piece has to be looked at."""
         if piece.store is None or not piece.runs:
             return piece
-        store, every = store_text(piece.store), np.fromiter(piece.numbers(), np.int64)
+        store, every = utf8_name(piece.store), np.fromiter(piece.numbers(), np.int64)
         numbers = every[~np.isin(every, self.skipped.get(piece.store, every[:0]))].tolist()
         known = {each: self.known[store, each] for each in numbers if (store, each) in self.known}
         size = piece.size * len(numbers) // len(every)
@@ -304,7 +300,7 @@ def news_of(broker: FleetBroker, log: ExportLog | None) -> BrokerNews:
     again: dict[tuple[str, int], dict[str, Any]] = {}
     try:
         for store in stores(broker.place):
-            name = store_text(store.name)
+            name = utf8_name(store.name)
             same, looked = _compared(store, name, before)
             found.skipped[store.name] = np.array(same, np.int64)
             found.looked += len(store.pages) - len(same) + (store.problem is not None)

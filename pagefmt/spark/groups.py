@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from pyspark.sql.datasource import InputPartition
 
 from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.files import listed
+from pagefmt.bytes.files import listed, utf8_name
 from pagefmt.columns.column_tests import ColumnTest, may_pass
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker
@@ -102,7 +102,7 @@ def pruned(pieces: Iterable[Piece], tests: Sequence[ColumnTest]) -> Iterator[Pie
     for piece in pieces:
         facts: dict[str, str | None] = {"broker": piece.broker.name}
         if piece.store is not None:
-            facts |= {"store": piece.store, "store_address": piece.address}
+            facts |= {"store": utf8_name(piece.store), "store_address": piece.address}
         if all(may_pass(tests, column, value) for column, value in facts.items()):
             runs = runs_of(number for number in piece.numbers() if may_pass(tests, "page", number))
             if runs or not piece.runs:

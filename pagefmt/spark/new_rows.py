@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.bytes.files import NotReadable, file_pieces
+from pagefmt.bytes.files import NotReadable, file_pieces, utf8_name
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints, Mask
 from pagefmt.pages.paging import PageFile
-from pagefmt.spark.exported import ADDED, CHANGED, DELETED, GREW, SAME, PageEntry, identity_of, store_text
+from pagefmt.spark.exported import ADDED, CHANGED, DELETED, GREW, SAME, PageEntry, identity_of
 from pagefmt.spark.groups import PageMessages
 
 
@@ -107,7 +107,7 @@ def new_rows(
     """
     reading: deque[_PageAtHand] = deque()
     same: list[PageEntry] = []
-    name = store_text(store)
+    name = utf8_name(store)
 
     def to_read() -> Iterator[PageFile]:
         for page in pages:

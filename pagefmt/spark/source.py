@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -110,9 +110,12 @@ _OPERATORS: Final = {
 
 def column_test(given: Filter) -> ColumnTest | None:
     """A filter of Spark as a test; None where there is none like it."""
-    operator, value = _OPERATORS.get(type(given).__name__), getattr(given, "value", None)
+    operator = _OPERATORS.get(type(given).__name__)
+    value: Any = getattr(given, "value", None)
     path: tuple[str, ...] = getattr(given, "attribute", ())
-    if operator is None or len(path) != 1 or value is None:
+    if operator == IN:  # Spark gives a list, in which nulls may be
+        value = tuple(each for each in value if each is not None) or None
+    if operator is None or len(path) != 1 or not isinstance(value, Hashable) or value is None:
         return None
     return ColumnTest(path[0], operator, value)
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from pagefmt.bytes.files import utf8_name
 from pagefmt.bytes.stored_paths import StoredPath, made_folder
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
@@ -39,7 +40,6 @@ from pagefmt.spark.exported import (
     ExportLog,
     PageEntry,
     entries_to,
-    store_text,
     told_pages,
     write_entries,
 )
@@ -291,7 +291,7 @@ def _states(looked: pa.Table) -> dict[tuple[Any, ...], str]:
 
 def _page_of(found: Mapping[str, Any]) -> tuple[Any, ...]:
     """As the log names it."""
-    return found["broker"], store_text(found["store"] or ""), found["page"]
+    return found["broker"], utf8_name(found["store"] or ""), found["page"]
 
 
 def _called(folder: Path) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from golden_cases import VERSIONS, GoldenCase, cases
+from incremental_exports import night_here
 from pagectl.outputs.fleet_html import SHOWN, fleet_html
 from program import call
 from table_rows import assert_same, of_one_broker, plain
@@ -255,6 +258,8 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
         (str(tmp_path), tmp_path, None), ("news", tmp_path / "broker", Edition.ARTEMIS_2_44),
         ("/far/away", Path("/far/away"), None),
     ]  # fmt: skip
+    listing.write_text('name , path\r\n"a\u2028, b", broker\r\n')
+    assert [each[:2] for each in fleet_of([], listing)] == [("a\u2028, b", tmp_path / "broker")]
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     assert [each.path.name for each in fleet_of([f"{tmp_path}/[ab]"])] == ["a", "b"]
@@ -274,6 +279,8 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
         (lambda text: text.replace("edition", "path"), "names a column twice"),
         (lambda text: text.replace("/far/away", "/far\0away"), "line 5: not a line of"),
         (lambda text: text + "x" * 200_000, "line 6: not a line of"),
+        (lambda text: text + 'name,"/nfs/a', "line 6: not a line of"),
+        (lambda text: text + 'name,"/nfs/"a"', "line 6: not a line of"),
         (lambda text: text.replace("news", "\udcff"), "offset 29: not UTF-8"),
     ],
 )
@@ -287,6 +294,21 @@ def test_a_list_that_is_none_says_where(change: Callable[[str], str], said: str,
         fleet_of([], tmp_path / "nowhere.csv")
     with pytest.raises(FleetError, match="no path fits"):
         fleet_of([f"{tmp_path}/x*"])
+
+
+def test_a_broker_whose_path_is_no_text_costs_nobody(tmp_path: Path) -> None:
+    """The table calls it by what is text of its path, and escapes the rest."""
+    data = Path(os.fsdecode(os.fsencode(tmp_path) + b"/b\xff"))
+    shutil.copytree(ACKED.data(), data)
+    names = pa.Table.from_batches(read_by_spark(data)).column("broker").to_pylist()
+    assert set(names) == {f"{tmp_path}/b\\udcff"}
+    (entry,) = fleet_of([str(data)])
+    (tmp_path / "table").mkdir()
+    added, _ = night_here(FleetBroker(entry.name, absolute(within(data))), tmp_path / "table")
+    assert added == len(names)
+    listing = data / "fleet.csv"
+    listing.write_text("path\n.\n")
+    assert [each.name for each in fleet_of([], listing)] == [entry.name]
 
 
 def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:

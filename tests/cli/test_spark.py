@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
+from pagefmt.columns.column_tests import ColumnTest, header_tests
 from pagefmt.columns.table import PageSource, TableQuery, page_batches
 from pagefmt.columns.table_body import TableBody
 from pagefmt.outstanding.state import load_state
@@ -126,7 +128,10 @@ def moment(ms: int) -> datetime:
 AT = 1_700_000_020_000
 PUSHED: list[tuple[Filter, Callable[[dict[str, Any]], bool]]] = [
     (EqualTo(("page",), 3), lambda row: row["page"] == 3),
-    (In(("page",), (2, 5, 99)), lambda row: row["page"] in (2, 5)),
+    (In(("page",), [2, 5, 99]), lambda row: row["page"] in (2, 5)),
+    (EqualTo(("number",), 0), lambda row: row["number"] == 0),
+    (LessThan(("offset",), 700), lambda row: row["offset"] < 700),
+    (EqualTo(("outstanding",), []), lambda _: True),
     (LessThan(("page",), 4), lambda row: row["page"] < 4),
     (EqualTo(("store_address",), "news"), lambda row: row["store_address"] == "news"),
     (EqualTo(("store_address",), "other"), lambda row: row["store_address"] == "other"),
@@ -134,7 +139,8 @@ PUSHED: list[tuple[Filter, Callable[[dict[str, Any]], bool]]] = [
     (GreaterThan(("timestamp",), AT), lambda row: row["timestamp"] > AT),
     (LessThanOrEqual(("sent",), moment(AT)), lambda row: row["timestamp"] <= AT + 1),
     (EqualTo(("priority",), 4), lambda row: row["priority"] == 4),
-    (In(("address",), ("news", None)), lambda row: row["address"] == "news"),
+    (In(("address",), ["news", None]), lambda row: row["address"] == "news"),
+    (In(("user_id",), [None]), lambda _: True),
     (EqualTo(("priority",), 300), lambda _: False),
     (IsNotNull(("user_id",)), lambda _: True),
     (Not(EqualTo(("page",), 3)), lambda _: True),
@@ -143,13 +149,33 @@ PUSHED: list[tuple[Filter, Callable[[dict[str, Any]], bool]]] = [
 
 
 @pytest.mark.parametrize(("pushed", "passes"), PUSHED, ids=[repr(each[0]) for each in PUSHED])
-@pytest.mark.parametrize("name", ["2.56.0/multicast-acks", "2.56.0/core-headers", "2.56.0/mixed-protocols"])
+@pytest.mark.parametrize(
+    "name", ["2.56.0/multicast-acks", "2.56.0/core-headers", "2.56.0/mixed-protocols", "2.28.0/large-amqp"]
+)
 def test_filters_leave_out_files_and_rows(name: str, pushed: Any, passes: Callable[..., bool]) -> None:
     """Of all rows those that may pass, each as it is without."""
     data = GoldenCase(*name.split("/")).data()
     every, found = rows_read(data), rows_read(data, pushed)
     mine = [{**row, "exported_at": None} for row in every if passes(row)]
     assert [{**row, "exported_at": None} for row in found] == mine
+
+
+@pytest.mark.parametrize("at", [1_091_917_612_317, 138_821_245_375_675, -17_558_774_060_343])
+def test_a_time_that_is_filtered_by_is_exact(at: int) -> None:
+    """As a float of seconds each of these is a millisecond less, or more."""
+    test = ColumnTest("sent", "==", datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at))
+    mask = header_tests([test])
+    assert mask is not None
+    assert mask(pa.record_batch({"timestamp": pa.array([at - 1, at, at + 1])})).tolist() == [False, True, False]
+
+
+def test_a_store_is_filtered_by_as_the_table_calls_it(tmp_path: Path) -> None:
+    """A folder's name may be no UTF-8."""
+    data = GoldenCase("2.56.0", "multicast-acks").copy(tmp_path)
+    (store,) = (data / "paging").iterdir()
+    store.rename(os.fsdecode(os.fsencode(store.parent) + b"/st\xff"))
+    every = rows_read(data)
+    assert len(rows_read(data, EqualTo(("store",), every[0]["store"]))) == len(every) > 0
 
 
 def test_filters_and_tables_in_sql(spark: Any, tmp_path: Path) -> None:
@@ -162,7 +188,10 @@ def test_filters_and_tables_in_sql(spark: Any, tmp_path: Path) -> None:
     spark.sql(f"create table kept {options}")
     spark.sql(f"create table one using `{NAME}` options (path '{data}', body 'text')")
     spark.sql("create view numbers as select page, number from one")
-    asked = "select broker, page, number from fleet where broker = 'news' and page < 4 and timestamp > 0 order by 2, 3"
+    asked = (
+        "select broker, page, number from fleet where broker = 'news' and page in (1, 2, 3, null) and timestamp > 0 "
+        "and outstanding <> array() order by 2, 3"
+    )
     off = spark.sql(asked).collect()
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     try:

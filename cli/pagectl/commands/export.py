@@ -310,7 +310,7 @@ def _fleet(
 ) -> tuple[list[FleetBroker], dict[str, str]]:  # fmt: skip
     """The brokers, and why others cannot be opened. Raises ``CallError`` where there is none."""
     from pagefmt.bytes.far_paths import share_archive
-    from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
+    from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for, path_name
 
     instance = from_environment()
     usual = [str(instance)] if instance is not None and listing is None and options.broker_xml is None else []
@@ -321,7 +321,7 @@ def _fleet(
         if options.broker_xml is None:
             raise CallError(NO_DIR if listing is None else f"{listing}: names no broker")
         place = located(None, options)
-        return [FleetBroker(str(place.given.absolute()), absolute(place))], {}
+        return [FleetBroker(path_name(place.given), absolute(place))], {}
     found: list[FleetBroker] = []
     failed: dict[str, str] = {}
     with looked_for(entry.path for entry in entries) as find:

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from pagefmt.bytes.files import utf8_name
+
 STRING: Final = pa.string()
 BINARY: Final = pa.binary()
 LONGS: Final = pa.list_(pa.int64())
@@ -125,11 +127,6 @@ FIELDS: Final = {
 def schema(level: Detail) -> pa.Schema:
     """The columns of a level, in order."""
     return pa.schema(FIELDS[level])
-
-
-def utf8_name(name: str) -> str:
-    """The name of a file or queue; what is no UTF-8 in it is escaped."""
-    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def utf8_row(row: Mapping[str, Any]) -> dict[str, Any]:
