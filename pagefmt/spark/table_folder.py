@@ -178,9 +178,14 @@ def _move(paths: Mapping[Path, Path]) -> None:
         path.rename(to)
 
 
+def unfinished(folder: Path) -> list[Path]:
+    """What runs left that did not come to their end: the folder of each, and files in the table."""
+    return [*(folder / TEMPORARY).glob("[0-9a-f]" * 12)]
+
+
 def undo(folder: Path) -> None:
     """What a run left that did not come to its end goes away; a table that it had begun to change is as it was."""
-    for run in (folder / TEMPORARY).glob("[0-9a-f]" * 12):
+    for run in unfinished(folder):
         if (run / SHORTENED).exists() and not (folder / SHORTENED).exists():
             whole_text(folder / SHORTENED, (run / SHORTENED).read_text("utf-8"))
         if (run / REPLACED).exists() and not (folder / SUCCESS).exists() and _committed(folder, run):
@@ -191,9 +196,9 @@ def undo(folder: Path) -> None:
                 (folder / made).unlink(missing_ok=True)
             for part in [*folder.rglob(f"part-*-{run.name}.*")]:
                 part.unlink()
-            for partition in sorted(folder.rglob("*=*"), reverse=True):
-                with suppress(OSError):  # there is something in it
-                    partition.rmdir()
+            for made_for in [*sorted(folder.rglob("*=*"), reverse=True), folder / EXPORTED]:
+                with suppress(OSError):  # there is something in it, or it is not there
+                    made_for.rmdir()
             if (run / DAMAGED).exists():
                 whole_text(folder / DAMAGED, (run / DAMAGED).read_text("utf-8"))
             else:

@@ -266,8 +266,10 @@ def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBrok
     spec = job.spec
     settings = {"body": str(spec.body), "where": spec.where, "partition_by": list(job.splits)}
     log = None
-    if held is not None and _mode_for(held, job.mode, incremental=True) is Mode.APPEND:
-        log = ExportLog.of(held)
+    if held is not None:
+        _check_format(job, held)
+        if _mode_for(held, job.mode, incremental=True) is Mode.APPEND:
+            log = ExportLog.of(held)
     for name, value in settings.items():
         if log is not None and log.settings.get(name) != value:
             before = log.settings.get(name)
@@ -414,12 +416,15 @@ def _folder(to: str) -> Path:
 
 
 def _check_format(job: _Job, folder: Path) -> None:
-    """Raises ``CallError`` where a folder holds another table than one that can be written there."""
-    from pagefmt.spark.table_folder import TEMPORARY
+    """Raises ``CallError`` where a folder holds another table than one that can be written there.
+
+    What an unfinished run has left there is none: it is undone first, and then this is asked again.
+    """
+    from pagefmt.spark.table_folder import TEMPORARY, unfinished
     from pagefmt.spark.table_formats import check_fits, format_of
 
     form = format_of(folder)
-    if form is not job.form and {path.name for path in folder.iterdir()} - {TEMPORARY}:
+    if form is not job.form and {path.name for path in folder.iterdir()} - {TEMPORARY} and not unfinished(folder):
         raise CallError(f"{folder}: holds no {job.form} table; give --table-format {form}, or another folder")
     if form is job.form is not LakeFormat.PARQUET:
         check_fits(folder, job.spec.schema, job.splits)
@@ -461,6 +466,7 @@ def _write(context: SparkContext, job: _Job, found: list[BrokerSurvey]) -> Writt
     rights = _rights(found)
     watched = partial(spark_progress, context, "exporting")
     with hidden_as(rights), table_at(job.folder) if job.held is None else nullcontext(job.held) as into:
+        _check_format(job, into)
         chosen = _mode_for(into, job.mode, incremental=job.increment is not None)
         if job.increment is not None and job.held is None and any(into.iterdir()):
             raise CallError(f"{job.to}: another export has made this table meanwhile; export again")
