@@ -98,13 +98,14 @@ _NOTHING: Final = ".pagectl-nothing"
 """A folder that nobody has."""
 _WORDY: Final = re.compile(
     r".*Azure Error: \[\] |.*Azure\d*Core\w*E: |google::cloud::Status\(|[\w ]+, with a last message of | error_info=.*"
+    r"|.*Error performing \w+ \S+ in \S+ - "
 )
-"""What Azure's and Google's libraries say around their reason."""
+"""What Azure's and Google's libraries, and Rust's, say around their reason."""
 _AUTHORITY: Final = re.compile(r"[\w.-]+(:\d{1,5})?")
 _ABSENT: Final = re.compile(r"AWS Error NO_SUCH_KEY|^No such (?:file or )?directory")
 _DENIED: Final = re.compile(
     r"HTTP status 40[13]|PERMISSION_DENIED|UNAUTHENTICATED|\] 40[13] |AuthenticationException|403 Forbidden"
-    r"|OAuth2 access token"
+    r"|401 Unauthorized|OAuth2 access token"
 )
 
 
@@ -251,12 +252,29 @@ class ObjectStore(FileTree):
             return OSError(errno.EIO, "an upload came to nothing")
         return OSError(*_FINAL["NO_SUCH_BUCKET"])
 
+    def create(self, inner: str, data: bytes) -> None:
+        """A file of these bytes on condition that there is none. Raises ``FileExistsError``, also where an earlier
+        request of this call has made it, whose answer was lost; ``UnusableUrl`` where a store has no such request.
+        """
+        from pagefmt.bytes.conditional_puts import put_new
+
+        url, options = self._for_object_store(inner)
+        self.ask(lambda: put_new(url, options, data))
+
     def asked_by_others(self, inner: str) -> tuple[str, dict[str, str]]:
-        """A URL and settings for libraries that ask stores through Rust's ``object_store``.
+        """A URL and settings for deltalake, which asks stores through Rust's ``object_store``.
 
         It looks for credentials where they are looked for here, Azure's keys of the environment aside. Raises
         ``UnusableUrl``.
         """
+        url, options = self._for_object_store(inner)
+        options |= {"retry_timeout": f"{AGAIN_FOR:.0f}s", "max_retries": "100"}
+        if self._system.type_name == "s3":
+            options |= {"AWS_S3_ALLOW_UNSAFE_RENAME": "false", "AWS_FORCE_CREDENTIAL_LOAD": "true"}
+        return url, options
+
+    def _for_object_store(self, inner: str) -> tuple[str, dict[str, str]]:
+        """A URL and settings by the names of that library, whatever the environment says of conditions."""
         scheme, _, authority = self._shown.partition("://")
         kind = self._system.type_name
         if kind not in _CONDITIONAL:
@@ -265,20 +283,15 @@ class ObjectStore(FileTree):
             raise UnusableUrl(f"{self._shown}/{inner}: give it a name without {odd[0]!r}")
         options = {"s3": self._amazon_options, "gcs": self._google_options, "abfs": self._azure_options}[kind]()
         authority = authority.rpartition("@")[2] if kind == "gcs" else authority
-        patience = {"retry_timeout": f"{AGAIN_FOR:.0f}s", "max_retries": "100"}
-        return f"{_SAME.get(scheme, scheme)}://{authority}/{inner}", patience | options
+        return f"{_SAME.get(scheme, scheme)}://{authority}/{inner}", options
 
     def _amazon_options(self) -> dict[str, str]:
-        """Conditions and credentials, whatever the environment may say of them; these are looked for everywhere."""
-        found = {
-            "aws_region": self._system.region, "aws_conditional_put": "etag", "AWS_S3_ALLOW_UNSAFE_RENAME": "false",
-            "AWS_FORCE_CREDENTIAL_LOAD": "true",
-        }  # fmt: skip
+        found = {"aws_region": self._system.region, "aws_conditional_put": "etag"}
         settings = _amazon_settings(self._query)
         if host := settings.get("endpoint_override"):
             plain = settings.get("scheme") == "http"
             found["aws_endpoint_url"] = f"{'http' if plain else 'https'}://{host}"
-            found["aws_allow_http"] = str(plain).lower()
+            found["allow_http"] = str(plain).lower()
         return found
 
     def _google_options(self) -> dict[str, str]:

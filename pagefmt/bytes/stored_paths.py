@@ -102,6 +102,20 @@ class StoredPath(FarPath):
         self.parent.mkdir(parents=True)
         store.put(inner, blocks, in_place=in_place)
 
+    def create(self, data: bytes) -> None:
+        """A file of these bytes, which nobody else writes, where there is none. Raises ``FileExistsError``.
+
+        Where a request fails its answer may be lost, and the file be there.
+        """
+        store, inner = self._tree_and_name()
+        try:
+            store.create(inner, data)
+        except OSError:
+            with suppress(OSError, PageFmtError):
+                if self.read_bytes() == data:
+                    return
+            raise
+
     def touch(self, mode: int = 0o666, exist_ok: bool = True) -> None:
         """An empty file."""
         self.put(lambda: ())
@@ -111,13 +125,17 @@ class StoredPath(FarPath):
         self.put(lambda: (data.encode("utf-8"),))
         return len(data)
 
-    def read_text(self, *_: Any, **__: Any) -> str:
-        """A small file, in UTF-8."""
+    def read_bytes(self) -> bytes:
+        """A small file."""
         file = self.opened()
         try:
-            return file.read_at(file.size(), 0).decode("utf-8")
+            return file.read_at(file.size(), 0)
         finally:
             file.close()
+
+    def read_text(self, *_: Any, **__: Any) -> str:
+        """The same, in UTF-8."""
+        return self.read_bytes().decode("utf-8")
 
 
 def at_once(action: Callable[[Any], object], things: Iterable[Any]) -> None:

@@ -1,8 +1,8 @@
-"""An Iceberg table in a folder, without a catalog: ``metadata/vN.metadata.json``, and ``version-hint.text`` with N.
+"""An Iceberg table without a catalog: ``metadata/vN.metadata.json``, and ``version-hint.text`` with N.
 
-A commit is the file of the next version, made under another name and linked to its own, which fails where somebody else
-has it. Readers find it by the hint; where a run ended between the two, the hint is one behind, and readers see the
-version before.
+A commit is the file of the next version, which is made where there is none, or not at all: in a folder under another
+name and linked to its own, below a URL by the store. Readers find it by the hint; where a run ended between the two,
+the hint is one behind, and readers see the version before.
 """
 
 from __future__ import annotations
@@ -10,83 +10,167 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyiceberg.catalog.noop import NoopCatalog
 from pyiceberg.conversions import to_bytes
-from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.expressions import AlwaysTrue
-from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
+from pyiceberg.io import FileIO, InputFile, OutputFile
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema, assign_fresh_schema_ids
-from pyiceberg.serializers import ToOutputFile
-from pyiceberg.table import CommitTableResponse, StaticTable, Table
-from pyiceberg.table.metadata import TableMetadata, new_table_metadata
+from pyiceberg.table import CommitTableResponse, Table
+from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, new_table_metadata
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.table.update import TableRequirement, TableUpdate, update_table_metadata
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.typedef import Record
 from pyiceberg.types import PrimitiveType
 
-from pagefmt.bytes.writing import write_text
-from pagefmt.spark.table_formats import APPLICATION
+from pagefmt.bytes.stored_paths import StoredPath, whole_text
+from pagefmt.spark.table_formats import (
+    APPLICATION,
+    ICEBERG_FILES,
+    VERSION_HINT,
+    FormatRefused,
+    iceberg_version,
+    named_for_others,
+)
 
 if TYPE_CHECKING:
     from pagefmt.spark.table_formats import FormatCommit, TablePart
 
 _NAMES = "schema.name-mapping.default"
+_RUN = f"{APPLICATION}-run"
+"""The property that tells a commit from every other."""
 
 
-def _metadata(folder: Path, version: int) -> Path:
-    return folder / "metadata" / f"v{version}.metadata.json"
+def _name(version: int) -> str:
+    return f"{ICEBERG_FILES}/{iceberg_version(version)}"
 
 
 def version_at(folder: Path) -> int:
     """The last version; 0 where there is no table."""
-    hint = folder / "metadata" / "version-hint.text"
+    hint = folder / ICEBERG_FILES / VERSION_HINT
     version = int(hint.read_text("ascii")) if hint.exists() else 0
-    while _metadata(folder, version + 1).exists():
+    while (folder / _name(version + 1)).exists():
         version += 1
     return version
 
 
 def note_version(folder: Path) -> None:
-    """The hint names the last version."""
-    write_text(folder / "metadata" / "version-hint.text", str(version_at(folder)))
+    """The hint names the last version. Raises ``OSError`` where it does not get so far."""
+    try:
+        whole_text(folder / ICEBERG_FILES / VERSION_HINT, str(version_at(folder)))
+    except OSError as err:
+        err.strerror = f"{err.strerror}; {VERSION_HINT} still names the version before"
+        raise
 
 
-def iceberg_at(folder: Path) -> Table:
-    """To be read."""
-    return StaticTable.from_metadata(str(_metadata(folder, version_at(folder))))
+def metadata_at(folder: Path, version: int | None = None) -> TableMetadata:
+    """Of a version, or of the last one."""
+    text = (folder / _name(version or version_at(folder))).read_text("utf-8")
+    return TableMetadataUtil.parse_raw(text)
 
 
-class FolderFiles(PyArrowFileIO):
-    """Files of a table that is made in another folder than where it will be; notes those that are made."""
+class _MetadataFile(InputFile, OutputFile):
+    """A small one, read and written at once."""
 
-    def __init__(self, folder: Path, table: Path, noting: Path) -> None:
+    def __init__(self, location: str, path: Path) -> None:
+        super().__init__(location)
+        self.path = path
+
+    def __len__(self) -> int:
+        return self.path.stat().st_size
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def open(self, seekable: bool = True) -> BytesIO:
+        return BytesIO(self.path.read_bytes())
+
+    def to_input_file(self) -> InputFile:
+        return self
+
+    def create(self, overwrite: bool = False) -> BytesIO:
+        return _Written(self.path)
+
+
+class _Written(BytesIO):
+    """What is written to a file when it is closed."""
+
+    def __init__(self, path: Path) -> None:
         super().__init__()
-        self.folder, self.table, self.noting = folder, table, noting
+        self.path = path
 
-    def path(self, location: str) -> Path:
-        """Where a file is now."""
-        return self.folder / Path(location).relative_to(self.table)
+    def close(self) -> None:
+        if not self.closed:
+            content = self.getvalue()
+            super().close()
+            _write(self.path, content)
 
-    def new_input(self, location: str) -> PyArrowFile:
+
+def _write(path: Path, content: bytes) -> None:
+    if isinstance(path, StoredPath):
+        path.put(lambda: (content,))
+        return
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+class FolderFiles(FileIO):
+    """Files of a table, by the locations that it has for them; notes those that are made.
+
+    ``folder``: where they are now, for a table may be made in another folder than where it will be; ``root``: its own
+    location.
+    """
+
+    def __init__(self, folder: Path, root: str, noting: Path) -> None:
+        super().__init__()
+        self.folder, self.root, self.noting = folder, root, noting
+        self._made: list[str] = []
+        self._lock = Lock()
+
+    def _inside(self, location: str) -> str:
+        if not location.startswith(f"{self.root}/"):
+            raise FormatRefused(f"{self.root}: the table was made elsewhere, and names {location}; it cannot be moved")
+        return location.removeprefix(f"{self.root}/")
+
+    def _noted(self, location: str) -> Path:
+        with self._lock:  # manifests are made in threads
+            self._made.append(self._inside(location))
+            whole_text(self.noting, "".join(f"{each}\n" for each in self._made))
+        return self.folder / self._made[-1]
+
+    def new_input(self, location: str) -> InputFile:
         """A file of the table."""
-        found = super().new_input(str(self.path(location)))
-        found._location = location
-        return found
+        return _MetadataFile(location, self.folder / self._inside(location))
 
-    def new_output(self, location: str) -> PyArrowFile:
+    def new_output(self, location: str) -> OutputFile:
         """The same."""
-        with self.noting.open("a", encoding="utf-8") as noting:
-            noting.write(f"{Path(location).relative_to(self.table)}\n")
-        found = super().new_output(str(self.path(location)))
-        found._location = location
-        return found
+        return _MetadataFile(location, self._noted(location))
+
+    def delete(self, location: str | InputFile | OutputFile) -> None:
+        """The same."""
+        name = location if isinstance(location, str) else location.location
+        (self.folder / self._inside(name)).unlink(missing_ok=True)
+
+    def create(self, location: str, content: bytes) -> None:
+        """A file that appears whole where there is none. Raises ``FileExistsError``."""
+        path = self.folder / self._inside(location)
+        if isinstance(path, StoredPath):
+            path.create(content)
+            return
+        made = self._noted(f"{location}.new")
+        _write(made, content)
+        os.link(made, path)
+        made.unlink()
 
 
 class FolderCatalog(NoopCatalog):
@@ -104,51 +188,46 @@ class FolderCatalog(NoopCatalog):
             each.validate(table.metadata)
         before = table.metadata_location if self.version else None
         fresh = update_table_metadata(table.metadata, updates, metadata_location=before)
-        location = str(_metadata(self.files.table, self.version + 1))
-        made = f"{location}.new"
-        ToOutputFile.table_metadata(fresh, self.files.new_output(made))
+        location = f"{self.files.root}/{_name(self.version + 1)}"
         try:
-            os.link(self.files.path(made), self.files.path(location))
+            self.files.create(location, fresh.model_dump_json(exclude_none=True).encode())
         except FileExistsError as err:
-            raise CommitFailedException(
-                f"another program has committed version {self.version + 1}; run it again"
+            raise FormatRefused(
+                f"{self.files.root}: another program has committed to it meanwhile; export again"
             ) from err
-        self.files.path(made).unlink()
-        note_version(self.files.folder)
         return CommitTableResponse.model_validate({"metadata": fresh, "metadata-location": location})
 
 
 def commit_iceberg(given: FormatCommit, noting: Path) -> None:
-    """Raises what pyiceberg does."""
-    version = version_at(given.folder)
-    files = FolderFiles(given.folder, given.table, noting)
+    """Raises what pyiceberg does, ``FormatRefused`` and ``OSError``. The hint is as before."""
+    version, root = version_at(given.folder), named_for_others(given.table)[0].rstrip("/")
+    files = FolderFiles(given.folder, root, noting)
     if version:
-        metadata = iceberg_at(given.folder).metadata
+        metadata = metadata_at(given.folder, version)
     else:
-        (given.folder / "metadata").mkdir(exist_ok=True)
+        (given.folder / ICEBERG_FILES).mkdir(parents=True, exist_ok=True)
         schema = _schema(given.schema)
         metadata = new_table_metadata(
-            schema, _partitions(schema, given.splits), UNSORTED_SORT_ORDER, str(given.table),
+            schema, _partitions(schema, given.splits), UNSORTED_SORT_ORDER, root,
             {_NAMES: schema.name_mapping.model_dump_json()},
         )  # fmt: skip
-    at = str(_metadata(given.table, version))
-    table = Table((APPLICATION,), metadata, at, files, FolderCatalog(files, version))
+    table = Table((APPLICATION,), metadata, f"{root}/{_name(version)}", files, FolderCatalog(files, version))
     types = [given.schema.field(name).type for name in given.splits]
     with warnings.catch_warnings(), table.transaction() as changes:
         warnings.simplefilter("ignore")  # of a delete that finds nothing
-        changes.set_properties({APPLICATION: str(given.number)})
+        changes.set_properties({APPLICATION: str(given.number), _RUN: given.run})
         if given.overwrite and metadata.current_snapshot() is not None:
             changes.delete(AlwaysTrue())
         if given.parts:
             with changes.update_snapshot().fast_append() as append:
                 for each in given.parts:
                     partition = Record(*map(_typed, each.values, types))
-                    append.append_data_file(_data_file(each, str(given.table / each.path), partition, metadata))
+                    append.append_data_file(_data_file(each, f"{root}/{each.path}", partition, metadata))
 
 
 def fits_iceberg(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> bool:
     """Whether the table has these columns and partitions."""
-    metadata = iceberg_at(folder).metadata
+    metadata = metadata_at(folder)
     return (
         metadata.schema().as_struct() == _schema(schema).as_struct()
         and [each.name for each in metadata.spec().fields] == [*splits]

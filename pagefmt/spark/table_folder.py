@@ -21,7 +21,7 @@ from pagefmt.bytes.writing import PARTIAL_SUFFIX, locked_folder, refuse_links, s
 from pagefmt.columns.partitions import SHORTENED
 from pagefmt.columns.table_content import LakeFormat
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.table_formats import DELTA_LOG, FormatCommit, finish, format_of, last_export
+from pagefmt.spark.table_formats import DELTA_LOG, ICEBERG_FILES, FormatCommit, finish, format_of, last_export
 
 SUCCESS: Final = "_SUCCESS"
 """There when the table is whole."""
@@ -121,6 +121,8 @@ def put(
         commit.carry_out(run / MADE)
     whole = commit is not None
     try:
+        if commit is not None:
+            finish(folder)
         (folder / SUCCESS).touch()
         whole = True
         _remove(run)
@@ -196,7 +198,8 @@ def undo(folder: Path) -> None:
                 (folder / made).unlink(missing_ok=True)
             for part in [*folder.rglob(f"part-*-{run.name}.*")]:
                 part.unlink()
-            for made_for in [*sorted(folder.rglob("*=*"), reverse=True), folder / EXPORTED]:
+            partitions = sorted(folder.rglob("*=*"), reverse=True)
+            for made_for in [*partitions, folder / EXPORTED, folder / ICEBERG_FILES]:
                 with suppress(OSError):  # there is something in it, or it is not there
                     made_for.rmdir()
             if (run / DAMAGED).exists():
@@ -235,6 +238,6 @@ def foreign(folder: Path) -> list[str]:
 def _of_a_table(path: Path) -> bool:
     plain = path.name.removeprefix(".").removesuffix(".crc").removesuffix(PARTIAL_SUFFIX)
     if path.is_dir():
-        iceberg = plain == "metadata" and format_of(path.parent) is LakeFormat.ICEBERG
+        iceberg = plain == ICEBERG_FILES and format_of(path.parent) is LakeFormat.ICEBERG
         return plain in (TEMPORARY, EXPORTED, DELTA_LOG) or "=" in plain or iceberg
     return plain in (SUCCESS, DAMAGED, SHORTENED) or (plain.startswith("part-") and ".parquet" in plain)

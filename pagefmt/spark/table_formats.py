@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 APPLICATION: Final = "pagectl-export"
 """Of transactions in Delta Lake, and of the property of an Iceberg table."""
 DELTA_LOG: Final = "_delta_log"
-_LIBRARIES: Final = {LakeFormat.DELTA: "deltalake", LakeFormat.ICEBERG: "pyiceberg"}
+ICEBERG_FILES: Final = "metadata"
+VERSION_HINT: Final = "version-hint.text"
+_LIBRARIES: Final = {LakeFormat.DELTA: ("deltalake",), LakeFormat.ICEBERG: ("pyiceberg", "obstore", "botocore")}
 _NOISE: Final = re.compile(r"\x1b\[[0-9;]*m|[│╰╭├↳▶─]| for path \S+|Error performing \w+ \S+ in [^\s,]+|<\?xml.*|\?\S+")
 _MICROSECONDS: Final = pa.timestamp("us", "UTC")
 
@@ -103,30 +105,28 @@ class FormatCommit(NamedTuple):
 
 def check_format(form: LakeFormat, folder: Path) -> None:
     """Raises ``FormatRefused`` and ``UnusableUrl`` where no table of this format can be written."""
-    if isinstance(folder, StoredPath):
-        if form is LakeFormat.ICEBERG:
-            raise FormatRefused(
-                f"--table-format {form}: below a URL two writers could commit the same version, because nothing here "
-                "writes a file on condition that there is none; give --table-format delta, or export Parquet there "
-                "and add its files to a catalog's table"
-            )
-        folder.asked_by_others()
+    named_for_others(folder)
     check_library(form)
 
 
 def check_library(form: LakeFormat) -> None:
     """Raises ``FormatRefused`` where it is not installed."""
-    if form in _LIBRARIES and find_spec(_LIBRARIES[form]) is None:
-        raise FormatRefused(
-            f"--table-format {form}: {_LIBRARIES[form]} is not installed; do: pip install 'pagectl[tables]'"
-        )
+    for name in _LIBRARIES.get(form, ()):
+        if find_spec(name) is None:
+            raise FormatRefused(f"--table-format {form}: {name} is not installed; do: pip install 'pagectl[tables]'")
 
 
 def format_of(folder: Path) -> LakeFormat:
     """Of the table in a folder."""
     if (folder / DELTA_LOG).is_dir():
         return LakeFormat.DELTA
-    return LakeFormat.ICEBERG if (folder / "metadata" / "version-hint.text").exists() else LakeFormat.PARQUET
+    iceberg = any((folder / ICEBERG_FILES / name).exists() for name in (VERSION_HINT, iceberg_version(1)))
+    return LakeFormat.ICEBERG if iceberg else LakeFormat.PARQUET
+
+
+def iceberg_version(version: int) -> str:
+    """The name of its file."""
+    return f"v{version}.metadata.json"
 
 
 def last_export(folder: Path) -> int:
@@ -138,9 +138,9 @@ def last_export(folder: Path) -> int:
     with _in_one_line(folder):
         if form is LakeFormat.DELTA:
             return _delta(folder).transaction_version(APPLICATION) or 0
-        from pagefmt.spark.iceberg import iceberg_at
+        from pagefmt.spark.iceberg import metadata_at
 
-        return int(iceberg_at(folder).metadata.properties.get(APPLICATION, 0))
+        return int(metadata_at(folder).properties.get(APPLICATION, 0))
 
 
 def finish(folder: Path) -> None:
@@ -208,11 +208,12 @@ def _said(err: Exception) -> str:
 def _delta(folder: Path) -> DeltaTable:
     from deltalake import DeltaTable
 
-    where, options = _named_for_deltalake(folder)
+    where, options = named_for_others(folder)
     return DeltaTable(where, storage_options=options)
 
 
-def _named_for_deltalake(folder: Path) -> tuple[str, dict[str, str] | None]:
+def named_for_others(folder: Path) -> tuple[str, dict[str, str] | None]:
+    """For other libraries: a URL has what they need to ask its store. Raises ``UnusableUrl``."""
     return folder.asked_by_others() if isinstance(folder, StoredPath) else (str(folder), None)
 
 
@@ -255,7 +256,7 @@ def _commit_to(table: DeltaTable | None, given: FormatCommit) -> None:
     transaction = Transaction(APPLICATION, given.number, now)
     properties = CommitProperties({APPLICATION: given.run}, app_transactions=[transaction], **tries)
     if table is None:
-        where, options = _named_for_deltalake(given.folder)
+        where, options = named_for_others(given.folder)
         create_table_with_add_actions(
             where, Schema.from_arrow(given.schema), adds, partition_by=list(given.splits),
             commit_properties=properties, storage_options=options,

@@ -30,14 +30,16 @@ from stand_ins import (
     stand_in,
 )
 from stored_tables import (
+    COMMIT,
     SOUND,
     TORN,
     assert_every_mode,
     assert_nights,
     assert_whole_wherever_killed,
     committing,
-    delta_messages,
+    is_commit,
     named_files,
+    named_messages,
     rows,
     stored,
     write,
@@ -52,7 +54,6 @@ from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.columns.table_content import LakeFormat, TableContent
 from pagefmt.directory.fleet import fleet_of
 from pagefmt.errors import PageFmtError
-from pagefmt.spark import table_formats
 from pagefmt.spark.rows import LostRows
 from pagefmt.spark.table_folder import Replaced
 from pagefmt.spark.table_formats import FormatRefused, last_export
@@ -65,6 +66,8 @@ AnyStore = StandIn | HadoopStandIn
 PROXIED = pytest.mark.parametrize("store", STORES, indirect=True)
 
 
+FORMATS = pytest.mark.parametrize("form", [LakeFormat.DELTA, LakeFormat.ICEBERG], ids=str)
+LIBRARY = {LakeFormat.DELTA: "deltalake", LakeFormat.ICEBERG: "obstore"}
 AZURE = pytest.mark.parametrize("store", ["abfs"], indirect=True)
 HADOOP = pytest.mark.parametrize("store", ["hdfs"], indirect=True)
 
@@ -174,14 +177,15 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(store: StandIn) ->
 
 
 @AZURE
-def test_delta_lake_beside_a_broker_at_work(store: StandIn, tmp_path: Path) -> None:
+@FORMATS
+def test_tables_of_a_format_beside_a_broker_at_work(store: StandIn, form: LakeFormat, tmp_path: Path) -> None:
     """Each message is there once, by the table's own log, also where the answer to a commit is lost."""
-    pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+    pytest.importorskip(LIBRARY[form], reason="the extra pagectl[tables] is not installed")
     broker, out = PagingBroker(tmp_path / "data"), fresh(store)
     lost = Value("i", 0)
 
     def lose(handler: Any) -> bool:
-        if handler.command not in ("PUT", "POST") or "_delta_log" not in handler.path or lost.value:
+        if not is_commit(handler) or lost.value:
             return False
         lost.value = 1
         return bool(handler.lose_answer())
@@ -190,26 +194,27 @@ def test_delta_lake_beside_a_broker_at_work(store: StandIn, tmp_path: Path) -> N
         broker.delete(n)
         broker.write(30)
         with store.failing(lose) if n == 1 else nullcontext():
-            night(TasksHere(), tmp_path / "data", out, ("priority",), LakeFormat.DELTA)
-        assert delta_messages(out) == broker.every and last_export(out) == n + 1
+            night(TasksHere(), tmp_path / "data", out, ("priority",), form)
+        assert named_messages(out) == broker.every and last_export(out) == n + 1
     assert lost.value and not [*out.rglob("_temporary")]
 
 
 @AZURE
-def test_of_two_commits_of_delta_lake_one_is_refused(store: StandIn) -> None:
-    pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+@FORMATS
+def test_of_two_commits_of_a_format_one_is_refused(store: StandIn, form: LakeFormat) -> None:
+    pytest.importorskip(LIBRARY[form], reason="the extra pagectl[tables] is not installed")
     out = fresh(store)
-    committing(out, 1, "a" * 12).carry_out(out)
-    usual, overtaken = table_formats._commit_to, committing(out, 2, "c" * 12)
+    committing(out, 1, "a" * 12, form=form)()
+    usual, overtaken = getattr(*COMMIT[form]), committing(out, 2, "c" * 12, form=form)
 
     def overtake(*given: Any) -> None:
-        patch.setattr(table_formats, "_commit_to", usual)
-        committing(out, 2, "b" * 12).carry_out(out)
+        patch.setattr(*COMMIT[form], usual)
+        committing(out, 2, "b" * 12, form=form)()
         usual(*given)
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(FormatRefused, match="has committed to it meanwhile"):
-        patch.setattr(table_formats, "_commit_to", overtake)
-        overtaken.carry_out(out)
+        patch.setattr(*COMMIT[form], overtake)
+        overtaken()
     assert named_files(out) == [f"part-00000-0-{name * 12}.parquet" for name in "ab"]
 
 

@@ -23,9 +23,10 @@ from stored_tables import (
     assert_every_mode,
     assert_nights,
     assert_whole_wherever_killed,
-    delta_messages,
     forget,
+    hint_is_last,
     messages,
+    named_messages,
     rows,
     stopping,
     stored,
@@ -262,6 +263,7 @@ def test_nothing_secret_is_shown(server: ObjectServer, tmp_path: Path) -> None:
 
 
 Request = Callable[[Any], bool]
+FORMATS = {"delta": "Delta Lake", "iceberg": "Iceberg"}
 LEFT = "; the next export finishes or undoes what this one has left there\n"
 MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     "clock": (
@@ -281,6 +283,15 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     "log of Delta Lake": (
         lambda handler: handler.command == "PUT" and "_delta_log" in handler.path, expired, False, 2,
         "pagectl: OUT: the table's log cannot be read or written: the credentials have expired; renew them\n",
+    ),
+    "log of Iceberg": (
+        lambda handler: handler.command == "PUT" and ".metadata.json" in handler.path, expired, False, 2,
+        "pagectl: OUT: the credentials have expired; renew them\n",
+    ),
+    "hint of Iceberg": (
+        lambda handler: handler.command == "PUT" and "version-hint.text" in handler.path, expired, True, 1,
+        "warning: OUT: the credentials have expired; renew them; version-hint.text still names the version before; "
+        "the table is whole, the next ",
     ),
     "end of Delta Lake": (
         lambda handler: handler.command == "PUT" and handler.path.endswith("_SUCCESS") and not is_copy(handler),
@@ -303,9 +314,10 @@ def test_what_is_refused_midway_is_put_right(
 ) -> None:
     """One line says why; who reads sees the table of before, or the new one where it is told as made."""
     met, answered, from_then_on, status, reason = MIDWAY[phase]
-    form, read = ("delta", delta_messages) if "Delta" in phase else ("parquet", messages)
-    if form == "delta":
-        pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+    form = next((form for form, library in FORMATS.items() if library in phase), "parquet")
+    read = messages if form == "parquet" else named_messages
+    if form != "parquet":
+        pytest.importorskip("obstore", reason="the extra pagectl[tables] is not installed")
     monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.5)
     monkeypatch.setattr(object_stores, "LOST_FOR", 0.1)
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
@@ -330,8 +342,9 @@ def test_what_is_refused_midway_is_put_right(
     assert refused and told.status == status and err.replace(str(out), "OUT").startswith(reason), told.err
     assert err.count("\n") == 1
     store_at.cache_clear()
-    if form == "delta" or (out / "_SUCCESS").exists():
+    if form != "parquet" or (out / "_SUCCESS").exists():
         assert read(out) == (before if status == 2 else broker.every)
     forget(out)
     assert call(*words).status < 2 and read(out) == broker.every
     assert not [*out.rglob("_temporary")] and (out / "_SUCCESS").exists()
+    assert form != "iceberg" or hint_is_last(out)

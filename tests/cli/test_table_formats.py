@@ -22,15 +22,16 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from forked_nights import ForkedNights
-from incremental_exports import KILLS, PagingBroker, killed_nights, night, told
+from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, told
 from pyiceberg.table import StaticTable
 
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import LakeFormat
 from pagefmt.spark import table_formats
+from pagefmt.spark.iceberg import FolderFiles
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.table_folder import Replaced, put, undo
-from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, last_export, table_schema
+from pagefmt.spark.table_formats import FileFacts, FormatCommit, FormatRefused, TablePart, last_export, table_schema
 
 FORMS = (LakeFormat.DELTA, LakeFormat.ICEBERG)
 SOME = [case for version in VERSIONS for case in cases(version)[:1]]
@@ -189,6 +190,20 @@ def test_a_table_has_all_of_an_export_or_nothing(
         shutil.rmtree(out)
         shutil.copytree(tmp_path / "before", out)
     assert min(seen.values()) > 2 and stopped.left >= 0
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_a_first_commit_that_fails_leaves_the_folder_empty(
+    monkeypatch: pytest.MonkeyPatch, form: LakeFormat, tmp_path: Path
+) -> None:
+    """One that was there before: what is left in it would be taken for another table."""
+    (out := tmp_path / "out").mkdir()
+    commits = {LakeFormat.DELTA: (table_formats, "_commit_to"), LakeFormat.ICEBERG: (FolderFiles, "create")}
+    monkeypatch.setattr(*commits[form], lambda *_: (_ for _ in ()).throw(OSError("the disk fails")))
+    PagingBroker(tmp_path / "data").write(20)
+    with pytest.raises((OSError, FormatRefused), match="the disk fails"):
+        night(TasksHere(), tmp_path / "data", out, ("priority",), form)
+    assert not [*out.iterdir()]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)

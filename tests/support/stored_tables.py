@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,17 @@ from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.columns.table_content import LakeFormat
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
+from pagefmt.spark import table_formats
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.survey import surveyed
 from pagefmt.spark.table import TableTarget, WrittenTable, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, table_at
-from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, table_schema
+from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, format_of, named_for_others, table_schema
 
+COMMIT: dict[LakeFormat, tuple[Any, str]] = {
+    LakeFormat.DELTA: (table_formats, "_commit_to"), LakeFormat.ICEBERG: (ObjectStore, "create"),
+}  # fmt: skip
+"""What asks a store to make a version, by its owner and name."""
 TORN, SOUND = GoldenCase("artemis-1.5.6", "torn"), GoldenCase("2.56.0", "multicast-acks")
 
 
@@ -69,20 +75,31 @@ def messages(out: StoredPath) -> Counter[tuple[int, int]]:
     return found
 
 
-def opened_delta(out: StoredPath) -> Any:
-    """By its library."""
-    from deltalake import DeltaTable
+def named_files(out: Path, version: int | None = None) -> list[str]:
+    """The files that the log of a table names; ``version``: of Iceberg."""
+    if format_of(out) is LakeFormat.DELTA:
+        from deltalake import DeltaTable
 
-    url, options = out.asked_by_others()
-    return DeltaTable(url, storage_options=options)
+        where, options = named_for_others(out)
+        table = DeltaTable(where, storage_options=options)
+        return sorted(table.get_add_actions().column("path").to_pylist())
+    from pagefmt.spark.iceberg import FolderFiles, metadata_at
+
+    metadata = metadata_at(out, version)
+    files = FolderFiles(out, metadata.location, out / "nothing")
+    manifests = [each.manifests(files) for each in [metadata.current_snapshot()] if each is not None]
+    entries = [each for manifest in chain(*manifests) for each in manifest.fetch_manifest_entry(files)]
+    return sorted(each.data_file.file_path.removeprefix(f"{metadata.location}/") for each in entries)
 
 
-def named_files(out: StoredPath) -> list[str]:
-    """The files that the log of a Delta Lake table names."""
-    return sorted(opened_delta(out).get_add_actions().column("path").to_pylist())
+def hint_is_last(out: Path) -> bool:
+    """Whether readers of an Iceberg table see its last version."""
+    from pagefmt.spark.iceberg import version_at
+
+    return (out / "metadata" / "version-hint.text").read_text() == str(version_at(out))
 
 
-def delta_messages(out: StoredPath) -> Counter[tuple[int, int]]:
+def named_messages(out: Path) -> Counter[tuple[int, int]]:
     """Of the files that the log names."""
     found: Counter[tuple[int, int]] = Counter()
     for name in named_files(out):
@@ -91,11 +108,21 @@ def delta_messages(out: StoredPath) -> Counter[tuple[int, int]]:
     return found
 
 
-def committing(out: StoredPath, number: int, run: str, overwrite: bool = False) -> FormatCommit:
-    """Of one file in Delta Lake, which is not there."""
+def committing(
+    out: StoredPath, number: int, run: str, overwrite: bool = False, form: LakeFormat = LakeFormat.DELTA
+) -> Callable[[], None]:  # fmt: skip
+    """A commit of one file, which is not there."""
     made = [TablePart(f"part-00000-0-{run}.parquet", FileFacts(3, 3, {}, {}), ())]
     schema = table_schema(TableSpec().schema, ())
-    return FormatCommit(LakeFormat.DELTA, out, out, schema, (), made, number, overwrite, run)
+    commit = FormatCommit(form, out, out, schema, (), made, number, overwrite, run)
+    return partial(commit.carry_out, out / "_temporary" / run / "made")
+
+
+def is_commit(handler: Any) -> bool:
+    """Whether a request makes a version of a table."""
+    path = handler.path.partition("?")[0]
+    named = "_delta_log" in path or path.endswith(".metadata.json")
+    return handler.command in ("PUT", "POST") and named
 
 
 def aside(out: Path) -> Any:
@@ -140,7 +167,7 @@ def stopping(changes: int, *more: tuple[Any, str]) -> Iterator[list[int]]:
     ``more``: what else is a change, by its owner and name.
     """
     left, lock = [changes], threading.Lock()
-    names = ("put", "move", "copy", "remove", "make_folder", "remove_folder")
+    names = ("put", "create", "move", "copy", "remove", "make_folder", "remove_folder")
     usual = {(owner, name): getattr(owner, name) for owner, name in [*((ObjectStore, name) for name in names), *more]}
 
     def change(what: tuple[Any, str], *given: Any, **more: Any) -> Any:
