@@ -52,7 +52,7 @@ MISTAKES = (
         frozenset({"bad-value"}),
     ),
     Mistake(
-        "pages larger than the address may be",
+        "pages larger than the address limit",
         Example(
             edition=Edition.ARTEMIS_2_17,
             settings=_setting("<max-size-bytes>5M</max-size-bytes><page-size-bytes>10M</page-size-bytes>"),
@@ -82,7 +82,7 @@ MISTAKES = (
         frozenset({"duplicate-match"}),
     ),
     Mistake(
-        "a setting that is newer than the broker",
+        "a setting newer than the broker",
         Example(
             edition=Edition.ARTEMIS_2_28, settings=_setting("<prefetch-page-bytes>1M</prefetch-page-bytes>"),
             valid=False,
@@ -90,7 +90,7 @@ MISTAKES = (
         frozenset({"unknown-in-version"}),
     ),
     Mistake(
-        "a password in clear", Example(core="<cluster-password>example-only</cluster-password>"),
+        "a password in clear text", Example(core="<cluster-password>example-only</cluster-password>"),
         frozenset({"password-in-clear"}),
     ),
 )  # fmt: skip
@@ -126,7 +126,7 @@ def mistakes_page() -> str:
     head = [
         "# Ten typical mistakes",
         "",
-        "What `xmllint` with the broker's own schema says of them, and what pagectl says.",
+        "What `xmllint` reports with the broker's own schema, and what pagectl reports.",
         "",
         "| mistake | `xmllint --schema` | `pagectl config lint` |",
         "|---|---|---|",
