@@ -98,7 +98,7 @@ _NOTHING: Final = ".pagectl-nothing"
 """A folder that nobody has."""
 _WORDY: Final = re.compile(
     r".*Azure Error: \[\] |.*Azure\d*Core\w*E: |google::cloud::Status\(|[\w ]+, with a last message of | error_info=.*"
-    r"|.*Error performing \w+ \S+ in \S+ - "
+    r"|.*Error performing \w+ \S+ in \S+ - |: <.*"
 )
 """What Azure's and Google's libraries, and Rust's, say around their reason."""
 _AUTHORITY: Final = re.compile(r"[\w.-]+(:\d{1,5})?")
@@ -549,9 +549,9 @@ def _short(err: Any) -> str:
 
     Of S3 and Azure their word alone.
     """
-    text = str(getattr(err, "strerror", None) or err).strip().partition("\n")[0]
+    text = str(getattr(err, "strerror", None) or err).strip()
     word, status = _word(text)
     if word:
         return f"{word}, HTTP status {status}" if status else word
-    text = _WORDY.sub("", text)
-    return re.sub(r"//[^\s/@]*:[^\s/@]*@", "//", re.sub(r"\?\S+", "", text))[:200]
+    text = _WORDY.sub("", text.partition("\n")[0])
+    return re.sub(r"//[^\s/@]*:[^\s/@]*@", "//", re.sub(r"\?\S+", "", text))[:200].rstrip(": ")

@@ -143,10 +143,11 @@ class FolderFiles(FileIO):
         return location.removeprefix(f"{self.root}/")
 
     def _noted(self, location: str) -> Path:
+        name = self._inside(location)
         with self._lock:  # manifests are made in threads
-            self._made.append(self._inside(location))
+            self._made.append(name)
             whole_text(self.noting, "".join(f"{each}\n" for each in self._made))
-        return self.folder / self._made[-1]
+        return self.folder / name
 
     def new_input(self, location: str) -> InputFile:
         """A file of the table."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -31,7 +32,8 @@ from pagectl.terminal import spark_progress
 from pyiceberg.table import StaticTable
 
 from pagefmt import ahead
-from pagefmt.bytes.far_paths import any_path
+from pagefmt.bytes import object_stores
+from pagefmt.bytes.far_paths import any_path, store_at
 from pagefmt.bytes.object_stores import ObjectStore
 from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.columns.table_content import LakeFormat
@@ -297,6 +299,40 @@ def test_a_store_that_refuses_the_commit_ends_the_export(
     assert messages(out) == before and (out / "_SUCCESS").exists()
     night(TasksHere(), tmp_path / "data", out, (), form)
     assert messages(out) == broker.every
+
+
+SAID = {
+    "HTTP error: error sending request": lambda handler: handler.hang_up(),
+    "Server returned non-2xx status code: 500 Internal Server Error": lambda handler: answer(
+        handler, 500, b"<html>http://10.0.0.1/?key=hush-hush</html>"
+    ),
+    "SLOW_DOWN": lambda handler: answer(
+        handler, 503, b"<?xml version='1.0'?>\n<Error><Code>SlowDown</Code><Message>http://10.0.0.1</Message></Error>"
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", SAID)
+def test_what_a_store_says_of_an_iceberg_commit_is_short(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.0)
+    store_at.cache_clear()
+    version = fresh(server) / "v1.metadata.json"
+    with (
+        server.failing(lambda handler: is_commit(handler) and SAID[reason](handler)),
+        pytest.raises(OSError, match=re.escape(f"] the store fails: {reason} (tried 1 time in 0 s)") + "$"),
+    ):
+        version.create(b"{}")
+    assert not version.exists()
+
+
+def answer(handler: Any, status: int, content: bytes) -> bool:
+    handler.send_response(status)
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content)
+    return True
 
 
 def test_an_iceberg_table_has_neither_settings_nor_credentials(server: ObjectServer, tmp_path: Path) -> None:

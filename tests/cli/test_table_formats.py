@@ -192,6 +192,19 @@ def test_a_table_has_all_of_an_export_or_nothing(
     assert min(seen.values()) > 2 and stopped.left >= 0
 
 
+def test_an_iceberg_table_that_was_moved_is_refused(tmp_path: Path) -> None:
+    """It names its files in full: what would be added to it lies elsewhere."""
+    broker = PagingBroker(tmp_path / "data")
+    broker.write(20)
+    night(TasksHere(), tmp_path / "data", tmp_path / "out", (), LakeFormat.ICEBERG)
+    moved = (tmp_path / "out").rename(tmp_path / "moved")
+    before = names_in(moved)
+    broker.write(20)
+    with pytest.raises(FormatRefused, match=r"moved: the table was made elsewhere, and names .*; it cannot be moved"):
+        night(TasksHere(), tmp_path / "data", moved, (), LakeFormat.ICEBERG)
+    assert names_in(moved) == before and last_export(moved) == 1
+
+
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_a_first_commit_that_fails_leaves_the_folder_empty(
     monkeypatch: pytest.MonkeyPatch, form: LakeFormat, tmp_path: Path
