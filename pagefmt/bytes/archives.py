@@ -9,7 +9,9 @@ members with one name the last counts.
 
 from __future__ import annotations
 
+import bz2
 import errno
+import gzip
 import io
 import lzma
 import os
@@ -21,11 +23,22 @@ import tempfile
 import weakref
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from pagefmt.bytes.trees import COMPRESSED, FarEntry, FileStream, FileTree, LocalFile, OpenFile, status_of
+from pagefmt.bytes.trees import (
+    COMPRESSED,
+    SECTOR,
+    FarEntry,
+    FileStream,
+    FileTree,
+    LocalFile,
+    OpenFile,
+    form_of,
+    status_of,
+)
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -47,6 +60,11 @@ _HERE: Final = frozenset((
     "largemessages", "messaginglargemessages", "address.txt",
 ))  # fmt: skip
 _PAGES: Final = (".page", ".page.invalidPage")
+_ZIPPED: Final = frozenset(
+    getattr(zipfile, f"ZIP_{name}", None) for name in ("STORED", "DEFLATED", "BZIP2", "LZMA", "ZSTANDARD")
+)
+"""What Python unpacks, the last since 3.14."""
+_Decoder: TypeAlias = lzma.LZMADecompressor | bz2.BZ2Decompressor
 
 
 class Member(NamedTuple):
@@ -187,6 +205,7 @@ class _ZippedFile(OpenFile):
 
 def archive_of(name: str, file: OpenFile, written: float) -> Archive:
     """The archive in a file, by the ending of its name; ``written``: when. Raises ``OSError``."""
+    name = name.lower()
     codec = next((codec for suffix, codec in COMPRESSED.items() if name.endswith(suffix)), None)
     content = _Content(file.size())
     try:
@@ -199,7 +218,9 @@ def archive_of(name: str, file: OpenFile, written: float) -> Archive:
         kept = _UnnamedFile()
         return Archive(list(_tarred(_Decompressed(file, codec), kept, content)), kept, None, written)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, RecursionError, UnicodeError, ValueError) as err:
-        raise OSError(errno.EIO, f"cannot be read as an archive: {err}; is it whole?") from err
+        form, named = form_of(_all_of(file, SECTOR, 0)), "zip" if name.endswith(".zip") else codec or "tar"
+        ask = "is it whole?" if form in (None, named) else f"its name says {named}, it is packed by {form}"
+        raise OSError(errno.EIO, f"cannot be read as an archive: {err}; {ask}") from err
 
 
 def unpacked_archive(given: Unpacked, written: float) -> Archive | None:
@@ -242,9 +263,9 @@ class _Content:
     def __init__(self, packed: int) -> None:
         self._packed, self._members, self._bytes = packed, 0, 0
 
-    def add(self, size: int) -> None:
-        """One member. Raises ``OSError`` where there is more than in any backup."""
-        self._members += 1
+    def add(self, size: int, members: int = 1) -> None:
+        """One member, or what is between. Raises ``OSError`` where there is more than in any backup."""
+        self._members += members
         self._bytes += size + tarfile.BLOCKSIZE
         times = self._bytes // max(self._packed, 1)
         if self._members > MOST_MEMBERS or (self._bytes > RATIO_FROM and times > MOST_RATIO):
@@ -260,6 +281,12 @@ def _zipped(zipped: zipfile.ZipFile, content: _Content) -> Iterator[tuple[str, M
         content.add(info.file_size)
         if info.flag_bits & 1:
             raise OSError(errno.EACCES, "is encrypted; decrypt it first")
+        if info.compress_type not in _ZIPPED and _of_a_broker(info.filename):
+            raise OSError(
+                errno.ENOTSUP,
+                f"compresses {info.filename} by method {info.compress_type} of zip, which is not read (Deflate is); "
+                "unpack it yourself",
+            )
         mode = info.external_attr >> 16
         kind = stat.S_IFMT(mode) or (stat.S_IFDIR if info.is_dir() else stat.S_IFREG)
         yield info.filename, Member(kind, info.file_size, 0.0, info=info)
@@ -279,8 +306,33 @@ def _tarred(stream: Any, kept: _UnnamedFile | None, content: _Content) -> Iterat
             if stat.S_ISREG(member.mode):
                 regular[_key(info.name)] = member
             yield info.name, member
+        if not guarded.last:
+            raise tarfile.ReadError(f"it ends at offset {tar.offset}, without the zeros that end a tar")
         if guarded.last.strip(b"\0"):
             raise tarfile.ReadError(f"there is no header of a member at offset {tar.offset}")
+        _pass_end(guarded, content, whole=kept is not None)
+
+
+def _pass_end(stream: _HeaderReader, content: _Content, *, whole: bool) -> None:
+    """Behind the zeros that end a tar nothing counts, unless another one begins there: what was meant is not known.
+
+    ``whole``: read on to the end of the stream, where the sums are that tell whether it is sound. Raises ``OSError``.
+    """
+    begun = False
+    while block := stream.read(_PIECE):
+        content.add(len(block), members=0)
+        behind = block.lstrip(b"\0")
+        if behind and not begun:
+            begun, at = True, (len(block) - len(behind)) // tarfile.BLOCKSIZE * tarfile.BLOCKSIZE
+            with suppress(tarfile.HeaderError):
+                info = tarfile.TarInfo.frombuf(block[at : at + tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
+                raise OSError(
+                    errno.EINVAL,
+                    f"another archive begins behind its end, with {info.name!r}, which tar reads with --ignore-zeros "
+                    "alone; unpack it yourself, or join archives with tar --concatenate",
+                )
+        if begun and not whole:
+            return
 
 
 def _file_type(info: tarfile.TarInfo) -> int:
@@ -318,12 +370,12 @@ class _HeaderReader:
         return self.last
 
 
-class _Unxz:
-    """What is in the streams of an xz file, one behind another."""
+class _Streams:
+    """What is in the streams of an xz or bz2 file, one behind another."""
 
-    def __init__(self, file: FileStream) -> None:
-        self._file = file
-        self._decoder: lzma.LZMADecompressor | None = None
+    def __init__(self, file: FileStream, decoder: Callable[[], _Decoder]) -> None:
+        self._file, self._new = file, decoder
+        self._decoder: _Decoder | None = None
 
     def read(self, count: int) -> bytes:
         """Nothing at the end."""
@@ -333,7 +385,7 @@ class _Unxz:
                 while not (left := left.lstrip(b"\0")):  # streams are padded
                     if not (left := self._file.read(_AHEAD)):
                         return b""
-                self._decoder, fed = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), left
+                self._decoder, fed = self._new(), left
             else:
                 fed = self._file.read(_AHEAD) if self._decoder.needs_input else b""
                 if self._decoder.needs_input and not fed:
@@ -342,16 +394,28 @@ class _Unxz:
                 return piece
 
 
+def _unxz() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
+
+
+def _stream(file: FileStream, codec: str) -> NativeFile | _Streams | gzip.GzipFile:
+    """Whatever follows the last stream is an error, other than padding of zeros behind those that tapes pad."""
+    match codec:
+        case "gzip":
+            return gzip.GzipFile(fileobj=file)
+        case "xz" | "bz2":
+            return _Streams(file, _unxz if codec == "xz" else bz2.BZ2Decompressor)
+        case _:
+            import pyarrow as pa
+
+            return pa.CompressedInputStream(pa.PythonFile(file, "r"), codec)
+
+
 class _Decompressed:
     """A compressed file from start to end."""
 
     def __init__(self, file: OpenFile, codec: str) -> None:
-        import pyarrow as pa
-
-        stream = FileStream(file)
-        self._stream: NativeFile | _Unxz = (
-            _Unxz(stream) if codec == "xz" else pa.CompressedInputStream(pa.PythonFile(stream, "r"), codec)
-        )
+        self._stream = _stream(FileStream(file), codec)
         self._at = 0
 
     def tell(self) -> int:
@@ -362,7 +426,7 @@ class _Decompressed:
         while len(found) < count:
             try:
                 piece = self._stream.read(count - len(found))
-            except (OSError, lzma.LZMAError) as err:
+            except (OSError, EOFError, lzma.LZMAError, zlib.error) as err:
                 raise tarfile.ReadError(f"{str(err)[:100]} (behind {self._at} unpacked bytes)") from err
             if not piece:
                 break

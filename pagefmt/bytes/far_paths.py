@@ -96,7 +96,7 @@ class FarPath(PosixPath):
     def compressed(self) -> bool:
         """Whether it is in an archive that can be read from start to end only."""
         at = _archive_at(self.parts)
-        return at is not None and self.parts[at].endswith(tuple(COMPRESSED))
+        return at is not None and self.parts[at].lower().endswith(tuple(COMPRESSED))
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
         """Raises ``OSError``."""
@@ -217,7 +217,8 @@ def _archive_now(base: tuple[str, ...]) -> tuple[tuple[str, ...], int, float]:
 
 def _archive_at(parts: tuple[str, ...]) -> int | None:
     """Which part of a path is an archive."""
-    return next((at for at, part in enumerate(parts) if part.endswith(ARCHIVES) and _is_file(parts[: at + 1])), None)
+    named = (at for at, part in enumerate(parts) if part.lower().endswith(ARCHIVES))
+    return next((at for at in named if _is_file(parts[: at + 1])), None)
 
 
 def _is_file(parts: tuple[str, ...]) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.trees import FarEntry, LocalFile, OpenFile
+from pagefmt.bytes.trees import SECTOR, FarEntry, LocalFile, OpenFile, form_of
 from pagefmt.errors import PageFmtError
 
 WHOLE: Final = 32 << 20
@@ -86,6 +86,11 @@ def read_start(path: Path, limit: int) -> bytes:
     if problem is not None and not count:
         raise NotReadable(f"{path}: {problem}", problem)
     return bytes(found[:count])
+
+
+def packed_form(path: Path) -> str | None:
+    """What packs a file, by its first bytes; None: nothing that is known. Raises ``NotReadable``."""
+    return form_of(read_start(path, SECTOR))
 
 
 class MappedFile:

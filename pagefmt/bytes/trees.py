@@ -15,14 +15,22 @@ _ALL: Final = 1 << 62
 COMPRESSED: Final = {
     ".tar.gz": "gzip",
     ".tgz": "gzip",
+    ".tar.bz2": "bz2",
+    ".tbz2": "bz2",
     ".tar.zst": "zstd",
     ".tzst": "zstd",
     ".tar.xz": "xz",
     ".txz": "xz",
 }
-"""Endings of archives that are read from start to end, with their codecs."""
+"""Endings of archives that are read from start to end, with their codecs; capitals make no difference."""
 ARCHIVES: Final = (".tar", ".zip", *COMPRESSED)
 """Endings of all archives."""
+_PACKED: Final = {
+    "tar": (257, b"ustar"), "zip": (0, b"PK\3\4"), "gzip": (0, b"\x1f\x8b"), "zstd": (0, b"\x28\xb5\x2f\xfd"),
+    "xz": (0, b"\xfd7zXZ\0"), "bz2": (0, b"BZh"), "lz4": (0, b"\x04\x22\x4d\x18"), "7-Zip": (0, b"7z\xbc\xaf"),
+    "compress": (0, b"\x1f\x9d"), "rar": (0, b"Rar!\x1a\x07"),
+}  # fmt: skip
+"""Offset and bytes that mark what packs a file; a record of a page begins with {."""
 
 
 class OpenFile(ABC):
@@ -159,6 +167,11 @@ class FileTree(ABC):
     @abstractmethod
     def opened(self, inner: str) -> OpenFile:
         """A regular file, open."""
+
+
+def form_of(start: bytes) -> str | None:
+    """What packs a file that starts with these bytes; None: nothing that is known."""
+    return next((form for form, (at, mark) in _PACKED.items() if start.startswith(mark, at)), None)
 
 
 def status_of(mode: int, size: int = 0, modified: float = 0.0, changed: float = 0.0) -> os.stat_result:

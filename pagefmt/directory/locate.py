@@ -6,6 +6,8 @@ followed. Where they lie when a configuration moved them apart is for the caller
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.files import listed
+from pagefmt.bytes.files import listed, packed_form
+from pagefmt.bytes.trees import ARCHIVES
 from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
@@ -31,6 +34,12 @@ LAYOUT: Final = {
     "paging": PAGING_NAMES, "journal": JOURNAL_NAMES, "large-messages": LARGE_NAMES, "bindings": BINDINGS_NAMES,
 }  # fmt: skip
 _EAP_6: Final = frozenset(names[-1] for names in LAYOUT.values())
+_NAME: Final = "; name a broker instance, a data directory or a page file"
+_HINTS: Final = {
+    os.strerror(errno.ENOENT): _NAME, os.strerror(errno.ENOTDIR): _NAME,
+    os.strerror(errno.EACCES): "; run as a user who may read it",
+}  # fmt: skip
+"""What to do about a reason of the system's; others say it themselves."""
 CONFIGURATIONS: Final = (
     "etc/broker.xml", "broker.xml", "config/hornetq-configuration.xml", "hornetq-configuration.xml",
 )  # fmt: skip
@@ -119,7 +128,8 @@ def _mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except OSError as err:
-        raise LocateError(f"{path}: {err.strerror}; name a broker instance, a data directory or a page file") from err
+        why = err.strerror or str(err)
+        raise LocateError(f"{path}: {why}{_HINTS.get(why, '')}") from err
 
 
 def _is_file(path: Path) -> bool:
@@ -134,6 +144,11 @@ def _page(path: Path) -> DataLocation:
         raise LocateError(f"{path}: a configuration, not data; name the instance, or give this file with --broker-xml")
     folder = path.absolute().parent
     named = path.name.endswith(PAGE_SUFFIXES)
+    if not named and (form := packed_form(path)) is not None:
+        raise LocateError(
+            f"{path}: packed by {form}, not a page; an archive is read where its name ends with "
+            f"{', '.join(ARCHIVES)}; unpack any other"
+        )
     if not named or not _is_store(folder):
         return DataLocation(path, LocationKind.PAGE, None, store=folder, page=path, obvious=named)
     return _beside(folder.parent)._replace(given=path, kind=LocationKind.PAGE, store=folder, page=path, obvious=named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
@@ -39,13 +40,18 @@ def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, 
     return info, b""
 
 
+def checked_zst(content: bytes) -> bytes:
+    """As ``zstd`` makes it."""
+    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
+
+
 def tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w") as out:
         for info, content in members:
             out.addfile(info, io.BytesIO(content))
     forms: dict[str, Callable[[bytes], bytes]] = {
-        ".gz": gzip.compress, ".zst": zstandard.compress, ".xz": lzma.compress,
+        ".gz": gzip.compress, ".bz2": bz2.compress, ".zst": checked_zst, ".xz": lzma.compress,
     }  # fmt: skip
     pack = forms.get(path.suffix, bytes)
     path.write_bytes(pack(raw.getvalue()))
@@ -144,6 +150,66 @@ def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
                 locate(any_path(path))
 
 
+def test_a_tar_that_is_cut_between_members_is_refused(tmp_path: Path) -> None:
+    path = tar(tmp_path / "x.tar", *(regular(f"paging/x/{n}.page") for n in range(1, 9)))
+    os.truncate(path, 3 * (512 + 5120))
+    with pytest.raises(LocateError, match="without the zeros that end a tar"):
+        locate(any_path(path))
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.bz2", "tar.zst", "tar.xz"])
+def test_archives_put_together_are_refused(ending: str, tmp_path: Path) -> None:
+    """Of one behind another tar unpacks the first alone, which would be half of a broker."""
+    parts = [tar(tmp_path / f"{n}.{ending}", regular(f"paging/x/{n}.page")).read_bytes() for n in (1, 2)]
+    path = tmp_path / f"both.{ending}"
+    path.write_bytes(b"".join(parts))
+    with pytest.raises(LocateError, match=r"another archive begins behind its end, with 'paging/x/2\.page'"):
+        locate(any_path(path))
+    if ending in ("tar", "tar.gz"):  # as tapes are padded, and with what tar does not look at
+        path.write_bytes(parts[0] + bytes(3000) + (b"leftover" * 999 if ending == "tar" else b""))
+        assert inside(path) == ["paging/x/1.page"]
+
+
+@pytest.mark.parametrize("ending", ["tar.gz", "tar.bz2", "tar.zst", "tar.xz"])
+def test_a_stream_is_read_to_its_sums(ending: str, tmp_path: Path) -> None:
+    """What is damaged behind the last page says that a page may be, and so does what follows the stream."""
+    path = tar(tmp_path / f"x.{ending}", regular("paging/x/1.page", os.urandom(300_000)))
+    raw = path.read_bytes()
+    for wrong in (raw[:-8] + bytes([raw[-8] ^ 1]) + raw[-7:], raw[:-1], raw + b"something else"):
+        path.write_bytes(wrong)
+        with pytest.raises(LocateError, match="cannot be read as an archive"):
+            locate(any_path(path))
+
+
+def test_capitals_in_an_ending_make_no_difference(tmp_path: Path) -> None:
+    for name in ("X.TAR", "X.Tar.GZ", "x.TBZ2", "X.ZIP"):
+        path = tmp_path / name
+        if name == "X.ZIP":
+            with zipfile.ZipFile(path, "w") as out:
+                out.writestr("paging/x/1.page", CONTENT)
+        else:
+            raw = tar(tmp_path / "plain.tar", regular("paging/x/1.page")).read_bytes()
+            path.write_bytes({"Z": gzip.compress, "2": bz2.compress}.get(name[-1], bytes)(raw))
+        assert inside(path) == ["paging/x/1.page"]
+
+
+def test_what_is_packed_is_no_page(tmp_path: Path) -> None:
+    """Nor taken for what its name says."""
+    raw = tar(tmp_path / "x.tar", regular("paging/x/1.page")).read_bytes()
+    packed = {"gzip": gzip.compress(raw), "bz2": bz2.compress(raw), "tar": raw, "7-Zip": b"7z\xbc\xaf" + bytes(99)}
+    for form, content in packed.items():
+        path = tmp_path / "backup.old"
+        path.write_bytes(content)
+        with pytest.raises(LocateError, match=rf"packed by {form}, not a page; .* ends with \.tar, \.zip"):
+            locate(any_path(path))
+        wrong = tmp_path / "x.tar.xz"
+        wrong.write_bytes(content)
+        with pytest.raises(LocateError, match=f"its name says xz, it is packed by {form}"):
+            locate(any_path(wrong))
+    (tmp_path / "odd").write_bytes(CONTENT)
+    assert locate(tmp_path / "odd").page is not None
+
+
 def test_a_damaged_header_hides_nothing(tmp_path: Path) -> None:
     path = tar(tmp_path / "x.tar", *(regular(f"paging/x/{n}.page") for n in range(1, 9)))
     raw = bytearray(path.read_bytes())
@@ -171,6 +237,23 @@ def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
     path.write_bytes(raw)
     with pytest.raises(LocateError, match="encrypted"):
         locate(any_path(path))
+
+
+def test_a_zip_with_pages_that_python_cannot_unpack_is_refused(tmp_path: Path) -> None:
+    """As Windows makes it of large files; whatever else is in it does no harm."""
+    path = tmp_path / "x.zip"
+    for name, refused in (("paging/x/1.page", True), ("log/huge.txt", False)):
+        with zipfile.ZipFile(path, "w") as out:
+            out.writestr(name, CONTENT)
+            out.writestr("paging/x/2.page", CONTENT)
+        raw = bytearray(path.read_bytes())
+        raw[raw.index(b"PK\x01\x02") + 10] = 9
+        path.write_bytes(raw)
+        if refused:
+            with pytest.raises(LocateError, match=r"compresses paging/x/1\.page by method 9 of zip"):
+                locate(any_path(path))
+        else:
+            assert inside(path) == ["log/huge.txt", "paging/x/2.page"]
 
 
 def test_a_huge_header_fills_no_memory(tmp_path: Path) -> None:
