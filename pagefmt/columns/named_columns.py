@@ -1,6 +1,6 @@
 """Columns for people beside those of the table: times, names of queues, one property, one field of AMQP.
 
-sent, expires      timestamps in UTC, null where there is none          expired      whether that is over
+sent, expires      timestamps in UTC, null where no calendar has them    expired      whether that is over
 queue_names, acked_by_names, outstanding_names                          names in place of ids
 correlation_id     of any protocol, as text                             file         name of the page file
 broker             name of the broker                                   exported_at  when it was read
@@ -73,7 +73,7 @@ def in_calendar(times: pa.TimestampArray) -> pa.TimestampArray:
 def _time(name: str) -> NamedColumn:
     def made(batch: pa.RecordBatch, _: RowsContext) -> pa.Array:
         values = batch.column(name)
-        return pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.int64()), values).view(TIME)
+        return in_calendar(pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.int64()), values).view(TIME))
 
     return NamedColumn(TIME, (name,), made)
 

@@ -21,13 +21,14 @@ import pyarrow.compute as pc
 
 from pagefmt.columns.arrays.schema import STRING
 from pagefmt.columns.files import TableFile, table_file
-from pagefmt.columns.named_columns import in_calendar
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints
 
 ABSENT: Final = "__HIVE_DEFAULT_PARTITION__"
 SHORTENED: Final = "_shortened.json"
 """Readers of tables pass over names with ``_``."""
+_TAKEN: Final = ("", ABSENT)
+"""Of no value as some readers see it, or of none at all: Spark does not read a table with a folder of an empty one."""
 NAME_MAX: Final = 255
 """Bytes of a name, of nearly every file system."""
 MOST: Final = 10_000
@@ -65,8 +66,9 @@ class _Part:
 class PartitionedTable:
     """``columns`` are written, ``splits`` name the folders; ``queues``: only those count (None: all).
 
-    ``shortened`` takes values that are too long for a folder's name, by the value that is in the name: its beginning,
-    ``~`` (which is ``%7E`` in any other name) and a sum of the whole. ``SHORTENED`` in the folder has them for readers.
+    ``shortened`` takes values that cannot be a folder's name, as they are too long, empty, or what stands there for
+    none, by the value that is in the name: its beginning, ``~`` (which is ``%7E`` in any other name) and a sum of the
+    whole. ``SHORTENED`` in the folder has them for readers.
     """
 
     folder: Path
@@ -130,7 +132,7 @@ class PartitionedTable:
             found = batch.column(split).dictionary_encode("encode")
             return found.dictionary.cast(STRING).to_pylist(), np.asarray(found.indices)
         form, length = _PERIODS[split]
-        times = pc.floor_temporal(in_calendar(batch.column("sent")), length, "millisecond").dictionary_encode("encode")
+        times = pc.floor_temporal(batch.column("sent"), length, "millisecond").dictionary_encode("encode")
         return pc.strftime(times.dictionary, format=form).to_pylist(), np.asarray(times.indices)
 
     def _add(self, key: Key, rows: pa.RecordBatch) -> None:
@@ -182,9 +184,10 @@ class PartitionedTable:
         """The name of a folder; nothing in the value can leave it."""
         if value is None:
             return f"{name}={ABSENT}"
+        # also what is no ASCII: Java passes over such names where the locale is C, with all that is in them
         escaped = [quote(char, safe=" ").replace("~", "%7E") for char in value]
         lengths = [*accumulate(map(len, escaped), initial=len(name) + 1)]
-        if lengths[-1] <= NAME_MAX:
+        if value not in _TAKEN and lengths[-1] <= NAME_MAX:
             return f"{name}={''.join(escaped)}"
         count, end = bisect(lengths, NAME_MAX - 17) - 1, f"~{sha256(value.encode()).hexdigest()[:16]}"
         self.shortened[value[:count] + end] = value

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.arrays.schema import STRING, utf8_row
-from pagefmt.columns.named_columns import QUEUES, TIME, RowsContext
+from pagefmt.columns.named_columns import QUEUES, TIME, RowsContext, in_calendar
 from pagefmt.columns.table_content import TableContent
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.positions import BOOKMARK, PositionIndex
@@ -56,7 +56,9 @@ TELLS_HARM: Final[Mapping[TableContent, str]] = {
 def table_rows(content: TableContent, rows: Iterable[Mapping[str, Any]], context: RowsContext) -> pa.RecordBatch:
     """Rows of a broker."""
     common = {"broker": context.broker, "exported_at": context.now}
-    return pa.RecordBatch.from_pylist([utf8_row({**common, **row}) for row in rows], schema=SCHEMAS[content])
+    found = pa.RecordBatch.from_pylist([utf8_row({**common, **row}) for row in rows], schema=SCHEMAS[content])
+    at = found.schema.get_field_index("oldest")
+    return found if at < 0 else found.set_column(at, found.schema.field(at), in_calendar(found.column(at)))
 
 
 def page_row(known: StoreState, page: PageFile, queues: Mapping[int, str]) -> dict[str, Any]:

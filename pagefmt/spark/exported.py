@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,6 +37,7 @@ from pagefmt.pages.gather import Ints
 from pagefmt.pages.paging import PageFile, Store, store_entries
 from pagefmt.spark.groups import PageMessages, Piece, runs_of
 from pagefmt.spark.table_folder import EXPORTED
+from pagefmt.spark.table_formats import data_files
 
 SETTLED: Final = 2.0
 """Seconds after which a change of a file can be told by its times."""
@@ -51,6 +53,8 @@ SCHEMA: Final = pa.schema([*_FIELDS, *_LISTS])
 NO_PAGES: Final = pa.schema(_FIELDS).empty_table()
 _SETTINGS: Final = b"pagectl.export"
 _WRONG: Final = b"pagectl.wrong"
+_MADE: Final = re.compile(r"part-\d+-\d+-([0-9a-f]{12})\.parquet")
+"""Files of a table, and the run that made them."""
 _AT_ONCE: Final = 16
 _PASSING: Final = (errno.EIO, errno.EACCES, errno.ENXIO)
 """Of what a store or a disk does not give, and may give another time."""
@@ -207,6 +211,11 @@ class ExportLog:
                 f"{folder / EXPORTED}: what was exported cannot be read ({' '.join(str(err).split())[:200]}); "
                 "write the table anew with --mode overwrite"
             ) from err
+        if not _is_complete(folder, files):
+            raise LogRefused(
+                f"{folder / EXPORTED}: lacks an export whose rows the table has, so they would be added again; "
+                "write the table anew with --mode overwrite"
+            )
         named = pages.column("broker").combine_chunks().dictionary_encode()
         codes = np.asarray(named.indices)
         order = np.argsort(codes, kind="stable")
@@ -251,6 +260,12 @@ class ExportLog:
                     found[row] = PageMessages(by_row[row]["size"], by_row[row]["crc32c"], *lists)
                 before += size
         return found
+
+
+def _is_complete(folder: Path, files: Sequence[Path]) -> bool:
+    """Whether the log has the exports of all rows, as the names of files tell: the rows of others are others'."""
+    made = {found[1] for name in data_files(folder) if (found := _MADE.fullmatch(name))}
+    return made <= {path.stem.rpartition("-")[2] for path in files}
 
 
 def _opened(path: Path, fields: Iterable[pa.Field]) -> pa.RecordBatchFileReader:

@@ -128,10 +128,10 @@ class FolderFiles(FileIO):
     """Files of a table, by the locations that it has for them; notes those that are made.
 
     ``folder``: where they are now, for a table may be made in another folder than where it will be; ``root``: its own
-    location.
+    location; ``noting``: None where none is made.
     """
 
-    def __init__(self, folder: Path, root: str, noting: Path) -> None:
+    def __init__(self, folder: Path, root: str, noting: Path | None = None) -> None:
         super().__init__()
         self.folder, self.root, self.noting = folder, root, noting
         self._made: list[str] = []
@@ -143,6 +143,7 @@ class FolderFiles(FileIO):
         return location.removeprefix(f"{self.root}/")
 
     def _noted(self, location: str) -> Path:
+        assert self.noting is not None
         name = self._inside(location)
         with self._lock:  # manifests are made in threads
             self._made.append(name)
@@ -224,6 +225,14 @@ def commit_iceberg(given: FormatCommit, noting: Path) -> None:
                 for each in given.parts:
                     partition = Record(*map(_typed, each.values, types))
                     append.append_data_file(_data_file(each, f"{root}/{each.path}", partition, metadata))
+
+
+def data_files_at(folder: Path) -> list[str]:
+    """The locations of the files that the last version has."""
+    metadata = metadata_at(folder)
+    files = FolderFiles(folder, metadata.location)
+    table = Table((APPLICATION,), metadata, metadata.location, files, NoopCatalog(APPLICATION))
+    return [each.file.file_path for each in table.scan().plan_files()]
 
 
 def fits_iceberg(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> bool:

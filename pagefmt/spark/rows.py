@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from pagefmt.bytes.far_paths import take_archive
 from pagefmt.columns.arrays.schema import utf8_row
-from pagefmt.columns.named_columns import NamedTable, RowsContext, in_calendar
+from pagefmt.columns.named_columns import NamedTable, RowsContext
 from pagefmt.columns.state_tables import acknowledgement_batches, page_row, queue_rows, table_rows
 from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
 from pagefmt.columns.table_content import TableContent
@@ -294,4 +294,4 @@ def shown(rows: Iterator[Rows], form: pa.Schema, damage: str) -> Iterator[pa.Rec
 
 def _typed(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Spark's times have another unit."""
-    return values if values.type == wanted else in_calendar(values).cast(wanted)
+    return values if values.type == wanted else values.cast(wanted)

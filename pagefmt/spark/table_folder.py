@@ -231,8 +231,15 @@ def _remove(run: Path) -> None:
 
 
 def foreign(folder: Path) -> list[str]:
-    """Names of files that are no part of a table; replacing the folder would lose them."""
-    return sorted(path.name for path in folder.iterdir() if not _of_a_table(path))
+    """Paths in a folder that are no part of a table; replacing the folder would lose them."""
+    iceberg = (ICEBERG_FILES,) if format_of(folder) is LakeFormat.ICEBERG else ()
+    own = (TEMPORARY, EXPORTED, DELTA_LOG, *iceberg)
+    paths = ((path, path.relative_to(folder).parts) for path in folder.rglob("*"))
+    others = (
+        parts for path, parts in paths
+        if parts[0] not in own and not (all("=" in each for each in parts[:-1]) and _of_a_table(path))
+    )  # fmt: skip
+    return sorted("/".join(parts) for parts in others)
 
 
 def _of_a_table(path: Path) -> bool:
@@ -240,4 +247,4 @@ def _of_a_table(path: Path) -> bool:
     if path.is_dir():
         iceberg = plain == ICEBERG_FILES and format_of(path.parent) is LakeFormat.ICEBERG
         return plain in (TEMPORARY, EXPORTED, DELTA_LOG) or "=" in plain or iceberg
-    return plain in (SUCCESS, DAMAGED, SHORTENED) or (plain.startswith("part-") and ".parquet" in plain)
+    return plain in (SUCCESS, DAMAGED, SHORTENED) or (plain.startswith("part-") and plain.endswith(".parquet"))

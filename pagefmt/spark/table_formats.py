@@ -61,7 +61,7 @@ class FileFacts(NamedTuple):
         for group in map(found.row_group, range(found.num_row_groups)):
             for column in map(group.column, range(found.num_columns)):
                 stats = column.statistics if column.is_stats_set else None
-                if stats is not None and stats.has_min_max and isinstance(stats.min, int):
+                if stats is not None and stats.has_min_max and stats.logical_type.type != "TIMESTAMP":
                     name = column.path_in_schema
                     least[name] = min(stats.min, least.get(name, stats.min))
                     most[name] = max(stats.max, most.get(name, stats.max))
@@ -141,6 +141,22 @@ def last_export(folder: Path) -> int:
         from pagefmt.spark.iceberg import metadata_at
 
         return int(metadata_at(folder).properties.get(APPLICATION, 0))
+
+
+def data_files(folder: Path) -> list[str]:
+    """The names of the Parquet files that a table has now. Raises ``FormatRefused``."""
+    form = format_of(folder)
+    if form is LakeFormat.PARQUET:
+        return [path.name for path in folder.rglob("part-*.parquet")]
+    check_library(form)
+    with _in_one_line(folder):
+        if form is LakeFormat.DELTA:
+            found = _delta(folder).file_uris()
+        else:
+            from pagefmt.spark.iceberg import data_files_at
+
+            found = data_files_at(folder)
+    return [each.rpartition("/")[2] for each in found]
 
 
 def finish(folder: Path) -> None:

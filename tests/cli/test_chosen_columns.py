@@ -18,6 +18,8 @@ from pagectl.decoding.columns import _amqp_columns
 from pagectl.options.columns import COLUMNS
 from program import call, tree
 
+from pagefmt.columns.partitions import PartitionedTable
+
 NEWS = GoldenCase("2.56.0", "multicast-acks")
 ODD = GoldenCase("2.56.0", "odd-addresses")
 TORN = GoldenCase("artemis-1.5.6", "torn")
@@ -170,6 +172,7 @@ LONG = (
     "x~" + "0" * 16,
     "q",
     "",
+    "__HIVE_DEFAULT_PARTITION__",
 )
 
 
@@ -181,6 +184,16 @@ def test_long_addresses_are_whole_and_apart(tmp_path: Path) -> None:
     assert answer.status == 0 and all(len(name.encode()) <= 255 for name in names), answer.err
     lines = call("pages", "decode", tmp_path, "--format", "jsonl").lines()
     assert read_back(tmp_path / "t") == {(line["id"], line["store_address"]) for line in lines}
+    assert len(names) == len(LONG) + 1 and "store_address=" not in names
+
+
+def test_no_value_and_the_word_for_none_are_apart(tmp_path: Path) -> None:
+    """Of both in one table each row is there."""
+    schema = pa.schema({"id": pa.int64(), "address": pa.string()})
+    parts = PartitionedTable(tmp_path, "parquet", schema, ("address",))
+    parts.write_batch(pa.record_batch([[1, 2, 3], [None, "__HIVE_DEFAULT_PARTITION__", ""]], schema=schema))
+    parts.close()
+    assert sorted(pq.read_table(tmp_path).column("id").to_pylist()) == [1, 2, 3]
 
 
 def test_only_the_queues_asked_for_are_partitions(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from pagefmt.errors import PageFmtError
 from pagefmt.spark.options import SourceOptions, TableSpec
 from pagefmt.spark.source import PageFiles
 from pagefmt.spark.table import PartFiles, TableTarget, Watched, WrittenTable, _put, surveys, write_by_tasks
-from pagefmt.spark.table_folder import Replaced, put, table_at, undo
+from pagefmt.spark.table_folder import Replaced, foreign, put, table_at, undo
 from pagefmt.spark.table_formats import FileFacts
 
 CASES = golden_cases.cases()
@@ -253,6 +253,23 @@ def test_what_is_there_is_not_lost_unasked(tmp_path: Path) -> None:
     refused = call("export", SOUND.data(), "--to", out, "--mode", "overwrite")
     assert refused.status == 2 and "notes.txt" in refused.err and (out / "notes.txt").exists()
     assert call("export", SOUND.data(), "--to", out / "notes.txt").status == 2
+
+
+@pytest.mark.parametrize(
+    "mine", ["backup=2024/notes.txt", "page=1/README", "part-0.parquet.bak", "a=1/b/part-0.parquet"]
+)
+def test_what_belongs_to_no_table_is_not_replaced(mine: str, tmp_path: Path) -> None:
+    """Also where it lies in folders that are named as partitions are."""
+    out = tmp_path / "out"
+    (out / "page=1" / "hour=2").mkdir(parents=True)
+    for name in ("_SUCCESS", "page=1/hour=2/part-0-1-abc.parquet", "page=1/.part-0-abc.snappy.parquet.crc"):
+        (out / name).write_text("")
+    assert not foreign(out)
+    (out / mine).parent.mkdir(parents=True, exist_ok=True)
+    (out / mine).write_text("mine")
+    answer = call("export", SOUND.data(), "--to", out, "--mode", "overwrite")
+    assert answer.status == 2 and f"{mine.removesuffix('/part-0.parquet')}, which belongs to no table" in answer.err
+    assert (out / mine).read_text() == "mine"
 
 
 def many_pages(folder: Path) -> tuple[Path, int]:

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pagectl.commands import export as export_command
 from pagectl.terminal import spark_progress
 
+from pagefmt.columns.table_content import LakeFormat
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.pages.paging import PageFile
@@ -315,9 +316,31 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
     assert refused.status == 2 and "--mode overwrite" in refused.err and refused.err.count("\n") == 1, refused
     with pytest.raises(LogRefused):
         ExportLog.of(out)
-    shutil.rmtree(out / "_exported")
+    for path in (out / "_exported").iterdir():
+        path.unlink()
     refused = call(*words)
     assert refused.status == 2 and "does not know what was exported to it" in refused.err, refused
+    (out / "_exported").rmdir()
+    assert call(*words) == refused
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("form", [*LakeFormat])
+def test_a_log_without_an_export_adds_nothing_again(lost: int, form: LakeFormat, tmp_path: Path) -> None:
+    """Also of one that is not the last."""
+    if form is LakeFormat.DELTA:
+        pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
+    if form is LakeFormat.ICEBERG:
+        pytest.importorskip("pyiceberg", reason="the extra pagectl[tables] is not installed")
+    broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
+    for _ in range(2):
+        broker.write(20)
+        night(TasksHere(), tmp_path / "data", out, ("priority",), form)
+    log = ExportLog.of(out)
+    assert log is not None
+    log.files[lost].unlink()
+    with pytest.raises(LogRefused, match=r"lacks an export.*--mode overwrite"):
+        ExportLog.of(out)
 
 
 def arrow_file(table: pa.Table) -> bytes:

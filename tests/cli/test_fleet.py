@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from golden_cases import VERSIONS, GoldenCase, cases
-from incremental_exports import night_here
+from incremental_exports import TasksHere, night, night_here
 from pagectl.outputs.fleet_html import SHOWN, fleet_html
 from program import call
 from table_rows import assert_same, of_one_broker, plain
@@ -24,6 +24,8 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 
 import pyarrow.parquet as pq
 
+from pagefmt.columns.named_columns import RowsContext
+from pagefmt.columns.state_tables import table_rows
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker, FleetError, absolute, fleet_of
@@ -238,6 +240,12 @@ def test_times_that_no_calendar_has_are_null(tmp_path: Path) -> None:
     found = [row for group in read_by_spark(data) for row in group.to_pylist()]
     assert {row["sent"] for row in found if row["timestamp"] == 1 << 62} == {None}
     assert any(row["sent"] for row in found)
+    written = night(TasksHere(), data, tmp_path / "out")
+    table = pq.read_table(tmp_path / "out", columns=["timestamp", "sent"])
+    assert written.rows == len(found)
+    assert {row["sent"] for row in table.to_pylist() if row["timestamp"] == 1 << 62} == {None}
+    oldest = {"oldest": 1 << 62, "queue": "q"}
+    assert table_rows(TableContent.OUTSTANDING, [oldest], RowsContext({}, {}, 0)).to_pylist()[0]["oldest"] is None
 
 
 def read_by_spark(data: Path) -> Iterator[Any]:

@@ -34,6 +34,7 @@ from pyspark.sql.datasource import (
 )
 
 from pagefmt.columns.column_tests import ColumnTest, header_tests
+from pagefmt.columns.partitions import PartitionedTable
 from pagefmt.columns.table import PageSource, TableQuery, page_batches
 from pagefmt.columns.table_body import TableBody
 from pagefmt.outstanding.state import load_state
@@ -176,6 +177,18 @@ def test_a_store_is_filtered_by_as_the_table_calls_it(tmp_path: Path) -> None:
     store.rename(os.fsdecode(os.fsencode(store.parent) + b"/st\xff"))
     every = rows_read(data)
     assert len(rows_read(data, EqualTo(("store",), every[0]["store"]))) == len(every) > 0
+
+
+def test_spark_reads_a_table_that_is_split_by_anything(spark: Any, tmp_path: Path) -> None:
+    """An empty value, none, and what stands for none in folders; of what is no ASCII as the manual says."""
+    schema = pa.schema({"id": pa.int64(), "address": pa.string()})
+    values = ["", "__HIVE_DEFAULT_PARTITION__", "a/b=%2F", "\u6f22\u00e9", "x" * 300, None]
+    parts = PartitionedTable(tmp_path, "parquet", schema, ("address",))
+    parts.write_batch(pa.record_batch([[*range(len(values))], values], schema=schema))
+    parts.close()
+    whole = json.loads((tmp_path / "_shortened.json").read_text("utf-8"))
+    read = spark.read.parquet(str(tmp_path)).selectExpr("id", "decode(encode(address, 'ISO-8859-1'), 'UTF-8') as text")
+    assert {row["id"]: whole.get(row["text"], row["text"]) for row in read.collect()} == dict(enumerate(values))
 
 
 def test_filters_and_tables_in_sql(spark: Any, tmp_path: Path) -> None:

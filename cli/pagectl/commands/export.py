@@ -438,7 +438,7 @@ def _mode_for(folder: Path, mode: Mode, *, incremental: bool = False) -> Mode:
     if not names:
         return Mode.APPEND
     if incremental and mode is not Mode.OVERWRITE:
-        if EXPORTED not in names:
+        if not any((folder / EXPORTED).glob("part-*.arrow")):
             raise CallError(
                 f"{folder}: does not know what was exported to it, so nothing can be added without repeating it; "
                 "give --mode overwrite, or another folder"

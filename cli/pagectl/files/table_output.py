@@ -122,8 +122,8 @@ class TableOutput:
             sync_files(partial)
         if parts.shortened:
             note(
-                f"{count_text(len(parts.shortened), 'value')} too long for the name of a folder, "
-                f"which ends with ~ and a sum: {SHORTENED} has the whole"
+                f"{count_text(len(parts.shortened), 'value')} too long for the name of a folder, or empty: "
+                f"the name ends with ~ and a sum, {SHORTENED} has the whole"
             )
         return count, parts.files
 
