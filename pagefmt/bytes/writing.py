@@ -372,7 +372,7 @@ def check_new_folder(target: Path, sources: Iterable[Path] = ()) -> None:
     if os.path.lexists(target) and (target.is_symlink() or not target.is_dir() or any(target.iterdir())):
         raise TargetRefused(f"{target}: exists already and is not an empty folder; name one that does not exist")
     for source in sources:
-        if target.absolute().is_relative_to(source.resolve()):
+        if target.resolve().is_relative_to(source.resolve()):
             raise TargetRefused(f"{target}: lies inside {source}; name a folder elsewhere")
 
 

@@ -33,7 +33,7 @@ from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.origins import PageOrigin
 from pagefmt.outstanding.schedules import BrokerStart
 from pagefmt.outstanding.state import PagingState, StoreState, load_place
-from pagefmt.pages.frames import PAYLOAD_DAMAGE, Damage
+from pagefmt.pages.frames import NO_BYTES, PAYLOAD_DAMAGE, Damage
 from pagefmt.pages.paging import PageFile, page_name
 from pagefmt.spark.exported import PageEntry
 from pagefmt.spark.groups import Piece
@@ -52,14 +52,14 @@ class Remark(NamedTuple):
 
 
 class LostRows(NamedTuple):
-    """What is damaged in a file, so that rows are missing, as ``_damaged.json`` says it."""
+    """What is damaged in a file, so that rows are missing, as ``_damaged.json`` says it. ``bytes`` None: not known."""
 
     broker: str
     store: str | None
     page: int | None
     file: str
     offset: int
-    bytes: int
+    bytes: int | None
     number: int | None
     kind: str
 
@@ -148,7 +148,7 @@ def _messages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Ro
             if isinstance(part, JournalPart):
                 yield from _journal_rows(found, part, table, spec)
             else:
-                yield LostRows(found.broker.name, None, None, part.why, 0, 0, None, f"{part.messages} messages")
+                yield LostRows(found.broker.name, None, None, part.why, 0, None, None, f"{part.messages} messages")
         return
     pages, known = list(found.pages(piece)), found.stores[piece.store]
     read = partial(_page_rows, found, known, found.context(spec, pages), table, spec)
@@ -208,12 +208,15 @@ def _journal_rows(found: BrokerAtHand, part: JournalPart, table: NamedTable, spe
 def lost_rows(broker: str, store: str, page: PageFile, found: TableDamage) -> LostRows:
     """What is damaged in a page."""
     damage = found.damage
-    return LostRows(
-        broker, store, page.number, page.name, damage.offset, found.missing, damage.number, _damage_kind(damage)
-    )  # fmt: skip
+    missing: int | None = found.missing
+    if damage.kind in NO_BYTES:
+        missing = page.size - damage.offset if page.size > damage.offset else None
+    return LostRows(broker, store, page.number, page.name, damage.offset, missing, damage.number, _damage_kind(damage))
 
 
 def _damage_kind(damage: Damage) -> str:
+    if damage.kind in NO_BYTES:
+        return str(damage.kind)
     return "undecodable" if damage.kind in PAYLOAD_DAMAGE else "frame"
 
 

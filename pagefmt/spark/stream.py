@@ -151,7 +151,7 @@ def _rows(pages: Sequence[StreamedPage], spec: TableSpec) -> Iterator[Rows]:
 
 def _deleted(page: StreamedPage) -> LostRows:
     file, part = page.file, page.part
-    return LostRows(page.broker, page.store, file.number, file.name, part.start, 0, part.number, DELETED)
+    return LostRows(page.broker, page.store, file.number, file.name, part.start, None, part.number, DELETED)
 
 
 def _numbers(last: Position, here: Iterable[int]) -> Iterable[int]:

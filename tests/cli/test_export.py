@@ -27,9 +27,13 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 import pyarrow.parquet as pq
 
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
+from pagefmt.columns.table import TableDamage
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
+from pagefmt.pages.frames import Damage, DamageKind
+from pagefmt.pages.paging import PageFile
 from pagefmt.spark.options import SourceOptions, TableSpec
+from pagefmt.spark.rows import lost_rows
 from pagefmt.spark.source import PageFiles
 from pagefmt.spark.table import PartFiles, TableTarget, Watched, WrittenTable, _put, surveys, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, foreign, put, table_at, undo
@@ -208,9 +212,34 @@ def test_a_page_that_goes_away_costs_itself_alone(spark_context: Any, tmp_path: 
     data, out = SOUND.copy(tmp_path), tmp_path / "out"
     page = sorted(data.rglob("*.page"))[3]
     written = write(spark_context, data, out, watched=partial(Doing, page.unlink))
-    assert [row["page"] for row in written.damaged] == [int(page.stem)]
+    assert [(row["page"], row["kind"]) for row in written.damaged] == [(int(page.stem), "gone")]
     numbers = set(pq.read_table(out).column("page").to_pylist())
     assert int(page.stem) not in numbers and len(numbers) > 3
+
+
+def test_bytes_that_nobody_could_read_are_not_none(tmp_path: Path) -> None:
+    """As many as the file had when it was listed, else not known; the kind says why they are not there."""
+    for kind, size, missing in (
+        (DamageKind.UNREADABLE, 100, 60),
+        (DamageKind.GONE, 100, 60),
+        (DamageKind.GONE, 0, None),
+    ):
+        found = TableDamage(Damage(kind, 40, 2, "why"), 0)
+        lost = lost_rows("b", "s", PageFile(3, tmp_path, "000000003.page", size), found)
+        assert (lost.bytes, lost.kind) == (missing, str(kind))
+
+
+@pytest.mark.parametrize("inside", ["paging", "paging/x", "journal/x"])
+def test_nothing_is_written_where_pages_are_read(inside: str, tmp_path: Path) -> None:
+    data = SOUND.copy(tmp_path)
+    (tmp_path / "link").symlink_to(data)
+    for place in (data / inside, tmp_path / "link" / inside):
+        for words in (("--to", place), ("--to", tmp_path / "out", "--report", place / "report.html")):
+            refused = call("export", data, *words)
+            assert refused.status == 2 and "which is only read" in refused.err, refused
+        refused = call("pages", "decode", data, "--to", place / "t", "--partition-by", "page")
+        assert refused.status == 2 and "lies inside" in refused.err, refused
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "link"]
 
 
 def export(data: Path, out: Path | str, *words: str, **env: str) -> Answer:

@@ -142,13 +142,17 @@ def command(
     and rows stay when pages are deleted; where nothing is new, Spark is not started. Damage that an earlier one found
     is told again, and the status is 1, as long as the page is as it was.
     """
+    from pagectl.files.destination import refuse_below
     from pagectl.terminal.streams import note
 
     fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
     spec = _spec(what, body, where, partition_by)
     folder = _folder(to)
+    places = [each.place for each in fleet]
+    refuse_below(folder, places)
     if report_to is not None:
+        refuse_below(report_to, places)
         inside = report_to.absolute().is_relative_to(folder.absolute())
         if inside or not report_to.absolute().parent.is_dir() or report_to.is_dir():
             raise CallError(f"--report {report_to}: name a file in a folder that is there, outside of the table")
@@ -489,7 +493,8 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
         whose = f"{each['broker']}: " if summary["brokers"] > 1 else ""
         _warn(
             f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
-            f"{each['bytes']} bytes are not in the table ({each['kind']})"
+            f"{'an unknown number of' if each['bytes'] is None else each['bytes']} bytes are not in the table "
+            f"({each['kind']})"
             f"{f', {_STANDING}' if each['standing'] else ''}; see: pagectl pages verify"
         )
     if summary["harmed"] and what is not TableContent.DAMAGE:

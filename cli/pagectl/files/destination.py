@@ -6,11 +6,13 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
+from pagefmt.bytes.far_paths import FarPath
 from pagefmt.bytes.writing import atomic_file, is_stream, owner
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.privacy import private_mode
@@ -82,11 +84,15 @@ def hidden_as(mode: int) -> Iterator[str]:
 def _refuse_inside(target: Path, place: DataLocation | None) -> None:
     if target.is_dir():
         raise CallError(f"{target}: a folder; name a file to write to")
-    if place is None:
-        return
-    folder = target.resolve().parent
-    for each in guarded(place):
-        if folder.is_relative_to(each.resolve()):
+    if place is not None:
+        refuse_below(target, [place])
+
+
+def refuse_below(target: Path, places: Iterable[DataLocation]) -> None:
+    """Raises ``CallError`` where a file or folder to write lies in a directory that is read."""
+    resolved = target.resolve()
+    for each in chain.from_iterable(map(guarded, places)):
+        if isinstance(each, FarPath) == isinstance(target, FarPath) and resolved.is_relative_to(each.resolve()):
             raise CallError(f"{target}: lies below {each}, which is only read; write somewhere else")
 
 
