@@ -15,7 +15,7 @@ from pagefmt.editions import NEWEST, Edition
 
 WORDS = st.lists(st.sampled_from(["a", "b", "", "*", "a*", "ab", "\n"]), min_size=1, max_size=4)
 MATCHES = st.builds(lambda words, end: ".".join(words).replace("\n", "") + end, WORDS, st.sampled_from(["", ".#", "#"]))
-ADDRESSES = st.lists(st.sampled_from(["a", "b", "", "ab", "c", "\n"]), min_size=1, max_size=6).map(".".join)
+ADDRESSES = st.lists(st.sampled_from(["a", "b", "", "ab", "c", "\n", "\r"]), min_size=1, max_size=6).map(".".join)
 EDITIONS = st.sampled_from([Edition.ARTEMIS_2_4, Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_56])
 DEFAULT = Wildcards()
 
@@ -60,3 +60,12 @@ def test_thousands_of_matches_of_many_wildcards_take_seconds() -> None:
     table = MatchTable.of([compile_match(match, DEFAULT, NEWEST) for match in matches], DEFAULT, NEWEST)
     for match in matches:
         assert [each.written for each in table.fitting(match.replace("*", "w"))] == [match]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize(("match", "fits"), [("#", 0), ("a.#", 0), ("a.*", 1), ("a.*.#", 1), ("*.#", 0)])
+def test_no_end_of_a_line_is_under_the_any_words_wildcard(match: str, fits: int, end: str) -> None:
+    """Brokers of 2.28 and 2.56 had no page for addresses that hold one, below a match of ``#`` that has all paged."""
+    for edition in (Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_56):
+        assert compile_match(match, DEFAULT, edition).fits(f"a.x{end}y") == fits
+    assert not compile_match("a.*.#", DEFAULT, NEWEST).fits(f"a.x.{end}")

@@ -31,6 +31,10 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
 # A repeat of a group that holds a repeat.
 _EXPONENTIAL = re.compile(r"[+*}]\)*\)[+*{]")
 
+# Java's dot: ends of lines fit neither it nor what `#` becomes
+_DOT = "[^\n\r\x85\u2028\u2029]"
+_LINE_END = re.compile(r"[\n\r\x85\u2028\u2029]")
+
 # so many matches that begin alike are held against an address one by one
 _MANY = 16
 
@@ -80,7 +84,7 @@ class Match(NamedTuple):
         """Whether an address fits the match."""
         if self.words:
             return self._fits_by_words(address.split(self.delimiter))
-        if self.start and "\n" not in address:
+        if self.start and not _LINE_END.search(address):
             return address == self.start[:-1] or (address.startswith(self.start) and len(address) > len(self.start))
         return _compiled(self.expression).fullmatch(address) is not None
 
@@ -89,7 +93,9 @@ class Match(NamedTuple):
         if len(given) < len(self.words) or (len(given) > len(self.words) and (not self.open_end or not more)):
             return False
         pairs = zip(given, self.words, strict=False)
-        return "\n" not in more and all(bool(word) if there is None else word == there for word, there in pairs)
+        return not _LINE_END.search(more) and all(
+            bool(word) if there is None else word == there for word, there in pairs
+        )
 
 
 def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match:
@@ -172,14 +178,14 @@ def is_plain(name: str, wildcards: Wildcards) -> bool:
 def _expression(name: str, wildcards: Wildcards, edition: Edition) -> str:
     any_words, delimiter = wildcards.any_words, wildcards.delimiter
     if name == any_words:
-        return ".*"
+        return f"{_DOT}*"
     text = name.replace(delimiter + any_words, any_words).replace(".", "\\.")
     if edition >= Edition.ARTEMIS_2_44 and "$" not in (delimiter, any_words, wildcards.single_word):
         text = text.replace("$", "\\$")
     if edition <= Edition.ARTEMIS_1_5:
-        return text.replace("*", "[^.]+").replace("#", ".*")
+        return text.replace("*", "[^.]+").replace("#", f"{_DOT}*")
     quoted = re.escape(delimiter)
-    return text.replace(wildcards.single_word, f"[^{quoted}]+").replace(any_words, f"({quoted}.+)*")
+    return text.replace(wildcards.single_word, f"[^{quoted}]+").replace(any_words, f"({quoted}{_DOT}+)*")
 
 
 def modified(address: str, wildcards: Wildcards, edition: Edition) -> str:
