@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import Path
+from struct import Struct
 from types import MappingProxyType
 from typing import Final
 
@@ -24,13 +25,16 @@ from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.pages.page import LARGEST_FILE, open_page
 from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PageFile, Store, StoreEntry, page_name, read_store
-from pagefmt.pages.record import Layout
+from pagefmt.pages.record import NO_TRANSACTION, Layout
 from pagefmt.pages.stubs import STUB_SIZE, stub
 from pagefmt.salvage.loose import PAGE_SIZE, FreeNumbers, LooseRecords, MessageIds
 from pagefmt.salvage.owners import PageIds, named_by, page_files, page_ids, specials, strays
 from pagefmt.salvage.segments import Hole, PageSegment, RebuiltPage, SegmentOutcome, rebuild
 
 _SECTOR: Final = 512
+_I64: Final = Struct(">q")
+_TX_AT: Final = 5
+"""In a record, behind mark and length."""
 _LARGEST_STEP: Final = 1 << 20
 _MOST_STUBS: Final = PAGE_SIZE // max(STUB_SIZE.values())
 _READABLE: Final = (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)
@@ -259,6 +263,7 @@ class _Rescue:
         self._like = like
         self._named = named
         self._told = again
+        self._committed = journal.page_transactions.keys() - journal.in_doubt_sends if journal is not None else set()
         self._ids = MessageIds()
         self._repeats = 0
 
@@ -294,7 +299,7 @@ class _Rescue:
         for segment in rebuilt.numbered:
             if segment.outcome in _READABLE and segment.queues:
                 if self._uncounted(segment, number):
-                    self._loose.add(segment.data, segment.message)
+                    self._loose.add(self._settled(segment.data), segment.message)
                     parts.append(stub(self._layout, segment.message))
                     continue
                 ids.append(segment.message)
@@ -343,13 +348,20 @@ class _Rescue:
         import numpy as np
 
         (ids, _, sound), number = page_ids(path), _number_in(path.name)
-        if not sound or self._ids.has(np.array(ids, np.int64)).any():
+        if not sound or self._ids.has(np.array(ids, np.int64)).any() or self._of_committed(path):
             self._loosen_all(self._rebuilt(path, name).segments, number, 0)
         elif ids:
             self._report.rescued += len(ids)
             self._repeats += self._acknowledged(path, number)
             self._have(ids)
             copy(path, self._folder, self._disk, self._new_page())
+
+    def _of_committed(self, path: Path) -> bool:
+        """Whether a sound page has records that are no more than others without their transaction."""
+        if not self._committed:
+            return False
+        with open_page(path) as page:
+            return any(route[3] in self._committed for route in page.routes())
 
     def _acknowledged(self, path: Path, number: int) -> int:
         if self._journal is None or not self.free(number):
@@ -371,7 +383,16 @@ class _Rescue:
         for segment in segments:
             if segment.outcome in _READABLE and segment.queues:
                 again, acked = (False, ()) if rule is None else self._again(segment, rule, page, first, had, given)
-                self._loose.add(segment.data, segment.message, again, acked)
+                self._loose.add(self._settled(segment.data), segment.message, again, acked)
+
+    def _settled(self, record: bytes | memoryview) -> bytes | memoryview:
+        """A record of a committed transaction as one of none. Queues that are given it again would count it off the
+        transaction again; when nothing is left of that, brokers take what others still wait for as rolled back."""
+        if not self._committed or _I64.unpack_from(record, _TX_AT)[0] not in self._committed:
+            return record
+        made = bytearray(record)
+        _I64.pack_into(made, _TX_AT, NO_TRANSACTION)
+        return bytes(made)
 
     def _again(
         self, segment: PageSegment, rule: PageRule, page: int, first: int, had: dict[int, int], given: Counter[int]

@@ -13,6 +13,7 @@ from page_damage import KINDS, damaged, spans
 from program import call, tree
 
 from pagefmt.directory.locate import within
+from pagefmt.journal.message_journal import load_messages
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.state import load_state
 from pagefmt.pages.page import Page, open_page
@@ -127,6 +128,34 @@ def test_put_aside_pages_give_what_was_never_read(tmp_path: Path) -> None:
     (new_page,) = told["new_pages"]  # type: ignore[misc]
     (store,) = (data / "paging").iterdir()
     assert [message for _, _, message in spans(store / str(new_page))] == [message for _, _, message in records[2:]]
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["damaged", "other name"])
+@pytest.mark.parametrize("name", ["tx", "tx-across-pages"])
+def test_what_moves_belongs_to_no_transaction_that_is_committed(name: str, whole: bool, tmp_path: Path) -> None:
+    """Delivered again, it would be counted off once more, and a broker takes the rest of the transaction as rolled
+    back. What is prepared, or was never committed, stays so."""
+    data = GoldenCase("2.56.0", name).copy(tmp_path)
+    journal = load_messages(data / "journal")
+    path = next(path for path in sorted(data.rglob("*.page")) if len(spans(path)) > 4)
+    before = transactions(path)
+    if whole:
+        path.rename(path.with_name("lost.page"))
+    else:
+        path.write_bytes(damaged(path.read_bytes(), spans(path), "bytes between", 1))
+    known = {each.name for each in path.parent.glob("*.page")}
+    salvaged(data, tmp_path / "out")
+    moved = [each for each in (tmp_path / "out").rglob("*.page") if each.name not in known]
+    after = {message: tx for each in moved for message, tx in transactions(each).items()}
+    committed = journal.page_transactions.keys() - journal.in_doubt_sends
+    assert len(after) > 2 and committed & set(before.values())
+    assert after == {message: -1 if before[message] in committed else before[message] for message in after}
+
+
+def transactions(path: Path) -> dict[int, int]:
+    """By message."""
+    with open_page(path) as page:
+        return {route[5]: route[3] for route in page.routes()}
 
 
 def pages_of(store: Path) -> dict[str, bytes]:
