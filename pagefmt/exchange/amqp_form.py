@@ -23,7 +23,7 @@ from pagefmt.messages.amqp_sections import (
 )
 from pagefmt.messages.amqp_values import encode_amqp_value
 from pagefmt.messages.bodies import map_of, stream_of, text_of
-from pagefmt.messages.values import NULL, TypedValue, ValueKind
+from pagefmt.messages.values import NULL, TypedValue, ValueKind, java_long, long
 
 U32: Final = 0xFFFFFFFF
 DEFAULT_PRIORITY: Final = 4
@@ -172,9 +172,9 @@ def _times(made: _Making, form: CoreForm, now: int) -> int | None:
     """The time to live of the header."""
     if form.timestamp:
         made.fields["creation_time"] = TypedValue(ValueKind.TIMESTAMP, form.timestamp)
-    scheduled = form.properties.get("_AMQ_SCHED_DELIVERY")
-    if scheduled is not None and isinstance(scheduled.value, int) and scheduled.value > 0:
-        made.annotations["x-opt-delivery-time"] = TypedValue(ValueKind.LONG, scheduled.value)
+    scheduled = java_long(form.properties.get("_AMQ_SCHED_DELIVERY", NULL))
+    if scheduled is not None and scheduled > 0:
+        made.annotations["x-opt-delivery-time"] = long(scheduled)
     if not form.expiration:
         return None
     made.fields["absolute_expiry_time"] = TypedValue(ValueKind.TIMESTAMP, form.expiration)

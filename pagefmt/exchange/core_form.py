@@ -18,7 +18,7 @@ from pagefmt.messages.amqp_text import uuid_text
 from pagefmt.messages.bodies import write_nullable
 from pagefmt.messages.core_message import CoreMessageBase
 from pagefmt.messages.properties import CODES, encode_value, properties_bytes
-from pagefmt.messages.values import Property, TypedValue, ValueKind
+from pagefmt.messages.values import Property, TypedValue, ValueKind, java_long, long
 
 DEFAULT, OBJECT, TEXT, BYTES, MAP, STREAM = 0, 2, 3, 4, 5, 6
 _OBJECT_TYPE: Final = "application/x-java-serialized-object"
@@ -134,12 +134,13 @@ def _header(made: CoreForm, sections: AmqpSections) -> None:
 
 def _annotations(made: CoreForm, sections: AmqpSections) -> None:
     for name, value in _entries(sections.message_annotations):
-        if name == "x-opt-delivery-time" and isinstance(value.value, int):
-            made.put("_AMQ_SCHED_DELIVERY", TypedValue(ValueKind.LONG, int(value.value)))
+        number = java_long(value)
+        if name == "x-opt-delivery-time" and number is not None:
+            made.put("_AMQ_SCHED_DELIVERY", long(number))
         elif name == "x-opt-delivery-delay":
             made.lost.append("x-opt-delivery-delay: starts anew when the message is sent")
-        elif name == "x-opt-ingress-time" and isinstance(value.value, int):
-            made.put("_AMQ_INGRESS_TIMESTAMP", TypedValue(ValueKind.LONG, int(value.value)))
+        elif name == "x-opt-ingress-time" and number is not None:
+            made.put("_AMQ_INGRESS_TIMESTAMP", long(number))
         made.put(f"JMS_AMQP_MA_{name}", value)
 
 

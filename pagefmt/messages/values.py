@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from math import isnan
 from typing import Any, Final, NamedTuple
 
 
@@ -46,6 +47,9 @@ INTEGRAL: Final = frozenset(
 """Kinds whose value is an ``int`` (or a ``bool``)."""
 
 
+_HALF: Final = 1 << 63
+
+
 class TypedValue(NamedTuple):
     """``value`` by kind: None, bool, int (numbers, char, timestamp), float, str, bytes, and tuples.
 
@@ -56,6 +60,19 @@ class TypedValue(NamedTuple):
     kind: ValueKind
     value: Any
     wire: int = 0
+
+
+def java_long(value: TypedValue) -> int | None:
+    """A number of any type where brokers ask for a long, as Java narrows it; None: it is no number.
+
+    Proton does not decode decimals: they count as 0.
+    """
+    kind, found = value.kind, value.value
+    if kind in INTEGRAL and kind not in (ValueKind.BOOLEAN, ValueKind.CHAR, ValueKind.TIMESTAMP):
+        return (int(found) + _HALF) % (2 * _HALF) - _HALF
+    if kind in (ValueKind.FLOAT, ValueKind.DOUBLE):
+        return 0 if isnan(found) else min(int(max(-_HALF, min(found, _HALF))), _HALF - 1)
+    return 0 if kind in (ValueKind.DECIMAL32, ValueKind.DECIMAL64, ValueKind.DECIMAL128) else None
 
 
 class Property(NamedTuple):

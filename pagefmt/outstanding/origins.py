@@ -15,7 +15,7 @@ from pagefmt.directory.bindings import QueueBinding
 from pagefmt.messages.amqp_message import AmqpMessageBase
 from pagefmt.messages.large import LargeMessages
 from pagefmt.messages.persisted import Message
-from pagefmt.messages.values import INTEGRAL, ValueKind
+from pagefmt.messages.values import ValueKind, java_long
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import ACK_STATES
 from pagefmt.outstanding.acked_columns import named_queues
@@ -27,6 +27,8 @@ AT_SOME_TIME: Final = -1
 """In the place of a time: so long after a broker reads it."""
 REPLACED: Final = -2
 """In the place of a time: never, for a later message takes its place (last value, ring)."""
+_LONGEST_DELAY: Final = (1 << 63) - (1 << 42)
+"""From here on the sum with the time of day (ms) is beyond a long: long ago."""
 
 
 class Where(StrEnum):
@@ -214,12 +216,12 @@ def scheduled_time(message: Message) -> int:
             section = message.scanned().message_annotations
             pairs = section.value if section is not None and section.kind is ValueKind.MAP else ()
             known = {str(key.value): value for key, value in pairs}
-            time, delay = known.get(_TIME), known.get(_DELAY)
+            time, delay = (java_long(known[name]) if name in known else None for name in (_TIME, _DELAY))
             if time is not None:
-                return int(time.value) if time.kind in INTEGRAL else 0
-            return AT_SOME_TIME if delay is not None and delay.kind in INTEGRAL and int(delay.value) > 0 else 0
+                return max(time, 0)
+            return AT_SOME_TIME if delay is not None and 0 < delay < _LONGEST_DELAY else 0
         properties = message.properties()
     except Undecodable:
         return 0
-    found = (properties[name] for name in SCHEDULES if name in properties)
-    return next((int(each.value) for each in found if each.kind is ValueKind.LONG), 0)
+    found = (java_long(properties[name]) for name in SCHEDULES if name in properties)
+    return max(next((time for time in found if time is not None), 0), 0)

@@ -7,6 +7,7 @@ Left out of the comparison, each for its reason:
   ``persister`` of a large message.
 * Neither harness decodes large bodies; this reader does. The newer one leaves an empty map body out; here it is ``[]``.
 * Decimals: the harness prints a Java hash code in their place.
+* It stops at a described value whose descriptor is a string.
 * 2.10.1 rewrites a non-durable AMQP message as a durable one while it reads it; here stands what is on the disk.
 """
 
