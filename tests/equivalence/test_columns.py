@@ -26,7 +26,7 @@ def pages(case: GoldenCase) -> list[Path]:
 
 # These hold many odd records. In all others the reference decoder is asked for one record in twenty at most: else the
 # fast decoder would not be fast.
-ODD = ("amqp-sections", "large-amqp", "large-compressed", "mixed-protocols")
+ODD = ("amqp-odd", "amqp-sections", "large-amqp", "large-compressed", "mixed-protocols", "schedule-kinds")
 
 
 # with those of 1.5.6 and 2.17.0 they have every form of a record

@@ -15,7 +15,7 @@ from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, s
 from pagefmt.selector import parse
 
 # These hold many odd forms. In all others nine lines of ten are made without the reference decoder.
-ODD = ("amqp-sections", "large", "large-amqp", "large-compressed", "large-core")
+ODD = ("amqp-odd", "amqp-sections", "large", "large-amqp", "large-compressed", "large-core")
 
 
 @pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
