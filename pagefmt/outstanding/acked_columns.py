@@ -14,7 +14,7 @@ import numpy as np
 
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import CODE, Codes
-from pagefmt.pages.gather import Ints, Mask
+from pagefmt.pages.gather import Ints, Mask, distinct
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,13 +41,8 @@ def flat(queues: pa.ListArray) -> tuple[Ints, Ints]:
 
 def named_queues(rule: PageRule, number: Ints, tx: Ints, at: Ints, queue: Ints) -> NamedQueues:
     """Of records with these numbers and transactions; ``at`` and ``queue``: what they name, as ``flat``."""
-    row = np.repeat(np.arange(len(number)), np.diff(at))
-    done, held = np.zeros(len(queue), bool), np.zeros(len(queue), bool)
-    for each, here in _by_queue(queue):
-        if rule.marked(each):
-            complete, acked, in_doubt = rule.numbers(each)
-            done[here] = True if complete else _among(number[row[here]], acked)
-            held[here] = _among(number[row[here]], in_doubt)
+    row = _owners(at)
+    done, held = _marked(rule, number, row, queue)
     transactions, which = np.unique(tx, return_inverse=True)
     unsent = [CODE[rule.unsent(each) or AckState.OUTSTANDING] for each in transactions.tolist()]
     codes = np.array(unsent, np.int8)[which][row] if len(row) else np.zeros(0, np.int8)
@@ -56,6 +51,30 @@ def named_queues(rule: PageRule, number: Ints, tx: Ints, at: Ints, queue: Ints) 
     if rule.queues is not None:
         codes[~np.isin(queue, list(rule.queues))] = CODE[AckState.NO_QUEUE]
     return NamedQueues(row, queue, codes, done)
+
+
+def _owners(at: Ints) -> Ints:
+    return np.repeat(np.arange(len(at) - 1), np.diff(at))
+
+
+def _marked(rule: PageRule, number: Ints, row: Ints, queue: Ints) -> tuple[Mask, Mask]:
+    """Which of them are acknowledged, and which in a prepared transaction."""
+    done, held = np.zeros(len(queue), bool), np.zeros(len(queue), bool)
+    marked = {each for each in distinct(queue).tolist() if rule.marked(each)}
+    for each, here in _by_queue(queue) if marked else ():
+        if each in marked:
+            complete, acked, in_doubt = rule.numbers(each)
+            done[here] = True if complete else _among(number[row[here]], acked)
+            held[here] = _among(number[row[here]], in_doubt)
+    return done, held
+
+
+def acked_by(rule: PageRule, number: Ints, queues: pa.ListArray) -> pa.ListArray:
+    """Of ``acked_columns`` the first alone."""
+    at, queue = flat(queues)
+    row = _owners(at)
+    done, _ = _marked(rule, number, row, queue)
+    return _distinct_rising(row, queue, done, len(number))
 
 
 def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> tuple[pa.ListArray, pa.ListArray]:

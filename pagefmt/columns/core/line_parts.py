@@ -16,7 +16,7 @@ from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.core.batch import Batch
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.acked_columns import acked_columns, flat
+from pagefmt.outstanding.acked_columns import acked_by, flat
 from pagefmt.outstanding.origins import JournalPlaces, MessageOrigin, QueueEntry
 from pagefmt.pages.gather import Ints, PageBytes
 from pagefmt.pages.scan import PageFrames
@@ -75,7 +75,7 @@ def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: 
     """The queues that acknowledged, where the journal is known; where the messages lie, if that is asked."""
     parts: list[Part] = []
     if source.rule is not None:
-        done, _ = acked_columns(source.rule, number, tx, queues)
+        done = acked_by(source.rule, number, queues)
         parts += [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
     if source.origin is not None:
         files, which = source.origin.files(number)
