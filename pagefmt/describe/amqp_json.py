@@ -22,7 +22,7 @@ def amqp_json(message: AmqpMessage | AmqpLargeMessage, *, bodies: bool = True) -
         "message_format": message.message_format,
         "encoded_size": None if encoded is None else len(encoded),
         "encoded_sha256": None if encoded is None else hashlib.sha256(encoded).hexdigest(),
-        "header": _header_json(sections.header),
+        "header": header_json(sections.header),
         "delivery_annotations": annotations_json(sections.delivery_annotations),
         "message_annotations": annotations_json(sections.message_annotations),
         "properties": _properties_json(sections),
@@ -33,7 +33,8 @@ def amqp_json(message: AmqpMessage | AmqpLargeMessage, *, bodies: bool = True) -
     }
 
 
-def _header_json(header: AmqpHeader | None) -> Json | None:
+def header_json(header: AmqpHeader | None) -> Json | None:
+    """The fields of the header section by name."""
     if header is None:
         return None
     return {

@@ -4,56 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.columns.amqp import values, walk
 from pagefmt.columns.amqp.amqp_columns import body_texts
 from pagefmt.columns.amqp.line_sections import (
+    HeaderParts,
     OptionalCells,
     body_list,
     field_of,
     fields_object,
-    header_object,
+    header_parts,
     map_parts,
 )
 from pagefmt.columns.amqp.line_values import decoded
 from pagefmt.columns.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp.structure import Structure, ValueColumn, structure
-from pagefmt.columns.arrays.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
+from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, either, laid_out, where_present
 from pagefmt.columns.arrays.json_text import Quote, java_text, utf8_texts
-from pagefmt.columns.arrays.strings import distinct
+from pagefmt.columns.arrays.strings import distinct, few
 from pagefmt.columns.core.batch import Batch, queue_lists
 from pagefmt.columns.core.body_lines import raw_forms
 from pagefmt.columns.core.line_parts import LineSource, coded, digests, frame_parts, state_parts
 from pagefmt.columns.core.property_lines import property_lines
 from pagefmt.describe.amqp_json import ADDRESS
 from pagefmt.describe.message_json import BodyForm
+from pagefmt.describe.values_json import property_map_json
 from pagefmt.editions import Edition
-from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY
+from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY, decode_extra
 from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.messages.amqp_text import identifier_text
 from pagefmt.messages.persisters import AMQP_V1, AMQP_V3
+from pagefmt.messages.values import last_wins
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.scan import PageFrames
 
 _MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
 _EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
 _CREATED: Final = PROPERTY_FIELDS.index("creation_time")
-_HEADER_KINDS: Final = (values.BOOLEANS, values.UBYTES, values.UINTS, values.BOOLEANS, values.UINTS)
 _NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['
 
 
 @dataclass(frozen=True, slots=True)
 class _AmqpRecords:
-    """The structure of the records. ``header``: number and presence of each field, ``fields``: positions."""
+    """The structure of the records. ``fields``: positions of the properties."""
 
     parts: AmqpParts
     queues: pa.ListArray
     built: Structure
-    header: list[tuple[Ints, Mask]]
+    header: HeaderParts
     fields: list[ValueColumn]
     created: Ints
     expires: Ints
@@ -61,7 +65,7 @@ class _AmqpRecords:
 
 def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: Pool) -> list[Part]:
     """The parts of each line; none where some records are irregular (``batch.regular`` marks them)."""
-    found = _read(batch)
+    found = _read(batch, pool, source.quote)
     if found is None:
         return []
     page, parts, regular, quote = batch.page, found.parts, batch.regular, source.quote
@@ -71,8 +75,7 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     body = body_list(built, pool, quote, shown=source.wanted.shows_values)
     body_forms = _body_forms(built, parts, source, pool)
     facts = _facts(page, found, fields[_MESSAGE_ID], source, pool)
-    has_extra = parts.extra_end > parts.extra_at
-    extra = property_lines(page, parts.extra_at, parts.extra_end, has_extra, regular, pool, quote)
+    extra = _extra_lists(page, parts, regular, pool, quote)
     if extra is None or not regular.all():
         return []
     tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
@@ -87,14 +90,14 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         pool.constant(',"amqp":{"message_format":'), pool.numbers(parts.format),
         pool.constant(',"encoded_size":'), pool.numbers(parts.encoded_size),
         pool.constant(',"encoded_sha256":"'), digests(page, parts.encoded_at, parts.encoded_size, pool),
-        pool.constant('","header":'), header_object(built, found.header, pool),
+        pool.constant('","header":'), found.header.section,
         pool.constant(',"delivery_annotations":'), maps[walk.DELIVERY].section,
         pool.constant(',"message_annotations":'), maps[walk.ANNOTATIONS].section,
         pool.constant(',"properties":'), fields_object(built, fields, pool),
         pool.constant(',"application_properties":'), maps[walk.APPLICATION].section,
         pool.constant(',"footer":'), maps[walk.FOOTER].section,
         pool.constant(',"body":['), body,
-        pool.constant('],"extra_properties":'), _extra(parts, extra.inside, address, pool), pool.constant("}}\n"),
+        pool.constant('],"extra_properties":'), _extra(parts, extra, address, pool), pool.constant("}}\n"),
     ]  # fmt: skip
 
 
@@ -111,18 +114,15 @@ def _body_forms(built: Structure, parts: AmqpParts, source: LineSource, pool: Po
     return [*out, *raw_forms(built.page, parts.encoded_at, parts.encoded_size, source, pool)]
 
 
-def _read(batch: Batch) -> _AmqpRecords | None:
+def _read(batch: Batch, pool: Pool, quote: Quote) -> _AmqpRecords | None:
     page, regular = batch.page, batch.regular
     parts = amqp_parts(page, batch.payload, batch.length)
     regular &= parts.regular & parts.has_address
     parts.regular = regular
     built = structure(page, parts)
     regular &= built.body_kinds() <= 1
-    header = [built.field(walk.HEADER, n) for n in range(len(_HEADER_KINDS))]
+    header = header_parts(built, pool, quote)
     fields = [built.field(walk.PROPS, n) for n in range(len(PROPERTY_FIELDS))]
-    numbers = [
-        values.integers(page, value, regular, kinds=kinds) for value, kinds in zip(header, _HEADER_KINDS, strict=True)
-    ]
     created, expires = (
         values.integers(page, fields[n], regular, kinds=values.TIMESTAMPS)[0] for n in (_CREATED, _EXPIRES)
     )
@@ -130,7 +130,7 @@ def _read(batch: Batch) -> _AmqpRecords | None:
     has_extra = parts.extra_end > parts.extra_at
     # a block that is there but says "no properties" is not the same as none
     regular &= ~has_extra | (page.byte(parts.extra_at) != 0)
-    found = _AmqpRecords(parts, queues, built, numbers, fields, created, expires)
+    found = _AmqpRecords(parts, queues, built, header, fields, created, expires)
     return found if regular.all() else None
 
 
@@ -138,14 +138,14 @@ def _facts(
     page: PageBytes, found: _AmqpRecords, message_id: OptionalCells | None, source: LineSource, pool: Pool
 ) -> list[Part]:
     """What a reader says on arrival; in some editions before it has looked into the sections (``message_json``)."""
-    (durable, _), (priority, has_priority) = found.header[0], found.header[1]
-    shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
+    header = found.header
+    shown = np.where(header.has_priority, np.minimum(header.priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
     blind = source.wanted.edition is Edition.ARTEMIS_2_28
     stored = found.parts.persister == AMQP_V3
     expiration = np.where(stored, found.parts.expiration, np.maximum(found.expires, 0))
     true = source.wanted.edition is not Edition.ARTEMIS_2_17
     return [
-        pool.constant(',"durable":'), pool.constant("true") if true else pool.flags(durable != 0),
+        pool.constant(',"durable":'), pool.constant("true") if true else pool.flags(header.durable != 0),
         pool.constant(',"priority":'), pool.constant(str(DEFAULT_PRIORITY)) if blind else pool.numbers(shown),
         pool.constant(',"timestamp":'), pool.constant("0") if blind else pool.numbers(found.created),
         pool.constant(',"expiration":'), pool.numbers(expiration),
@@ -182,6 +182,29 @@ def _identifier_texts(page: PageBytes, at: Ints, quote: Quote) -> Iterator[str]:
 def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> Cell:
     raw = distinct(page, parts.address_at, parts.address_size)
     return coded(pool, raw, lambda value: quote(java_text(value)))
+
+
+def _extra_lists(page: PageBytes, parts: AmqpParts, regular: Mask, pool: Pool, quote: Quote) -> Part | None:
+    """The inside of the lists of the broker's own properties, which are mostly the same in all messages."""
+    at, end = parts.extra_at, parts.extra_end
+    same = few(page, at, end - at)
+    if same is None:
+        found = property_lines(page, at, end, end > at, regular, pool, quote)
+        return None if found is None else found.inside
+    texts = [_extra_text(block, quote) for block in same[0]]
+    regular &= np.array([text is not None for text in texts])[same[1]]
+    codes: Codes = np.array([pool.constant(text or "") for text in texts], np.int32)[same[1]]
+    return codes
+
+
+@lru_cache(1024)
+def _extra_text(block: bytes, quote: Quote) -> str | None:
+    """By the reference decoder; None where it does not decode."""
+    try:
+        entries = decode_extra(ByteReader(len(block).to_bytes(4, "big") + block)).entries
+    except Undecodable:
+        return None
+    return "" if entries is None else quote(property_map_json(last_wins(entries)))[1:-1]
 
 
 def _extra(parts: AmqpParts, entries: Part, address: Cell, pool: Pool) -> Part:

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.columns.amqp import values, walk
-from pagefmt.columns.amqp.line_values import ValueCells, decoded, given_head, type_head, undecodable, value_cells
+from pagefmt.columns.amqp.line_values import (
+    GIVEN_AS_IS,
+    ValueCells,
+    decoded,
+    given_head,
+    type_head,
+    undecodable,
+    value_cells,
+)
 from pagefmt.columns.amqp.maps import known_keys
-from pagefmt.columns.amqp.structure import Structure, ValueColumn
+from pagefmt.columns.amqp.structure import RepeatedSection, Structure, ValueColumn
 from pagefmt.columns.amqp.walk import ABSENT
 from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, either, laid_out, listed, where_present
 from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.core.line_parts import digests
 from pagefmt.columns.core.properties import repeated_keys
 from pagefmt.columns.core.property_lines import NamedCells, by_name, named_cells, ordered, prefixes
-from pagefmt.describe.values_json import plain_value
-from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
+from pagefmt.describe.amqp_json import header_json
+from pagefmt.describe.values_json import annotations_json, plain_value
+from pagefmt.messages.amqp_sections import HEADER, PROPERTY_FIELDS, AmqpSections, decode_sections
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
 
 @dataclass(frozen=True, slots=True)
 class MapParts:
-    """``section``: a list of named values, or null; ``given``: the inside of the list, as the broker hands it out."""
+    """``section``: a list of named values, or null; ``given``: the inside of the list, as the broker hands it out, of
+    application properties alone."""
 
     section: Part
     given: Part
@@ -32,12 +46,12 @@ class MapParts:
 
 def map_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
     """A map section of all messages, sorted by name; what does not fit clears ``found.regular``."""
+    if found.section(kind).code == ABSENT:
+        return MapParts(pool.constant("null"), pool.constant(""))
     entries = found.entries(kind)
     keys = None if entries is None else known_keys(entries[0::2])
     if entries is None or keys is None:
-        return _flat_parts(found, kind, pool, quote)
-    if found.section(kind).code == ABSENT:
-        return MapParts(pool.constant("null"), Even(()))
+        return _joined_lists(found, kind, pool, quote)
     columns = [value_cells(found.page, value, 2, pool, quote) for value in entries[1::2]]
     for each in columns:
         _irregular(found.regular, kind, each)
@@ -53,12 +67,49 @@ def _irregular(regular: Mask, kind: int, cells: ValueCells, owners: Ints | None 
         regular[wrong if owners is None else owners[wrong]] = False
 
 
-def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
-    """All entries of all messages as one column."""
-    page, regular, pairs = found.page, found.regular, found.pairs(kind)
-    present = pairs.present
+def _joined_lists(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
+    """The list of each message joined by itself, to stand in its line as one piece."""
+    present = found.section(kind).at != ABSENT
     if not present.any():
-        return MapParts(pool.constant("null"), Even(()))
+        return MapParts(pool.constant("null"), pool.constant(""))
+    if kind != walk.APPLICATION and (repeated := found.repeated(kind)) is not None:
+        texts = [_map_text(kind, raw, quote) for raw in repeated.different]
+        return MapParts(_repeated_texts(found, repeated, texts, pool), pool.constant(""))
+    opened = either(present, pool.constant("["), pool.constant("null"))
+    closed = either(present, pool.constant("]"), pool.constant(""))
+    section, given = (pool.add(texts) for texts in _map_texts(found, kind, quote))
+    return MapParts(Even((opened, section, closed)), given)
+
+
+def _repeated_texts(found: Structure, repeated: RepeatedSection, texts: list[str | None], pool: Pool) -> Codes:
+    """``texts``: of the different sections, None where one does not decode: ``found.regular`` is cleared there."""
+    wrong = repeated.spread([text is None for text in texts], np.zeros(len(found.regular), bool))
+    found.regular[wrong] = False
+    absent = np.full(len(found.regular), pool.constant("null"), np.int32)
+    return repeated.spread([pool.constant(text or "") for text in texts], absent)
+
+
+@lru_cache(1024)
+def _sections(kind: int, raw: bytes) -> AmqpSections | None:
+    """A section by the reference decoder; None where it does not decode."""
+    try:
+        return decode_sections(ByteReader(b"\0\x53" + bytes([HEADER + kind]) + raw))
+    except Undecodable:
+        return None
+
+
+@lru_cache(1024)
+def _map_text(kind: int, raw: bytes, quote: Quote) -> str | None:
+    found = _sections(kind, raw)
+    if found is None:
+        return None
+    maps = (found.delivery_annotations, found.message_annotations, found.application_properties, found.footer)
+    return quote(annotations_json(maps[walk.MAPS.index(kind)]))
+
+
+def _map_texts(found: Structure, kind: int, quote: Quote) -> tuple[pa.BinaryArray, pa.BinaryArray]:
+    """The inside of each message's list, as it stands there, and as the broker hands it out."""
+    page, regular, pairs = found.page, found.regular, found.pairs(kind)
     names = values.raw_keys(page, pairs, regular)
     regular &= ~repeated_keys(pairs.offsets, names)
     which: Ints = np.asarray(names.indices).astype(np.int64)
@@ -71,16 +122,19 @@ def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapPar
             wrong.append(n)
     if wrong:
         regular[pairs.owners()[np.isin(which, wrong)]] = False
+    pool = Pool()
     cells = value_cells(page, ValueColumn(pairs.value_at), 2, pool, quote)
     _irregular(regular, kind, cells, pairs.owners())
     order = by_name(pairs.offsets, which, known)
-    section, given = (
-        listed(pool, pairs.offsets, ordered([prefixes(which, known, cells.code, head, pool, quote),
-                                             cells.content, cells.close], order))
-        for head in (type_head, given_head)
-    )  # fmt: skip
-    inner = laid_out(len(present), [pool.constant("["), section, pool.constant("]")])
-    return MapParts(where_present(pool, present, inner, pool.constant("null")), given)
+
+    def texts(head: Callable[[int], str]) -> pa.BinaryArray:
+        prefix = prefixes(which, known, cells.code, head, pool, quote)
+        parts = ordered([prefix, cells.content, cells.close], order)
+        return pool.joined(len(regular), [listed(pool, pairs.offsets, parts)])
+
+    section = texts(type_head)
+    same = kind != walk.APPLICATION or bool(np.all(GIVEN_AS_IS[cells.code]))
+    return section, section if same else texts(given_head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +196,42 @@ def _or_null(section: ValueColumn, inner: list[Part], pool: Pool) -> Part:
 
 _HEADER: Final = ("durable", "priority", "ttl", "first_acquirer", "delivery_count")
 _FLAGS: Final = ("durable", "first_acquirer")
+_HEADER_KINDS: Final = (values.BOOLEANS, values.UBYTES, values.UINTS, values.BOOLEANS, values.UINTS)
 
 
-def header_object(found: Structure, fields: list[tuple[Ints, Mask]], pool: Pool) -> Part:
-    """The header section as an object, or null. ``fields``: number and presence of each field."""
+@dataclass(frozen=True, slots=True)
+class HeaderParts:
+    """``section``: an object, or null. The others: of all messages, 0 where they are missing."""
+
+    section: Part
+    durable: Ints
+    priority: Ints
+    has_priority: Mask
+
+
+def header_parts(found: Structure, pool: Pool, quote: Quote) -> HeaderParts:
+    """The header section; what does not fit clears ``found.regular``."""
+    repeated = None if found.only else found.repeated(walk.HEADER)
+    if repeated is None:
+        return _header(found, pool)
+    n = len(found.regular)
+    found_alone = [_sections(walk.HEADER, raw) for raw in repeated.different]
+    headers = [None if each is None else each.header for each in found_alone]
+    texts = [None if header is None else quote(header_json(header)) for header in headers]
+    priorities = [None if header is None else header.priority for header in headers]
+    return HeaderParts(
+        _repeated_texts(found, repeated, texts, pool),
+        repeated.spread((header is not None and bool(header.durable) for header in headers), np.zeros(n, np.int64)),
+        repeated.spread((each or 0 for each in priorities), np.zeros(n, np.int64)),
+        repeated.spread((each is not None for each in priorities), np.zeros(n, bool)),
+    )
+
+
+def _header(found: Structure, pool: Pool) -> HeaderParts:
+    fields = [
+        values.integers(found.page, found.field(walk.HEADER, n), found.regular, kinds=kinds)
+        for n, kinds in enumerate(_HEADER_KINDS)
+    ]
     parts: list[Part] = []
     for name, (number, valid) in zip(_HEADER, fields, strict=True):
         parts.append(pool.constant(f'{"," if parts else "{"}"{name}":'))
@@ -154,7 +240,9 @@ def header_object(found: Structure, fields: list[tuple[Ints, Mask]], pool: Pool)
             continue
         texts = pool.flags(number != 0) if name in _FLAGS else pool.numbers(number)
         parts.append(either(valid, texts, pool.constant("null")))
-    return _or_null(found.section(walk.HEADER), [*parts, pool.constant("}")], pool)
+    section = _or_null(found.section(walk.HEADER), [*parts, pool.constant("}")], pool)
+    (durable, _), (priority, has_priority), *_ = fields
+    return HeaderParts(section, durable, priority, has_priority)
 
 
 def body_list(found: Structure, pool: Pool, quote: Quote, *, shown: bool) -> Even:

@@ -7,6 +7,7 @@ one by the reference decoder.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -72,6 +73,10 @@ def given_head(code: int) -> str:
 def _head(code: int, names: tuple[str, ...]) -> str:
     quoted = IS_TEXT[code] or IS_BINARY[code]
     return "" if TYPE_OF[code] == UNKNOWN else f'"type":"{names[TYPE_OF[code]]}","value":{chr(34) * bool(quoted)}'
+
+
+GIVEN_AS_IS: Final = np.array([type_head(code) == given_head(code) for code in range(256)])
+"""By constructor: the two heads are the same."""
 
 
 def value_cells(page: PageBytes, value: ValueColumn, depth: int, pool: Pool, quote: Quote) -> ValueCells:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from pagefmt.columns.amqp import walk
 from pagefmt.columns.amqp.outline import WHOLE_SECTION
 from pagefmt.columns.amqp.parts import AmqpParts
 from pagefmt.columns.amqp.plan import MIXED, Plan, PlanMatch, SampleMessages, followed
 from pagefmt.columns.amqp.walk import ABSENT, NULL, Pairs
+from pagefmt.columns.arrays.strings import few
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
 _SPREAD: Final = np.arange(8) * 0.6180339887 % 1
@@ -22,6 +25,7 @@ _WORTH_IT: Final = 16
 """A plan that fits fewer than one message in so many is not used, and ends the search."""
 _LONGEST_WAIT: Final = 4
 """Chunks, as a power of two."""
+Value = TypeVar("Value", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,20 @@ class ValueColumn:
     code: int = MIXED
     content: tuple[Ints, Ints] | None = None
     same: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedSection:
+    """A section that few of the messages ``rows`` have another one of: ``which`` of the ``different`` ones each has."""
+
+    rows: Ints
+    which: Ints
+    different: list[bytes]
+
+    def spread(self, values: Iterable[bool | int], absent: npt.NDArray[Value]) -> npt.NDArray[Value]:
+        """A value of each different section as one of each message; ``absent``: of those without it."""
+        absent[self.rows] = np.fromiter(values, absent.dtype, len(self.different))[self.which]
+        return absent
 
 
 @dataclass(slots=True)
@@ -118,6 +136,15 @@ class Structure:
         order = np.argsort(rows, kind="stable")
         values = [[_at_place(plan, kind, n) for plan in having] for n in range(count)]
         return rows[order], [_joined(each, order) for each in values]
+
+    def repeated(self, kind: int) -> RepeatedSection | None:
+        """A list or map that is worth to be read once for many messages; None where many differ in it."""
+        at = self.section(kind).at
+        rows = np.flatnonzero(at != ABSENT)
+        at = at[rows]
+        _, start, size = walk.widths(self.page, at)
+        found = few(self.page, at, start + size - at) if len(rows) else None
+        return None if found is None else RepeatedSection(rows, found[1], found[0])
 
     def pairs(self, kind: int) -> Pairs:
         """The entries of a map, flat."""

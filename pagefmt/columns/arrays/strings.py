@@ -114,6 +114,26 @@ def only_one(page: PageBytes, start: Ints, length: Ints) -> bytes | None:
     return page.u8[first : first + int(length[0])].tobytes()
 
 
+_SAMPLE = 64
+"""So many values have one that differs at most, where each different one is worth to be worked out by itself."""
+_LONGEST_KNOWN = 1024
+"""Bytes. Longer values are not worth to be kept for the next time."""
+
+
+def few(page: PageBytes, start: Ints, length: Ints) -> tuple[list[bytes], Ints] | None:
+    """The different ones among slices, and which of them each one is; None where many differ."""
+    if int(length.max()) > _LONGEST_KNOWN:
+        return None
+    same = only_one(page, start, length)
+    if same is not None:
+        return [same], np.zeros(len(start), np.int64)
+    if len(slices(page, start[:_SAMPLE], length[:_SAMPLE]).dictionary_encode().dictionary) * 2 > _SAMPLE:
+        return None
+    coded = slices(page, start, length).dictionary_encode()
+    different = coded.dictionary.to_pylist()
+    return (different, np.asarray(coded.indices)) if len(different) * _SAMPLE <= len(start) + _SAMPLE else None
+
+
 def _repeat(page: PageBytes, start: Ints, length: Ints, period: int) -> bool:
     """Whether each column of ``start`` has the same bytes in all rows; long ones are not looked at."""
     sizes = length[:period]
