@@ -1,4 +1,4 @@
-"""Lines of AMQP messages of many shapes, of whose headers, annotations and broker's own properties few differ."""
+"""AMQP messages of many shapes, of whose headers, annotations and broker's own properties few differ."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import pytest
 from amqp_pages import compound, entries, page, section, text, usual
 from both_decoders import EVERY_FORM, SIZE, assert_same_lines, pages_of
 from golden_cases import cases
+from reference_rows import same_rows
 
 from pagefmt.columns.amqp import structure as amqp_structure
 from pagefmt.columns.amqp.parts import amqp_parts
 from pagefmt.columns.amqp.structure import Structure, structure
+from pagefmt.columns.arrays.schema import Detail
+from pagefmt.columns.page import decode_page
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.editions import Edition
 from pagefmt.outstanding.state import StoreState
@@ -99,6 +102,8 @@ def test_maps(known: tuple[StoreState, PageFile], tmp_path: Path, name: str, kin
     where = {1: "annotations", 2: "annotations", 8: "footer"}[kind]
     content = page([shaped(n, **{where: maps[n % 3]}) for n in range(200)])
     assert assert_lines(known, tmp_path, content) == (ODD if name in ("no value", "cut") else 0)
+    for level in (Detail.PROPERTIES, Detail.BODIES):
+        assert same_rows(decode_page(PageBytes(content), 7, level).table, content, level)
 
 
 @pytest.mark.parametrize("persister", [2, 3, 5])

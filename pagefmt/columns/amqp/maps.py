@@ -6,6 +6,7 @@ once. Elsewhere all entries of all messages are one column.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -29,7 +30,7 @@ from pagefmt.columns.amqp.values import (
     pair_keys,
     read_integer,
 )
-from pagefmt.columns.amqp.walk import ABSENT, NULL, Pairs, map_pairs, widths
+from pagefmt.columns.amqp.walk import ABSENT, APPLICATION, NULL, Pairs, map_pairs, widths
 from pagefmt.columns.arrays.repeated import Nulls, RepeatedCache
 from pagefmt.columns.arrays.schema import PROPERTIES, STRING, VALUE
 from pagefmt.columns.arrays.strings import only_one, slices, text_of_utf8
@@ -54,6 +55,7 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
     return (
         _same_map(found, section, as_given)
         or _table(found, kind, as_given, nulls)
+        or _repeated(found, kind, as_given, nulls)
         or _of_pairs(found, kind, as_given, nulls)
     )
 
@@ -79,6 +81,25 @@ def _repeated_map(key: tuple[bytes, bool], rows: int) -> pa.MapArray | None:
 
 
 _SAME: Final = RepeatedCache(_repeated_map, most=4)
+
+
+# -- few that differ ------------------------------------------------------------------------------------------------
+
+
+def _repeated(found: Structure, kind: int, as_given: bool, nulls: bool) -> pa.MapArray | None:
+    """Application properties have mostly something of their own, and are not looked at."""
+    repeated = None if kind == APPLICATION else found.repeated(kind)
+    if repeated is None:
+        return None
+    maps = [_one_map((raw, as_given), 1) for raw in repeated.different]
+    if any(each is None for each in maps):
+        return None
+    absent = pa.nulls(1, PROPERTIES) if nulls else pa.array([[]], PROPERTIES)
+    which = np.full(len(found.regular), len(maps), np.int32)
+    return pa.concat_arrays([*maps, absent]).take(pa.array(repeated.spread(range(len(maps)), which)))
+
+
+_one_map: Final = lru_cache(1024)(_repeated_map)
 
 
 # -- the same names in all messages ---------------------------------------------------------------------------------
