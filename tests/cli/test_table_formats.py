@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +192,20 @@ def test_a_table_has_all_of_an_export_or_nothing(
         shutil.rmtree(out)
         shutil.copytree(tmp_path / "before", out)
     assert min(seen.values()) > 2 and stopped.left >= 0
+
+
+def test_iceberg_files_made_at_once_get_their_own_names(tmp_path: Path) -> None:
+    files = FolderFiles(tmp_path, "s3://b/t", tmp_path / "made")
+    names = [f"m{n}.avro" for n in range(200)]
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns as often as they can
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            made = [*pool.map(lambda name: files.new_output(f"s3://b/t/{name}"), names)]
+    finally:
+        sys.setswitchinterval(usual)
+    assert [each.path.name for each in made] == names
+    assert sorted((tmp_path / "made").read_text().splitlines()) == sorted(names)
 
 
 def test_an_iceberg_table_that_was_moved_is_refused(tmp_path: Path) -> None:
