@@ -115,3 +115,12 @@ def test_properties_of_the_broker(known: tuple[StoreState, PageFile], tmp_path: 
 def test_properties_of_the_broker_that_all_differ(known: tuple[StoreState, PageFile], tmp_path: Path) -> None:
     content = page([shaped(n) for n in range(200)], 5, tuple(f"orders{n}" for n in range(200)))
     assert assert_lines(known, tmp_path, content) == 0
+
+
+def test_properties_of_the_broker_that_do_not_decode(known: tuple[StoreState, PageFile], tmp_path: Path) -> None:
+    """A type that no property has."""
+    content = page([shaped(n) for n in range(200)], 5, ("wrong", "orders", "orders"))
+    name, address = ("_AMQ_AD".encode("utf-16-le"), "wrong".encode("utf-16-le"))
+    sound, broken = (name + bytes([code, 0, 0, 0, len(address)]) + address for code in (10, 99))
+    assert content.count(sound) == 67
+    assert assert_lines(known, tmp_path, content.replace(sound, broken)) == ODD
