@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.object_stores import SETTINGS, ObjectStore, check_settings, fsspec_schemes
+from pagefmt.bytes.object_stores import SETTINGS, ObjectStore, UnusableUrl, check_settings, fsspec_schemes
 from pagefmt.bytes.trees import ARCHIVES, COMPRESSED, FarEntry, FileTree, LocalFile, OpenFile
 from pagefmt.errors import PageFmtError
 
@@ -191,6 +191,11 @@ def any_path(given: str | Path) -> Path:
         names = [name for name in path.split("/") if name]
         return FarPath(f"{scheme}:", f"{authority}?{query}" if query else authority, *names)
     path = Path(text)
+    if url is not None and len(scheme) > 1 and not os.path.lexists(path.parts[0]):
+        raise UnusableUrl(
+            f"{scheme}://…: no such URL is read; there are s3, gs, abfs and hdfs, with fsspec its protocols, too "
+            "(pip install fsspec)"
+        )
     return FarPath(path) if _archive_at(path.parts) is not None else path
 
 

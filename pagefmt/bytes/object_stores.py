@@ -142,7 +142,7 @@ class ObjectStore(FileTree):
     def ask(self, request: Callable[[], T]) -> T:
         """What a request gives. Raises ``OSError`` and ``StoreLost``."""
         if self._failed >= LOST and time.monotonic() - self._lost_at < LOST_FOR:
-            raise StoreLost(f"{self._shown}: the store does not answer; export again when it does")
+            raise StoreLost(f"{self._shown}: the store does not answer; try again when it does")
         try:
             found = patiently(lambda: self._worded(request))
         except OSError as err:
@@ -150,7 +150,7 @@ class ObjectStore(FileTree):
             self._lost_at = time.monotonic()
             if self._failed < LOST:
                 raise
-            raise StoreLost(f"{self._shown}: {err.strerror}, {LOST} times; export again when it answers") from err
+            raise StoreLost(f"{self._shown}: {err.strerror}, {LOST} times; try again when it answers") from err
         self._failed = 0
         return found
 
@@ -197,6 +197,10 @@ class ObjectStore(FileTree):
                 raise
             listed = []
         for each in listed:
+            if not deep and each.path.rstrip("/") == folder and self._system.type_name == "s3":
+                raise OSError(
+                    errno.EINVAL, "an object below it has two slashes in its key, and is not seen; copy it to one"
+                )
             name = each.path.rstrip("/").removeprefix(folder).strip("/")
             first, slash, _ = name.partition("/")
             found = FarEntry(name, _status(each)) if deep or not slash else FarEntry(first, _folder())

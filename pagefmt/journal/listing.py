@@ -60,7 +60,9 @@ def _examine(name: str, path: Path) -> JournalFile | FileNote:
         start = read_start(path, HEADER.size)
     except (NotReadable, OSError) as err:
         gone = isinstance(err, (FileGone, FileNotFoundError))
-        return FileNote(FileProblem.GONE if gone else FileProblem.UNREADABLE, name, str(err), size)
+        return FileNote(
+            FileProblem.GONE if gone else FileProblem.UNREADABLE, name, getattr(err, "strerror", None) or str(err), size
+        )
     if len(start) < HEADER.size:
         return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
     header = decode_header(start)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -284,6 +285,31 @@ def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -
     assert [locate(each.path).kind for each in fleet_of([], listing)] == ["a data directory"] * 2
     with pytest.raises(PageFmtError, match="no path fits"):
         fleet_of([f"s3://brokers/fleet/*/nothing?{server.query}"])
+
+
+def test_an_object_that_cannot_be_seen_is_told(server: ObjectServer) -> None:
+    """pyarrow lists a key with two slashes as the folder itself: that is no empty folder."""
+    url = server.put(SOME[2].data(), "slashes")
+    there = HTTPConnection(*server.server)
+    there.request("PUT", "/brokers/slashes/paging//000000001.page", b"{")
+    assert there.getresponse().status == 200
+    answer = call("pages", "ls", url)
+    assert answer.status == 2 and "two slashes" in answer.err and answer.err.count("\npagectl") <= 1, answer
+
+
+def test_a_journal_file_that_the_store_does_not_give_is_told_in_words(server: ObjectServer) -> None:
+    url = server.put(MIXED.data(), "worded")
+    with server.failing(lambda handler: "activemq-data" in handler.path and handler.refuse(403, "AccessDenied")):
+        answer = call("pages", "ls", url)
+    assert answer.status == 1 and "unreadable: the store denies access" in answer.err and "Errno" not in answer.err
+
+
+def test_a_url_of_an_unknown_kind_is_no_local_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = call("pages", "ls", "foo://here/x")
+    assert answer.status == 2 and answer.err.startswith("pagectl: foo://…: no such URL is read; there are s3")
+    monkeypatch.chdir(tmp_path)
+    SOME[2].copy(tmp_path / "foo:" / "here")
+    assert call("pages", "ls", "foo:/here").status in (0, 1)
 
 
 def test_a_list_lies_below_a_url_as_well(server: ObjectServer, tmp_path: Path) -> None:

@@ -34,7 +34,11 @@ class EndedBySignal(KeyboardInterrupt):
 
 
 def tidy_up_on_signals() -> None:
-    """From now on Ctrl-C, SIGTERM and SIGHUP end the program in order, unless they are ignored (``nohup``)."""
+    """From now on Ctrl-C, SIGTERM and SIGHUP end the program in order, unless they are ignored (``nohup``).
+
+    Some daemons start their children with SIGCHLD ignored: the system then keeps no status of a process that ended,
+    and its id may be another's when it is to be stopped. Here it counts again.
+    """
     import signal
 
     def end(number: int, _: object) -> None:
@@ -43,6 +47,8 @@ def tidy_up_on_signals() -> None:
     for each in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(each) is signal.SIG_DFL:
             signal.signal(each, end)
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -112,4 +118,6 @@ def describe(err: BaseException) -> str:
     text = " ".join(str(err).split())
     if is_reported(err):
         return text
+    if isinstance(err, MemoryError):
+        return f"not enough memory{f' ({text})' * bool(text)}; raise its limit (ulimit -v), or use fewer --jobs"
     return f"internal error, please report it: {type(err).__name__}: {text} (--debug shows where)"
