@@ -54,6 +54,8 @@ class SweepRow:
     most_paged: tuple[tuple[str, int], ...] = ()
     """The addresses that paged most, and the messages of each."""
     broker: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What of the trace the totals are without."""
 
     def as_json(self) -> dict[str, Any]:
         """The row as a JSON object."""
@@ -112,7 +114,9 @@ def sweep_row(job: SweepJob) -> SweepRow:
     found = recorded(variant_configuration(job), reader)
     paged = {name: one.sends[PAGED] + one.sends[f"released {PAGED}"] for name, one in found.addresses.items()}
     most = nlargest(MOST_PAGED, ((name, count) for name, count in paged.items() if count), key=itemgetter(1))
-    return SweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), totals(found), tuple(most), job.broker)
+    settings = tuple(map(str, job.variant.overrides))
+    told = tuple(reader.warnings)
+    return SweepRow(job.variant.number, settings, totals(found), tuple(most), job.broker, told)
 
 
 @contextmanager

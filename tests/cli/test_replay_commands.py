@@ -497,6 +497,12 @@ def test_traces_of_several_brokers_are_a_row_each(tmp_path: Path, call: Call) ->
         ("one", 0, False), ("one", 1, False), ("two", 0, False), ("two", 1, False),
         ("gone", 0, True), ("gone", 1, True), ("lost", 0, True),
     ]  # fmt: skip
+    raw = (tmp_path / "1.jsonl").read_bytes()
+    (tmp_path / "1.jsonl").write_bytes(raw[:-9])
+    for jobs in (1, 2):  # what is not in the figures of a row is said once
+        cut = call("sweep", "--brokers", listing, "--config", tmp_path / "1.xml", *varied[-2:], "--jobs", jobs)[2]
+        assert cut.count("1.jsonl: line ") == 1 and "is cut off" in cut
+    (tmp_path / "1.jsonl").write_bytes(raw)
     table = call("run", tmp_path / "0.jsonl", tmp_path / "1.jsonl", tmp_path / "no.jsonl", "--config",
                  tmp_path / "0.xml")[1]  # fmt: skip
     assert table.splitlines()[0].split()[:3] == ["broker", "peak", "heap"] and "?" in table.splitlines()[-1]

@@ -11,6 +11,7 @@ from pagectl.options.groups import DecidingOptions
 from pagectl.options.shared import EditionChoice
 from pagectl.running.exits import CallError, describe, is_reported
 from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import warning
 from pageengine.replay.replaying import Configuration
 from pageengine.replay.sweep import (
     FailedSweepRow,
@@ -101,6 +102,8 @@ def replayed(
     note_not_modelled(
         variant_configuration(job) for job in (*work[: len(variants)], *work[len(variants) :: len(variants)])
     )
+    for each in dict.fromkeys(text for row in rows if isinstance(row, SweepRow) for text in row.warnings):
+        warning(each)
     rows += [FailedSweepRow(0, (), name, why) for name, why in fleet.failed.items()]
     if all(isinstance(row, FailedSweepRow) for row in rows):
         raise CallError(next(row.why for row in rows if isinstance(row, FailedSweepRow)))
