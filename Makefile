@@ -64,7 +64,7 @@ test-kills: $(VENV)/.dev ## a hundred kills for each command that writes, at eve
 test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its own
 	$(PYTEST) -m cluster
 
-test-stores: $(VENV)/.dev ## Google's and Azure's stores and HDFS, played by programs of others that CONTRIBUTING.md names; a quarter of an hour
+test-stores: $(VENV)/.dev ## Google's and Azure's stores, HDFS, YARN and Kubernetes, by programs of others that CONTRIBUTING.md names; half an hour
 	$(PYTEST) -m stores -rs
 
 COMPILED := build/compiled

@@ -121,19 +121,19 @@ def sweep_row(job: SweepJob) -> SweepRow:
 
 @contextmanager
 def sweeping(
-    name: str, processes: int, spark: str | None, replayed: Callable[[SweepJob], _Replayed]
+    name: str, processes: int, spark: str | None, replayed: Callable[[SweepJob], _Replayed], tell: Callable[[str], None]
 ) -> Iterator[Callable[[Sequence[SweepJob]], Iterator[_Replayed]]]:
     """What has each job ``replayed``, as often as it is asked: on ``processes`` cores here, or by a master of Spark.
 
     On Spark the traces and configurations must be readable under their paths on every worker, and rows come when all
-    are there. Raises NoSpark, NoJava, SweepError.
+    are there; ``tell`` hears what its workers wait for. Raises NoSpark, NoJava, SweepError.
     """
     if spark is None:
         yield lambda jobs: _here(jobs, processes, replayed)
         return
     from pagefmt.spark.session import running
 
-    with running(name, spark, {}) as context:
+    with running(name, spark, {}, tell) as context:
         yield lambda jobs: iter(_on_spark(context, spark, jobs, replayed))
 
 
@@ -155,8 +155,10 @@ def _cause(err: Exception) -> str:
 def _on_spark(
     context: SparkContext, master: str, jobs: Sequence[SweepJob], replayed: Callable[[SweepJob], _Replayed]
 ) -> list[_Replayed]:
+    from pagefmt.spark.session import answered
+
     try:
-        rows: list[_Replayed] = context.parallelize(jobs, len(jobs)).map(replayed).collect()
+        rows: list[_Replayed] = answered(context.parallelize(jobs, len(jobs)).map(replayed).collect)
     except Exception as err:
         raise SweepError(
             f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"

@@ -13,24 +13,28 @@ import tempfile
 import threading
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import pagefmt
 from pagefmt.bytes.writing import write_text
 from pagefmt.errors import PageFmtError
+from pagefmt.spark.executors import Tell, awaited, on_kubernetes
 from pagefmt.spark.java_home import java_home
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+_Answer = TypeVar("_Answer")
 # the client compiler and the serial collector: a short job's start takes half the processor time
 LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
 _YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
 _OF_PANDAS: Final = "PySpark does not yet fully support pandas"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
 _SECRET: Final = (
@@ -42,6 +46,19 @@ _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
 _JAVA_NAMES: Final = re.compile(
     r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): (?:(?:[\w$]+\.)+[\w$]+(?:Exception|Error): )*"
 )
+_OF_KUBERNETES: Final = re.compile(r"^Failure executing: .*? Message: (.*?)\.? Received status: .*")
+_THEY_END: Final = (
+    "its executors end again and again: see their logs (on Kubernetes "
+    "spark.kubernetes.executor.deleteOnTermination=false keeps their pods)"
+)
+_HINTS: Final = {
+    "Cannot run program": "spark.pyspark.python, else PYSPARK_PYTHON, names a Python that the cluster's machines have",
+    "Unauthorized": "the token of the kubeconfig (KUBECONFIG, spark.kubernetes.context), or "
+    "spark.kubernetes.authenticate.oauthToken, is refused",
+    "PKIX path": "the server's certificate is not trusted (of Kubernetes: spark.kubernetes.authenticate.caCertFile)",
+    **dict.fromkeys(("stopped while waiting for backend", "SparkContext was shut down"), _THEY_END),
+}
+"""What to do where a cause has these words."""
 NOT_INSTALLED: Final = "Spark is not installed; do: pip install 'pagectl[spark]'"
 QUIET_LOGGING: Final = """status = error
 rootLogger.level = error
@@ -50,11 +67,13 @@ logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = error
 logger.context.name = org.apache.spark.SparkContext
 logger.context.level = off
+logger.ending.name = org.apache.spark.util.Utils
+logger.ending.level = off
 appender.console.type = Console
 appender.console.name = console
 appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = spark: %m%n
+appender.console.layout.pattern = spark: %replace{%m}{\\\\s+}{ }%n
 appender.console.layout.alwaysWriteExceptions = false
 """
 
@@ -64,8 +83,10 @@ class NoSpark(PageFmtError):
 
 
 @contextmanager
-def running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkContext]:
+def running(name: str, master: str, conf: Mapping[str, str], tell: Tell) -> Iterator[SparkContext]:
     """A context, stopped at the end; ``conf`` goes before everything set here. Raises ``NoSpark`` or ``NoJava``.
+
+    ``tell`` hears what the executors of a cluster wait for.
 
     On a cluster every executor gets this package along, in the version that runs here; it finds numpy, pyarrow and
     crc32c in its own Python (``spark.pyspark.python``, else PYSPARK_PYTHON, else the path of the one that runs here).
@@ -73,18 +94,21 @@ def running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkCo
     with warnings.catch_warnings():
         # pyspark imports pandas, which nothing here uses, and warns of every one from 3 on; programs of others hear it
         warnings.filterwarnings("ignore", _OF_PANDAS, FutureWarning)
-        yield from _running(name, master, conf)
+        context = start(name, master, conf)
+        try:
+            with nullcontext() if is_local(master) else _on_cluster(context, master, tell):
+                yield context
+        finally:
+            with _signals_afterwards():
+                context.stop()
 
 
-def _running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkContext]:
-    context = start(name, master, conf)
-    try:
-        with nullcontext() if is_local(master) else tempfile.TemporaryDirectory(prefix="pagectl-") as folder:
-            if folder:
-                _send(context, _packed(Path(folder, "pagefmt.zip")), master)
-            yield context
-    finally:
-        context.stop()
+@contextmanager
+def _on_cluster(context: SparkContext, master: str, tell: Tell) -> Iterator[None]:
+    with tempfile.TemporaryDirectory(prefix="pagectl-") as folder:
+        _send(context, _packed(Path(folder, "pagefmt.zip")), master)
+        with awaited(context, master, tell):
+            yield
 
 
 def check_installed() -> None:
@@ -95,7 +119,7 @@ def check_installed() -> None:
 
 def _send(context: SparkContext, package: Path, master: str) -> None:
     try:
-        context.addPyFile(str(package))
+        answered(lambda: context.addPyFile(str(package)))
     except Exception as err:  # of a master that never answered: the context has stopped by itself
         raise NoSpark(f"{master}: {cause(err)}; does the master run, and is it reachable from here?") from err
 
@@ -114,7 +138,7 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     # one-time choices of the virtual machine must be known before it starts
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"{'--driver-memory 1g ' if is_local(master) else ''}pyspark-shell"
     settings = SparkConf().setAppName(name).setMaster(master)
-    settings.setAll([*_settings(is_local(master)).items(), *conf.items()])
+    settings.setAll([*_settings(master).items(), *conf.items()])
     try:
         # what Java is started with stands in the list of processes; a context takes the others as well
         told = SparkConf(loadDefaults=False).setAll(
@@ -122,9 +146,33 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
         )
         with _signals_afterwards():
             SparkContext._ensure_initialized(conf=told)
-        return SparkContext.getOrCreate(settings)
     except Exception as err:
         raise NoSpark(f"Spark does not start with JAVA_HOME={home}: {cause(err)}") from err
+    # what stands in spark-defaults.conf is known by now; without an image Spark waits for executors for ever
+    if on_kubernetes(master) and not any(each.contains(name) for each in (settings, SparkConf()) for name in _IMAGES):
+        raise NoSpark(f"{master}: name the image of the executors: --conf {_IMAGES[0]}=REGISTRY/NAME:TAG")
+    try:
+        return answered(lambda: SparkContext.getOrCreate(settings))
+    except Exception as err:
+        raise NoSpark(f"{master}: {cause(err)}") from err
+
+
+def answered(call: Callable[[], _Answer]) -> _Answer:
+    """What a call of Spark answers or raises; signals end the wait for it.
+
+    Raised while the main thread itself waits for Java, they break that connection, which PySpark logs as tracebacks; so
+    does its own handler of Ctrl-C, which it sets when a context is made by the main thread.
+    """
+    answer: Future[_Answer] = Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(call())
+        except BaseException as err:
+            answer.set_exception(err)
+
+    threading.Thread(target=ask, daemon=True).start()
+    return answer.result()
 
 
 @contextmanager
@@ -158,11 +206,22 @@ def cause(err: Exception) -> str:
     if named:
         return _NUMBER.sub("", _ERROR_LINE.sub("", named[-1]))[:300]
     thrown = [line.strip().removeprefix("Caused by").lstrip(": ") for line in lines if _THROWN.match(line.strip())]
-    said = _JAVA_NAMES.sub("", thrown[-1]) if thrown else _NUMBER.sub("", " ".join(str(err).split()))
-    return f"{said[:300]}{_hint(said)}"
+    told = [_plain(line) for line in thrown] or [_NUMBER.sub("", " ".join(str(err).split()))]
+    while len(told) > 1 and told[-2].endswith(told[-1]):
+        told.pop()  # it says less: Cannot run program "x": error=2, No such file, caused by: error=2, No such file
+    return f"{told[-1][:300]}{_hint(told[-1])}"
+
+
+def _plain(thrown: str) -> str:
+    """What an exception says, without names of classes, and without all that Kubernetes answered."""
+    said = _OF_KUBERNETES.sub(r"\1", _JAVA_NAMES.sub("", thrown))
+    return f"{said}: no such file" if thrown.startswith("java.nio.file.NoSuchFileException") else said
 
 
 def _hint(said: str) -> str:
+    for part, hint in _HINTS.items():
+        if part in said:
+            return f"; {hint}"
     if "FileSystem not found" not in said and "No FileSystem for scheme" not in said:
         return ""
     import pyspark
@@ -175,7 +234,8 @@ def _hint(said: str) -> str:
     )
 
 
-def _settings(local: bool) -> dict[str, str]:
+def _settings(master: str) -> dict[str, str]:
+    local = is_local(master)
     java_options = f"-Dlog4j2.configurationFile={_logging_file()} {LOCAL_JAVA if local else ''}".rstrip()
     settings = {
         "spark.redaction.regex": _SECRET,
@@ -188,6 +248,8 @@ def _settings(local: bool) -> dict[str, str]:
     }
     if _ARROW_ALLOCATOR in os.environ:
         settings[f"spark.executorEnv.{_ARROW_ALLOCATOR}"] = os.environ[_ARROW_ALLOCATOR]
+    if on_kubernetes(master):  # else executors are told spark.driver.bindAddress, whatever spark.driver.host says
+        settings["spark.kubernetes.executor.useDriverPodIP"] = "false"
     if local:
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     return settings

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
@@ -46,7 +46,7 @@ from pagefmt.spark.exported import (
 from pagefmt.spark.groups import GROUP, PageGroup, Piece, grouped
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
-from pagefmt.spark.session import cause
+from pagefmt.spark.session import answered, cause
 from pagefmt.spark.survey import BrokerSurvey, surveyed
 from pagefmt.spark.table_folder import DAMAGED, EXPORTED, SUCCESS, TEMPORARY, Replaced, note_shortened, put
 from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, last_export, table_schema, values_of
@@ -54,6 +54,7 @@ from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, last
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+_Found = TypeVar("_Found")
 Watched = Callable[[], AbstractContextManager[None]]
 """A context around the job in which the caller shows progress."""
 SURVEYS: Final = 16
@@ -160,19 +161,29 @@ class PartFiles:
 
 
 def surveys(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSpec) -> list[BrokerSurvey]:
-    """Of all brokers, in their order."""
+    """Of all brokers, in their order. Raises ``ExportFailed``."""
     tasks = min(len(brokers), SURVEYS * context.defaultParallelism)
-    found: list[BrokerSurvey] = context.parallelize(brokers, tasks).map(lambda each: surveyed(each, spec)).collect()
-    return found
+    return _looked(lambda: context.parallelize(brokers, tasks).map(lambda each: surveyed(each, spec)).collect())
+
+
+def _looked(job: Callable[[], list[_Found]]) -> list[_Found]:
+    """What a job that writes nothing finds."""
+    try:
+        return answered(job)
+    except Exception as err:
+        raise ExportFailed(f"brokers cannot be looked at: {cause(err)}") from err
 
 
 def backlogs_of(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSpec) -> list[dict[str, Any]]:
-    """Which queue holds how much, of all brokers: rows of a table of ``outstanding``, ``oldest`` in ms."""
+    """Which queue holds how much, of all brokers: rows of a table of ``outstanding``, ``oldest`` in ms.
+
+    Raises ``ExportFailed``.
+    """
     wanted = TableSpec(content=TableContent.OUTSTANDING, exported_at=spec.exported_at, run=spec.run)
     groups = grouped([piece for each in surveys(context, brokers, wanted) for piece in each.pieces])
-    made = context.parallelize(groups, len(groups)).flatMap(lambda each: list(_plain(each, wanted)))
-    found: list[dict[str, Any]] = made.collect()
-    return found
+    return _looked(
+        lambda: context.parallelize(groups, len(groups)).flatMap(lambda each: list(_plain(each, wanted))).collect()
+    )
 
 
 def _plain(group: PageGroup, spec: TableSpec) -> Iterator[dict[str, Any]]:
@@ -199,7 +210,7 @@ def write_by_tasks(
     with watched():
         try:
             made = context.parallelize(groups, len(groups)).map(lambda group: write_part(group, spec, target, run))
-            parts: list[PartFiles] = made.collect()
+            parts: list[PartFiles] = answered(made.collect)
         except Exception as err:
             raise ExportFailed(f"{_called(target.folder)}: {cause(err)}; no table was written") from err
     return _put(target, spec, run, parts, increment)

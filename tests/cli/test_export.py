@@ -17,7 +17,7 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 from made_pages import message, store
-from program import Answer, call, started
+from program import Answer, call, environment, started
 from stopping import Stopping
 from table_rows import assert_same, plain, rows_of, texts
 from watched_calls import validate
@@ -356,6 +356,38 @@ def test_stopped_while_java_starts_it_leaves_none_behind(how: signal.Signals, tm
         for process in session_of(running.pid):
             os.kill(process, signal.SIGKILL)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_stopped_while_a_task_runs_it_says_one_line(how: signal.Signals, tmp_path: Path) -> None:
+    """The worker of the task says nothing."""
+    begun, out = tmp_path / "begun", tmp_path / "out"
+    (tmp_path / "stuck.py").write_text(
+        f"import pathlib, time\ndef main(*_):\n    pathlib.Path({str(begun)!r}).touch()\n    time.sleep(1000)\n"
+    )
+    words = ("--to", out, "--master", "local[1]", "--conf", "spark.python.worker.module=stuck")
+    paths = os.pathsep.join((environment()["PYTHONPATH"], str(tmp_path)))
+    running = started("export", SOUND.data(), *words, env={"PYTHONPATH": paths})
+    deadline = time.monotonic() + 120
+    while not begun.exists() and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.send_signal(how)
+    try:
+        _, complained = running.communicate(timeout=120)
+        assert begun.exists() and not out.exists(), complained
+        assert (running.returncode, complained) == (128 + how, "pagectl: interrupted\n")
+    finally:
+        for process in session_of(running.pid):
+            os.kill(process, signal.SIGKILL)
+
+
+def test_a_python_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    done = export(SOUND.data(), tmp_path / "out", "--conf", "spark.pyspark.python=/nowhere/python")
+    line = done.err.splitlines()[-1]
+    assert done.status == 2 and not (tmp_path / "out").exists()
+    assert line.startswith(
+        'pagectl: brokers cannot be looked at: Cannot run program "/nowhere/python": error=2, No such'
+    )
 
 
 def partial_of(out: Path) -> Path:

@@ -100,6 +100,6 @@ def test_executors_run_the_package_that_travelled(master: str) -> None:
         return str(pagefmt.__file__)
 
     settings = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m"}
-    with running("where", master, settings) as context:
+    with running("where", master, settings, print) as context:
         (found,) = context.parallelize([0], 1).map(where).collect()
     assert found.endswith("pagefmt.zip/pagefmt/__init__.py")

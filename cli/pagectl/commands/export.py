@@ -285,11 +285,12 @@ def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBrok
 
 
 def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[FleetBroker], *, alone: bool) -> _Done:
+    from pagectl.terminal.streams import note
     from pagefmt.spark.session import is_local, running
 
     if job.increment is not None and not job.report:
         fleet = [each.broker for each in job.increment.news if each.looked or job.increment.log is None]
-    with running(f"pagectl export {job.folder}", master, settings) as context:
+    with running(f"pagectl export {job.folder}", master, settings, note) as context:
         from pagefmt.spark.table import backlogs_of, surveys
 
         if not is_local(master):

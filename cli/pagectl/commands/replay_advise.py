@@ -56,7 +56,7 @@ def command(
     allowed = budget(deciding.heap, room, deciding)
     count = 0
     with (
-        sweeping("pagectl replay advise", processes(jobs), spark, sweep_row) as sweep,
+        sweeping("pagectl replay advise", processes(jobs), spark, sweep_row, note) as sweep,
         progress("replaying", None, "replays") as bar,
     ):
 

@@ -11,7 +11,7 @@ from pagectl.options.groups import DecidingOptions
 from pagectl.options.shared import EditionChoice
 from pagectl.running.exits import CallError, describe, is_reported
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import warning
+from pagectl.terminal.streams import note, warning
 from pageengine.replay.replaying import Configuration
 from pageengine.replay.sweep import (
     FailedSweepRow,
@@ -92,7 +92,7 @@ def replayed(
     for job in work[: len(variants)]:
         variant_configuration(job).settings()
     with (
-        sweeping(f"pagectl {command}", processes, spark, _row) as sweep,
+        sweeping(f"pagectl {command}", processes, spark, _row, note) as sweep,
         progress("replaying", len(work), "replays" if fleet.several else "variants") as bar,
     ):
         rows: list[SweepRow | FailedSweepRow] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pagectl.terminal.progress import Progress, progress
@@ -16,15 +17,10 @@ if TYPE_CHECKING:
 @contextmanager
 def spark_progress(context: SparkContext, what: str) -> Iterator[None]:
     """While the job runs; silent where standard error is no terminal."""
-    done = threading.Event()
-    with progress(what, None, "tasks") as bar:
-        watcher = threading.Thread(target=_watch, args=(context, bar, done), daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            done.set()
-            watcher.join(timeout=5)
+    from pagefmt.spark.executors import beside
+
+    with progress(what, None, "tasks") as bar, beside(partial(_watch, context, bar)):
+        yield
 
 
 def _watch(context: SparkContext, bar: Progress, done: threading.Event) -> None:

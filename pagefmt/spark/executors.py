@@ -1,0 +1,102 @@
+"""What keeps the executors of a cluster from coming: Spark waits for ever, and says nothing.
+
+Every cluster is asked for their number; of Kubernetes the pods are asked for as well, through Spark's own connection.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+Tell = Callable[[str], None]
+"""Takes a sentence for the person who waits."""
+PATIENCE: Final = 20.0
+"""Seconds without an executor that nothing is said of."""
+_LOOK: Final = 0.5  # Spark deletes a pod that failed within seconds
+_SELECTOR: Final = "spark-app-selector"
+
+
+@contextmanager
+def awaited(context: SparkContext, master: str, tell: Tell) -> Iterator[None]:
+    """Inside, ``tell`` is called from a thread when there is no executor for long, and when the reason changes."""
+    with beside(partial(_watch, context, master, tell)):
+        yield
+
+
+@contextmanager
+def beside(watch: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Inside, ``watch`` runs in a thread; it ends when its event is set."""
+    done = threading.Event()
+    watcher = threading.Thread(target=watch, args=(done,), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join(timeout=5)
+
+
+def _watch(context: SparkContext, master: str, tell: Tell, done: threading.Event) -> None:
+    since, told, why = time.monotonic(), None, None
+    while not done.wait(_LOOK):
+        try:
+            if _executors(context):
+                since, why = time.monotonic(), None
+                continue
+            why = _hindrance(context, master) or why
+        except Exception:
+            continue
+        if time.monotonic() - since > PATIENCE and (told is None or why not in (None, told)):
+            told = why or _usual(context, master)
+            tell(f"{master}: no executor yet, so nothing is read: {told}")
+
+
+def on_kubernetes(master: str) -> bool:
+    """Whether executors are pods."""
+    return master.startswith("k8s:")
+
+
+def _executors(context: SparkContext) -> int:
+    """How many run; Spark's own list has this process in it."""
+    return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
+
+
+def _usual(context: SparkContext, master: str) -> str:
+    if not on_kubernetes(master):
+        return "does the cluster have a free core, and the memory that an executor asks for (spark.executor.memory)?"
+    return f"see: kubectl -n {_namespace(context)} get pods -l {_SELECTOR}={context.applicationId}"
+
+
+def _namespace(context: SparkContext) -> str:
+    return str(context.getConf().get("spark.kubernetes.namespace", "default"))
+
+
+def _hindrance(context: SparkContext, master: str) -> str | None:
+    if not on_kubernetes(master):
+        return None
+    client = context._jsc.sc().schedulerBackend().kubernetesClient()
+    pods = client.pods().inNamespace(_namespace(context)).withLabel(_SELECTOR, context.applicationId).list()
+    return pods_trouble(json.loads(client.getKubernetesSerialization().asJson(pods))["items"])
+
+
+def pods_trouble(pods: Sequence[Mapping[str, Any]]) -> str | None:
+    """What Kubernetes says of the first of the executor pods (objects of its API) that is not well."""
+    for pod in pods:
+        status = pod["status"]
+        states = [each["state"] for each in status.get("containerStatuses", ())]
+        waiting = [each["waiting"] for each in states if each.get("waiting")]
+        ended = [each["terminated"] for each in states if each.get("terminated")]
+        refused = [each for each in status.get("conditions", ()) if each.get("status") == "False" and "reason" in each]
+        for each in (*ended, *waiting, *refused):
+            code = f"exit code {each['exitCode']}" if "exitCode" in each else None
+            said = (each.get("reason"), code, each.get("message"))
+            return f"pod {pod['metadata']['name']}: {': '.join(word for word in said if word)}"
+    return None
