@@ -99,8 +99,7 @@ def running(name: str, master: str, conf: Mapping[str, str], tell: Tell) -> Iter
             with nullcontext() if is_local(master) else _on_cluster(context, master, tell):
                 yield context
         finally:
-            with _signals_afterwards():
-                context.stop()
+            answered(context.stop)
 
 
 @contextmanager
