@@ -347,14 +347,19 @@ def _open_locked(fresh: Path, target: Path, mode: int) -> int:
             handle, made = _left_over(fresh, users), False
         if handle < 0:
             continue
-        with suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        with suppress(FileNotFoundError):  # else the other process has renamed it meanwhile
-            if os.path.samestat(os.fstat(handle), fresh.lstat()):
-                if made:
-                    return handle
-                fresh.unlink()
-        os.close(handle)
+        mine = False
+        try:
+            with suppress(OSError):  # some network file systems have no locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):  # else the other process has renamed it meanwhile
+                if os.path.samestat(os.fstat(handle), fresh.lstat()):
+                    mine = made
+                    if mine:
+                        return handle
+                    fresh.unlink()
+        finally:
+            if not mine:
+                os.close(handle)
 
 
 def _left_over(fresh: Path, users: set[int]) -> int:
