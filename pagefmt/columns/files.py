@@ -37,7 +37,7 @@ def table_file(
     if form == ARROW:
         options = pa.ipc.IpcWriteOptions(compression=None if compression == "none" else compression)
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema, options=options) as writer:
-            yield writer
+            yield _Plain(writer)
         return
     with _parquet(path, schema, compression) as parquet:
         collected = _Gathered(parquet, schema)
@@ -59,6 +59,18 @@ def _parquet(path: Path | pa.NativeFile, schema: pa.Schema, compression: str) ->
         use_dictionary=names, write_statistics=[name for name in _STATISTICS if name in present],
     ) as writer:  # fmt: skip
         yield writer
+
+
+class _Plain:
+    """Columns are copied: of a slice of a longer column, Arrow writes what its buffers have behind the last row, and
+    how much that is depends on what was read before."""
+
+    def __init__(self, writer: TableFile) -> None:
+        self._writer = writer
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        columns = [pa.concat_arrays([column]) for column in batch.columns]
+        self._writer.write_batch(pa.record_batch(columns, schema=batch.schema))
 
 
 class _Gathered:

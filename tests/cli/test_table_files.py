@@ -12,6 +12,8 @@ import pytest
 from golden_cases import GoldenCase, cases
 from pagectl.app import run
 
+from pagefmt.columns.arrays.schema import VALUE
+from pagefmt.columns.files import ARROW, table_file
 from pagefmt.columns.table import PageSource, TableQuery, page_batches
 from pagefmt.describe.message_json import MessageOptions, record_json
 from pagefmt.directory.edition_evidence import likely_writer
@@ -112,3 +114,16 @@ def test_tables_say_what_json_says(case: GoldenCase) -> None:
 
 def _as_utf8(text: str | None) -> str | None:
     return None if text is None else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+@pytest.mark.parametrize("rows", [4, 64, 5000])
+def test_an_arrow_file_has_nothing_of_what_a_slice_was_cut_from(rows: int, tmp_path: Path) -> None:
+    """Columns that are the same in many messages are slices of longer ones that are kept, longer or shorter."""
+    one = pa.array([[("name", {"type": "string", "long": None})]], pa.map_(pa.string(), VALUE))
+    written = []
+    for length in (3, rows):
+        batch = pa.record_batch([one.take(pa.array([0] * length)).slice(0, 3)], ["properties"])
+        with table_file(tmp_path / "x.arrow", ARROW, batch.schema) as out:
+            out.write_batch(batch)
+        written.append((tmp_path / "x.arrow").read_bytes())
+    assert written[0] == written[1] and table(tmp_path / "x.arrow") == batch.to_pylist()
