@@ -25,7 +25,7 @@ Leaf = tuple[str, str]
 Group = tuple[str, Mapping[str, Leaf]]
 TREE: dict[str, Leaf | Group] = {
     "config": (
-        "A broker's configuration: what is wrong with it, and which settings are in force.",
+        "Check, compare, convert and explain broker configurations.",
         {
             "lint": ("config_lint", "Check configuration files: schema, values, and the effect of settings."),
             "effective": (
@@ -37,97 +37,103 @@ TREE: dict[str, Leaf | Group] = {
             "serve": ("config_serve", "Serve text editors: findings, completion, hover and fixes while typing."),
             "diff": ("config_diff", "Compare two configurations by their effect."),
             "convert": ("config_convert", "Write a configuration as properties, JSON, YAML or broker.xml."),
-            "drift": ("config_drift", "Compare the queues on the disk with those that are declared."),
+            "drift": ("config_drift", "Compare the queues on disk with the declared ones."),
             "capacity": (
                 "config_capacity",
-                "Show the most heap and disk that the settings allow, and which limit acts first.",
+                "Show how much heap and disk the settings allow at most, and which limit applies first.",
             ),
         },
     ),
-    "export": ("export", "Export the messages of brokers to Parquet through Spark."),
+    "export": ("export", "Export messages of one or more brokers to Parquet with Spark."),
     "pages": (
         "Page files: their messages, their damage, and what is still outstanding.",
         {
             "ls": ("pages_ls", "List addresses: pages, messages, bytes, outstanding messages, condition."),
-            "top": ("pages_top", "Rank queues by the bytes of pages that come back without them."),
-            "check": ("pages_check", "Judge the backlog in pages; a monitoring plugin."),
+            "top": ("pages_top", "Rank queues by the page bytes that removing them would free."),
+            "check": ("pages_check", "Check the backlog in pages against thresholds (monitoring plugin)."),
             "outstanding": (
                 "pages_outstanding",
                 "Show what is not yet acknowledged, and which queues hold which pages.",
             ),
-            "find": ("pages_find", "Find messages by id, time, text or selector, and say where they lie."),
+            "find": ("pages_find", "Find messages by id, time, text or selector, and show where they are stored."),
             "decode": ("pages_decode", "Show messages: headers, properties, queues, and bodies on request."),
             "verify": (
                 "pages_verify",
-                "Read every page to the last byte; check it against journal, bindings and large messages.",
+                "Check every byte of every page, and pages against journal, bindings and large messages.",
             ),
-            "seal": ("pages_seal", "Write checksums, for verify --manifest to check later."),
-            "browse": ("pages_browse", "Browse addresses, pages, records and bytes on a terminal."),
+            "seal": ("pages_seal", "Write checksums that verify --manifest can check later."),
+            "browse": ("pages_browse", "Browse addresses, pages, records and bytes in a terminal."),
             "inspect": ("pages_inspect", "Show page files down to the byte."),
             "compact": ("pages_compact", "Remove records that no queue needs any more; no message is lost."),
             "salvage": ("pages_salvage", "Rebuild a paging directory from the readable messages of damaged pages."),
-            "restore": ("pages_restore", "Put back what compact --in-place replaced."),
-            "drop-backup": ("pages_drop_backup", "Delete what compact --in-place replaced, to free its space."),
+            "restore": ("pages_restore", "Restore the files that compact --in-place replaced."),
+            "drop-backup": ("pages_drop_backup", "Delete the backup that compact --in-place kept, to free its space."),
         },
     ),
     "messages": (
-        "Messages of a broker wherever they lie: journal, pages, large-message files.",
+        "Messages of a broker wherever they are stored: journal, pages, large-message files.",
         {
             "ls": ("messages_ls", "List queues: messages in the journal and in pages, scheduled, in doubt."),
-            "verify": ("messages_verify", "Check messages and references of journal, pages and large-message files."),
-            "decode": ("messages_decode", "Show messages, where they lie, and how they stand with each queue."),
+            "verify": ("messages_verify", "Check messages and references in journal, pages and large-message files."),
+            "decode": ("messages_decode", "Show messages, where they are stored, and their state in each queue."),
             "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
-            "xml": ("messages_xml", "Write what queues wait for as XML that 'artemis data imp' takes."),
-            "import-plan": ("messages_import_plan", "Show what 'artemis data imp' would make of a file."),
-            "send": ("messages_send", "Send what queues wait for to a running broker, each message once."),
+            "xml": ("messages_xml", "Write outstanding messages as XML that 'artemis data imp' can read."),
+            "import-plan": ("messages_import_plan", "Show what 'artemis data imp' would do with a file."),
+            "send": ("messages_send", "Send outstanding messages to a running broker, each message once."),
         },
     ),
     "journal": (
         "Message journal, bindings and JMS journal of a broker.",
         {
-            "ls": ("journal_ls", "List journal files: records, what of them counts, condition."),
+            "ls": ("journal_ls", "List journal files: records, live records, condition."),
             "inspect": ("journal_inspect", "Show journal files down to the byte."),
-            "verify": ("journal_verify", "Read journals to the last byte; check their records, bindings and pages."),
-            "compact": ("journal_compact", "Write journals anew without dead records; brokers load the same."),
+            "verify": (
+                "journal_verify",
+                "Check every byte of the journals, and their records against bindings and pages.",
+            ),
+            "compact": ("journal_compact", "Rewrite journals without dead records; a broker loads the same state."),
         },
     ),
     "large": (
         "Large-message files of a broker.",
         {
             "ls": ("large_ls", "List large-message files: size, age, and the queues that wait for them."),
-            "verify": ("large_verify", "Check large-message files against the messages of journal and pages."),
+            "verify": ("large_verify", "Check large-message files against the messages in journal and pages."),
         },
     ),
     "queue": (
         "Queues of a stopped broker.",
         {
-            "drop": ("queue_drop", "Copy a data directory without one queue; all others deliver the same."),
+            "drop": (
+                "queue_drop",
+                "Copy a data directory without one queue; all other queues deliver the same messages.",
+            ),
         },
     ),
-    "convert": ("convert", "Write an older broker's data directory as one that a newer broker starts on."),
-    "recover": ("recover", "Make a directory that a broker starts on of what damage has left."),
+    "convert": ("convert", "Convert an older broker's data directory to one that a newer broker starts on."),
+    "recover": ("recover", "Rebuild a damaged data directory so that a broker starts on it."),
     "disk": (
         "The broker's disk monitor: when it blocks producers, and what uses the space.",
         {
-            "check": ("disk_check", "Decide as the broker's disk monitor does; a monitoring plugin."),
+            "check": ("disk_check", "Check the disks as the broker's disk monitor does (monitoring plugin)."),
             "watch": ("disk_watch", "Show live how full the disks are and how fast they fill."),
-            "forecast": ("disk_forecast", "Predict from samples when the broker will block; a monitoring plugin."),
+            "forecast": ("disk_forecast", "Predict from samples when the broker will block (monitoring plugin)."),
             "usage": ("disk_usage", "Show the disk usage by address and by directory."),
             "exporter": ("disk_exporter", "Serve metrics of pages, queues and disks for Prometheus."),
         },
     ),
     "replay": (
-        "Recorded traffic replayed: what a broker would do under other settings.",
+        "Replay recorded traffic: what a broker would do under other settings.",
         {
             "run": ("replay_run", "Replay a trace: memory, pages, drops, refusals, blocked producers, over time."),
             "import": ("replay_import", "Make a trace from a broker's audit log or logging plugin."),
             "generate": ("replay_generate", "Generate a trace of synthetic traffic."),
             "compare": ("replay_compare", "Compare two outcomes, or one trace under two configurations or settings."),
             "sweep": ("replay_sweep", "Replay one trace under many settings; print a table."),
-            "advise": ("replay_advise", "Find the settings under which recorded traffic holds with the least paging."),
+            "advise": ("replay_advise", "Find the settings that handle recorded traffic with the least paging."),
         },
     ),
-    "completion": ("completion", "Print the completion script of a shell."),
+    "completion": ("completion", "Print the completion script for a shell."),
 }
 
 # These answer as monitoring plugins do, with the name of their service: a usage error is UNKNOWN.
@@ -141,7 +147,7 @@ UNKNOWN = 3
 # Carried out before the tree is looked at.
 FLAGS = {
     "--version": "Print the version and exit.",
-    "--debug": "Show the traceback of an internal error; may stand anywhere.",
+    "--debug": "Show the traceback of an internal error; allowed anywhere on the command line.",
 }
 
 

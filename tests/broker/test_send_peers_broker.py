@@ -110,7 +110,7 @@ def test_tls(version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_p
         trusting = ("--ca", made["good"][0])
         answer = send(url, jobs, *trusting, queue=JOBS)
         assert (answer.status, len(complaints(answer))) == (2, 1), answer.err
-        assert "the broker wants another certificate; give --cert and --key" in answer.err
+        assert "the broker requires a different client certificate; give --cert and --key" in answer.err
         answer = send(
             url, jobs, *trusting, "--cert", made["client"][0], "--key", made["client"][1], user="keeper", queue=JOBS
         )

@@ -80,7 +80,7 @@ def test_what_is_declared_and_not_there_or_otherwise(candlepin: Path) -> None:
     assert (one["queue"], one["field"], one["on_disk"], one["declared"]) == ("jobs", "max_consumers", -1, 1)
     assert one["changed_at_start"] and one["file"].endswith("broker.xml")
     said = call("config", "drift", candlepin).out
-    assert "declared, not on the disk: queue job::later" in said
+    assert "declared, not on disk: queue job::later" in said
     assert "max_consumers: -1 on the disk, 1 declared" in said
 
 

@@ -324,7 +324,10 @@ def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:
     data, out = ACKED.data(), tmp_path / "out"
     for words, said in (
         (("--what", "pages", "--where", "x = 1"), "--where and --body go with messages"),
-        (("--what", "pages", "--partition-by", "priority"), "no such column to split by; there are broker, store"),
+        (
+            ("--what", "pages", "--partition-by", "priority"),
+            "no such column to partition by; choose from broker, store",
+        ),
         (("--mode", "overwrite-partitions"), "goes with --partition-by"),
         (("--brokers", tmp_path / "none.csv"), "none.csv: cannot be read"),
         ((tmp_path, "--broker-xml", tmp_path / "x.xml"), "go with one DIR"),

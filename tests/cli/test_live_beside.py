@@ -132,7 +132,7 @@ def test_a_broker_that_agrees(data: Path, secret: Path) -> None:
 
     answer = asked(data, reply, "--credentials", secret)
     assert answer.status == 0 and "no difference" in answer.out, answer
-    assert "broker 127.0.0.1, 2.44.0, beside its files:" in answer.out
+    assert "broker 127.0.0.1, 2.44.0, compared with its files:" in answer.out
     assert (
         heard[0] == "/console/jolokia/" and heard[1].startswith("Basic ") and heard[2].startswith("http://127.0.0.1:")
     )
@@ -287,7 +287,7 @@ def test_a_slow_answer(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             time.sleep(0.1)
 
     began = time.monotonic()
-    assert "no whole answer within 1 s" in refused(data, reply)
+    assert "no complete answer within 1 s" in refused(data, reply)
     assert time.monotonic() - began < 5
 
 

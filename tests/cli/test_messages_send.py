@@ -302,7 +302,7 @@ def test_an_interrupt_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert f"to go on, call the same again: {state} has how far it went" in said
+        assert f"to go on, call the same again: {state} records how far it got" in said
         last = json.loads(state.read_text().splitlines()[-1])
         assert last["settled"] == len(received.kept) < len(delivered())
         assert send(received, "--checkpoint", state).status == 0

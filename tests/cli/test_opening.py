@@ -259,7 +259,7 @@ def test_dir_names_exactly_what_is_read(tmp_path: Path) -> None:
     for given in (root / "data", root / "data" / "paging", store, page):
         found = call("pages", "decode", given, "--format", "jsonl")
         assert found.status == 0 and found.out
-        assert "is read, as named" in found.err
+        assert "is read, as given" in found.err
     before = tree(tmp_path / "other")
     assert call("pages", "compact", root / "data", "--in-place").status == 0
     assert tree(tmp_path / "other") == before

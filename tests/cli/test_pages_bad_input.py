@@ -65,7 +65,7 @@ def test_usage_errors_end_with_2() -> None:
     assert "column 9" in failed("decode", data, "--where", "color = ")
     assert "not a range" in failed("decode", data, "--page", "3-4")
     assert "'txt' is not one of" in failed("decode", data, "--body", "txt")
-    assert "none cannot go with others" in failed("decode", data, "--body", "none,size")
+    assert "none cannot be combined with others" in failed("decode", data, "--body", "none,size")
     assert "did you mean orders?" in failed("decode", data, "--queue", "order")
     assert "json only" in failed("outstanding", data, "--positions")
     assert "no such page" in failed("inspect", data, "--page", "77")

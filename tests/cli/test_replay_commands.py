@@ -294,7 +294,7 @@ def test_compare_shows_a_real_outcome_beside_ours(tmp_path: Path, call: Call) ->
     found = json.loads(out)
     assert status == 1 and found["totals"]["a"]["blocked"] > 0 == found["totals"]["b"]["blocked"]
     assert found["totals"]["a"]["blocked_ns"] is None and found["totals"]["b"]["blocked_ns"] == 0
-    assert found["remarks"] == ["A: how long is not known: times are in the trace, not in an outcome"]
+    assert found["remarks"] == ["A: durations are not known: times are in the trace, not in an outcome"]
     text = call("compare", theirs, ours)[1]
     assert "\n? A: how long is not known" in text
     ours.write_bytes(ours.read_bytes().replace(b'"r":"queued"', b'"r":7', 1))
@@ -515,7 +515,7 @@ def test_traces_of_several_brokers_are_a_row_each(tmp_path: Path, call: Call) ->
         (("run",), "name a TRACE"),
         (("run", "{a}"), "--config FILE"),
         (("run", "{a}", "{b}"), "--config FILE"),
-        (("run", "{a}", "{b}", "--config", "{config}", "--until", "3"), "go with one TRACE"),
+        (("run", "{a}", "{b}", "--config", "{config}", "--until", "3"), "work with one TRACE only"),
         (("run", "{a}", "--config", "{config}", "--spark", "local[2]"), "several traces"),
         (("sweep", "{a}", "--config", "{config}"), "--vary"),
         (("run", "{b}", "{c}", "--config", "{config}"), "No such file"),

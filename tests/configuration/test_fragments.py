@@ -200,7 +200,7 @@ def test_a_table_without_rows_says_so(tmp_path: Path, capsys: pytest.CaptureFixt
     path = tmp_path / "broker.xml"
     path.write_text('<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"/></configuration>', "utf-8")
     assert run(["config", "effective", str(path), "a"]) == 0
-    assert capsys.readouterr().out.count("nothing is set; --all shows what holds then") == 2
+    assert capsys.readouterr().out.count("nothing is set; --all shows the defaults") == 2
 
 
 @pytest.mark.parametrize(

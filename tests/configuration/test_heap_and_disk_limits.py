@@ -115,7 +115,7 @@ def test_what_a_journal_is_on_the_host_is_asked_or_seen_and_said(
     assert run([*call, "--journal-type", journal]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["broker"]["journal-buffer-timeout"]["value"] == timeout
-    assert f"journal of type ASYNCIO counts as {kind} (--journal-type)" in captured.err
+    assert f"journal of type ASYNCIO is treated as {kind} (--journal-type)" in captured.err
     assert run(call) == 0
     assert "libaio)" in capsys.readouterr().err
     path.write_text(CORE.format("<journal-type>NIO</journal-type>", ""), "utf-8")

@@ -30,6 +30,6 @@ EXAMPLES = (
 
 
 def command(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
-    """Print the completion script of a shell. Completion starts the program for names of queues and addresses alone."""
+    """Print the completion script for a shell. Completion runs the program only for names of queues and addresses."""
     script = resources.files("pagectl") / "completions" / _SCRIPTS[shell]
     sys.stdout.write(script.read_text("utf-8"))

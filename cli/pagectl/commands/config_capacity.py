@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    ("Whether the limits fit into the heap and the disk", "config capacity broker.xml --heap 4G --disk 100G"),
-    ("With the pages that are there", "config capacity broker.xml --data /var/lib/broker/data"),
+    ("Do the limits fit into heap and disk?", "config capacity broker.xml --heap 4G --disk 100G"),
+    ("With the pages that exist already", "config capacity broker.xml --data /var/lib/broker/data"),
 )
 
 
@@ -28,7 +28,7 @@ def command(
     options: ConfigFileOptions = ConfigFileOptions(),
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Heap and disk by address in the worst case, and which limit acts first. '·' stands for any word of a match."""
+    """Show the worst case of heap and disk by address, and which limit applies first. '·' is any word of a match."""
     from brokerconf.evidence.capacity import capacity
 
     from pagectl.opening.configuration import open_settings

@@ -22,7 +22,7 @@ class ConvertTo(StrEnum):
 
 
 EXAMPLES = (
-    ("From a file to an operator's brokerProperties", "config convert broker.xml --to properties"),
+    ("Convert a file to brokerProperties for an operator", "config convert broker.xml --to properties"),
     ("As YAML", "config convert broker.xml --to yaml"),
 )
 
@@ -36,9 +36,9 @@ def command(
     profile: ProfileOption = None,
     server: ServerOption = None,
 ) -> int:
-    """Write a configuration in another form, with the same effect, on standard output.
+    """Write a configuration in another form, with the same effect, to standard output.
 
-    What has no counterpart there is named on standard error, and the status is 1. Secrets are written out.
+    What has no counterpart in that form is listed on standard error, and the status is 1. Secrets are written in full.
     """
     from brokerconf.properties.application import REMOVE, apply_all
     from brokerconf.properties.writing import as_json, as_properties, as_yaml
@@ -57,7 +57,7 @@ def command(
         pairs: list[tuple[tuple[str, ...], str]] = []
         text, left = as_xml(outcomes, document.edition) if to is ConvertTo.xml else ("", [])
     elif to is ConvertTo.xml:
-        raise CallError(f"{file}: --to xml is for properties, JSON and YAML")
+        raise CallError(f"{file}: --to xml works with properties, JSON and YAML only")
     else:
         pairs, left = as_entries(document)
     # what stands beside a broker.xml comes after it, as the broker takes it

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    ("What a change does, beyond its lines", "config diff broker.xml new.xml"),
+    ("The effect of a change, rather than its lines", "config diff broker.xml new.xml"),
     ("For one address", "config diff broker.xml new.xml --address orders.eu"),
 )
 
 
 def command(
     one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, Kubernetes YAML, or an instance.")],
-    other: Annotated[Path, typer.Argument(metavar="B", help="What to compare with, of the same forms.")],
+    other: Annotated[Path, typer.Argument(metavar="B", help="What to compare it with, in any of the same forms.")],
     address: Annotated[
         list[str] | None,
         typer.Option("--address", metavar="ADDR", help="Only this address; repeatable."),
@@ -47,7 +47,7 @@ def command(
     server: ServerOption = None,
     journal: JournalTypeOption = None,
 ) -> int:
-    """Compare the settings in force: those of the broker, and those of an address for each match of either file."""
+    """Compare the settings in force: those of the broker, and those of each address match in either file."""
     from brokerconf.settings.comparison import addresses_to_compare, differences
     from brokerconf.settings.settings_model import Scope
 

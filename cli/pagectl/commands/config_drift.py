@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pagectl.opening.drift import ComparedBroker
 
 
-EXAMPLES = (("Queues that are on the disk and no longer declared", "config drift /var/lib/broker"),)
+EXAMPLES = (("Queues that are on disk but no longer declared", "config drift /var/lib/broker"),)
 
 
 def command(
@@ -29,10 +29,10 @@ def command(
     cwd: CwdOption = None,
     define: DefineOption = None,
 ) -> int:
-    """Show queues and addresses that are on the disk and not declared, declared and not there, or different.
+    """Show queues and addresses that are on disk but not declared, declared but not on disk, or different.
 
-    For each that is left over: what it holds, and whether a start or reload deletes it, by config-delete-queues and
-    config-delete-addresses as they are and with either at FORCE. Ends with status 1 where something differs.
+    For each undeclared one: what it holds, and whether a start or reload deletes it, by config-delete-queues and
+    config-delete-addresses as configured and with FORCE. Ends with status 1 if something differs.
     """
     from pagectl.opening.broker import open_broker
     from pagectl.opening.drift import compared
@@ -115,21 +115,21 @@ def _print(found: ComparedBroker) -> None:
     from pagectl.terminal.streams import print_table
 
     drift = found.drift
-    for heading, rows in (("on the disk, not declared", drift.left), ("made by clients", drift.expected)):
+    for heading, rows in (("on disk, not declared", drift.left), ("created by clients", drift.expected)):
         if rows:
             print(f"{heading}:")
             columns = ("MESSAGES", "BYTES", "PAGES", "ORIGIN", "AT START", "IF FORCE", "QUEUE")
             print_table(columns, (_row(each, found) for each in rows), right=columns[:3])
     for each in drift.missing:
         name = f"address {each.address}" if each.queue is None else f"queue {each.address}::{each.queue}"
-        print(f"declared, not on the disk: {one_line(name)} ({one_line(str(each.place))})")
+        print(f"declared, not on disk: {one_line(name)} ({one_line(str(each.place))})")
     for one in drift.differing:
         at = "the next start changes it" if one.changed else "a start does not change it"
         print(f"different: {one_line(f'{one.queue.address}::{one.queue.name}')} {one.field}: "
-              f"{_shown(one.stored)} on the disk, {_shown(one.declared)} declared "
+              f"{_shown(one.stored)} on disk, {_shown(one.declared)} declared "
               f"({one_line(str(one.place))}); {at}")  # fmt: skip
     if not drift.exists:
-        print("disk and configuration declare the same")
+        print("disk and configuration agree")
 
 
 def _row(each: LeftOver, found: ComparedBroker) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def _row(each: LeftOver, found: ComparedBroker) -> tuple[str, ...]:
         unknown if messages is None else str(messages),
         unknown if size is None else size_text(size),
         size_text(found.pages.get(each.address, 0)),
-        "pages alone" if not each.recorded else each.origin.value,
+        "pages only" if not each.recorded else each.origin.value,
         "deleted" if each.deletion.in_force else "stays",
         ", ".join(_forced(each.deletion)) or "stays",
         f"{each.address}::{each.queue.name}" if each.queue else f"(address) {each.address}",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    ("What is in force for one address, and which line decides", "config effective broker.xml orders.eu"),
+    ("The settings in force for one address, and the lines they come from", "config effective broker.xml orders.eu"),
     ("The whole broker, with defaults", "config effective /var/lib/broker --all"),
 )
 
@@ -55,7 +55,7 @@ def command(
         if found:
             print_table(columns, found, prose=True)
         else:
-            print("nothing is set; --all shows what holds then")
+            print("nothing is set; --all shows the defaults")
 
     for name in names:
         matches = ", ".join(repr(found.text) for found in settings.matches(name)) or "none"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     ("A setting", "config explain max-size-bytes"),
-    ("An element, as the release at hand knows it", "config explain core/bridges/bridge --edition artemis-2.28"),
+    ("An element, as one release defines it", "config explain core/bridges/bridge --edition artemis-2.28"),
     ("A rule", "config explain page-limit-unused"),
 )
 
@@ -32,13 +32,13 @@ def command(
         str,
         typer.Argument(
             metavar="SETTING|ELEMENT|RULE",
-            help="As max-size-bytes, bridge or core/bridges/bridge, or page-limit-unused.",
+            help="For example max-size-bytes, bridge, core/bridges/bridge or page-limit-unused.",
         ),
     ],
     edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Explain a setting, an element (what may stand inside, where it stands) or a rule (what it finds, and why)."""
+    """Explain a setting, an element (its place and its content) or a rule (what it finds, and why)."""
     from brokerconf.editor.descriptions import set_by_server, setting_lines
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import explained
@@ -60,7 +60,7 @@ def command(
     if not settings and not found and not places and not elements and asked not in CHECKS:
         raise CallError(_unknown(asked))
     if edition is not None and facts_named(last) and not elements and not _is_attribute(last):
-        raise CallError(f"{asked[:80]}: {edition.value} has no such element; leave --edition out")
+        raise CallError(f"{asked[:80]}: {edition.value} has no such element; leave out --edition")
     if format is TextOrJson.json:
         ruled = [{"rule": rule.id, "title": rule.title, "why": rule.why, "help": rule.help} for rule in found]
         print_json(
@@ -118,7 +118,7 @@ def _tell(elements: list[ElementDescription], brief: bool) -> None:
     kinds = [list(same) for _, same in groupby(sorted(elements, key=_type_and_effect), key=_type_and_effect)]
     kinds.sort(key=lambda same: len(same[0].component.path))
     if len(kinds) > 1 and not brief:
-        print(f"{elements[0].component.name} is another thing at each of these places; name one with its path:")
+        print(f"{elements[0].component.name} has a different meaning in each of these places; name one by its path:")
     for same in kinds:
         if brief or len(kinds) > 1:
             for one in same:
@@ -160,7 +160,7 @@ def _element_lines(same: list[ElementDescription]) -> Iterator[str]:
         default = f", default {attribute.value.default}" if attribute.value.default is not None else ""
         yield f"  attribute {name}: {kind_of(attribute.value)}, {needed}{default}"
     if component.children:
-        yield f"  inside, {_ORDERS[component.order]}:"
+        yield f"  contains, {_ORDERS[component.order]}:"
     for child in component.children.values():
         below = ElementDescription(child, first.edition)
         kind = f", {kind_of(child.value)}" if child.value else ""
@@ -228,7 +228,7 @@ def _unknown(asked: str) -> str:
 
     known = {setting.name for setting in settings()} | known_ids() | {fact.name for fact in facts()}
     meant = did_you_mean(asked, known, "'pagectl config rules' lists the rules")
-    return f"{asked[:80]}: neither a setting, an element nor a rule known here; {meant}"
+    return f"{asked[:80]}: no setting, element or rule of that name is known; {meant}"
 
 
 def _as_json(setting: Setting) -> dict[str, object]:

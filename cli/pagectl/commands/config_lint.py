@@ -38,9 +38,9 @@ class LintFormat(StrEnum):
 
 EXAMPLES = (
     ("Everything that is wrong with one file", "config lint broker.xml"),
-    ("All configurations of a repository, for the release that is planned", "config lint . --edition artemis-2.56"),
-    ("In a pipeline, where warnings stop it, too", "config lint broker.xml --fail-on warning --format gitlab"),
-    ("Repair what has one sure repair; first look at it", "config lint broker.xml --fix --diff"),
+    ("All configurations of a repository, checked for the planned release", "config lint . --edition artemis-2.56"),
+    ("In a pipeline that also fails on warnings", "config lint broker.xml --fail-on warning --format gitlab"),
+    ("Preview the repairs that are certain", "config lint broker.xml --fix --diff"),
 )
 
 
@@ -84,16 +84,16 @@ def command(
         typer.Option("--baseline", metavar="FILE", parser=Path, help="Leave out the known findings listed in FILE."),
     ] = None,
     write_baseline: Annotated[
-        bool, typer.Option("--write-baseline", help="Write all findings to the file of --baseline, as known ones.")
+        bool, typer.Option("--write-baseline", help="Write all findings to the --baseline file as known ones.")
     ] = False,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Repair in the named files what has one sure repair, then report the rest.")
+        bool, typer.Option("--fix", help="Apply the repairs that are certain to the named files, then report the rest.")
     ] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Show as a diff what --fix would change, and change nothing.")
+        bool, typer.Option("--diff", help="Show what --fix would change as a diff; change nothing.")
     ] = False,
     show_files: Annotated[
-        bool, typer.Option("--show-files", help="List the files of a folder that are linted or passed over, and why.")
+        bool, typer.Option("--show-files", help="List which files of a folder are linted or skipped, and why.")
     ] = False,
 ) -> int:
     """Lint broker configurations: schema, values, and rules about what the settings do."""
@@ -109,7 +109,7 @@ def command(
             raise CallError("--write-baseline needs --baseline FILE, the file to write")
         named = files or linting.default_files()
         if (fix or diff) and "-" in named:
-            raise CallError("--fix and --diff are about files; '-' is standard input: name a file")
+            raise CallError("--fix and --diff need a file, and '-' is standard input; name a file")
         groups, failed = _file_groups(named, show_files)
         reports, unreadable = _lint_all(groups, request)
         if fix or diff:
@@ -216,7 +216,7 @@ def _unknown(path: Path, reports: list[FileReport], selection: RuleSelection) ->
     from pagectl.terminal.streams import note
 
     found = read_baseline(path).without_known(reports, {rule for rule in known_ids() if selection.takes(rule)})
-    gone = f"; {found.stale} are found no more (--write-baseline removes them)" if found.stale else ""
+    gone = f"; {found.stale} no longer occur (--write-baseline removes them)" if found.stale else ""
     note(f"{path}: {found.known} known findings left out{gone}")
     return found.reports
 

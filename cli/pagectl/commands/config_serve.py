@@ -15,8 +15,8 @@ from pagectl.options.shared import (
 from pagectl.running.exits import CallError
 
 EXAMPLES = (
-    ("What a text editor starts", "config serve"),
-    ("The same for a broker that is not the newest", "config serve --edition artemis-2.28"),
+    ("The command that a text editor starts", "config serve"),
+    ("The same for an older broker", "config serve --edition artemis-2.28"),
 )
 
 

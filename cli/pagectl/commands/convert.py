@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pagefmt.conversion.plan import ConversionPlan
 
 EXAMPLES = (
-    ("What would become of it", "convert /var/lib/broker --edition artemis-2.56"),
-    ("A directory for the newer broker to start on", "convert /var/lib/broker --edition artemis-2.56 --out new"),
+    ("Preview the conversion", "convert /var/lib/broker --edition artemis-2.56"),
+    ("Write a directory that the newer broker starts on", "convert /var/lib/broker --edition artemis-2.56 --out new"),
 )
 
 
@@ -41,11 +41,11 @@ def command(
     form: TextOrJsonOption = TextOrJson.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Write what a stopped broker left (HornetQ, Artemis 1.x, 2.x) to NEW as a directory of a 2.x broker.
+    """Write the data directory of a stopped broker (HornetQ, Artemis 1.x, 2.x) to NEW in the form of a 2.x broker.
 
-    A broker of --edition started on NEW delivers from every queue what the old one would have delivered. Without
-    --out: the plan. jms.queue.NAME becomes address and queue NAME, anycast; jms.topic.NAME address NAME, multicast, and
-    subscriptions keep their names. What has no counterpart is listed.
+    A broker of --edition started on NEW delivers from every queue what the old one would have delivered. Without --out:
+    the plan. jms.queue.NAME becomes address and queue NAME, anycast; jms.topic.NAME becomes address NAME, multicast,
+    and subscriptions keep their names. What has no counterpart is listed.
     """
     from pagectl.files.destination import note_written
     from pagefmt.conversion.apply import convert
@@ -53,11 +53,11 @@ def command(
 
     target = edition_of(edition)
     if target is None:
-        raise CallError("no edition given; name that of the broker that will start, as --edition artemis-2.56")
+        raise CallError("no edition given; name that of the broker that will start, such as --edition artemis-2.56")
     place = located(given, broker)
     changing = out is not None and not dry_run
     with brokers_held_off(place, changing) as held:
-        with progress("looking at journals and pages", None):
+        with progress("reading journals and pages", None):
             plan = plan_conversion(place, target, keep_prefixes=keep_prefixes, locked=bool(held))
         if changing and out is not None:
             with progress("converting", bytes_to_read(place)) as bar:

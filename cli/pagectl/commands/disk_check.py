@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     ("From a monitoring system", "disk check /var/lib/broker"),
-    ("Warn earlier than the broker blocks", "disk check /var/lib/broker --warning 70 --critical 85"),
+    ("Warn before the broker blocks", "disk check /var/lib/broker --warning 70 --critical 85"),
     ("For Prometheus' node exporter", "disk check /var/lib/broker --textfile artemis.prom"),
 )
 
@@ -51,20 +51,26 @@ def command(
             "-w",
             "--warning",
             metavar="RANGE",
-            help="Warn by usage in percent (80), or bytes left (10G:) [default: a tenth of what the broker may use].",
+            help="Warning threshold: usage in percent (80) or bytes left (10G:) [default: a tenth of what the "
+            "broker may use].",
         ),
     ] = None,
     critical: Annotated[
         str | None,
         typer.Option(
-            "-c", "--critical", metavar="RANGE", help="Critical by usage or bytes left, before the broker's own limit."
+            "-c",
+            "--critical",
+            metavar="RANGE",
+            help="Critical threshold of usage or bytes left, before the broker's own limit.",
         ),
     ] = None,
     inodes_warning: Annotated[
-        str | None, typer.Option("-W", "--inodes-warning", metavar="RANGE", help="Warn by inodes used in percent.")
+        str | None,
+        typer.Option("-W", "--inodes-warning", metavar="RANGE", help="Warning threshold: inodes used, in percent."),
     ] = None,
     inodes_critical: Annotated[
-        str | None, typer.Option("-K", "--inodes-critical", metavar="RANGE", help="Critical by inodes used in percent.")
+        str | None,
+        typer.Option("-K", "--inodes-critical", metavar="RANGE", help="Critical threshold: inodes used, in percent."),
     ] = None,
     timeout: TimeoutOption = 10.0,
     quiet: QuietOption = False,
@@ -80,11 +86,11 @@ def command(
         ),
     ] = None,
 ) -> int:
-    """Decide as the broker's disk monitor does, and say how far away the limit is.
+    """Check the disks as the broker's disk monitor does, and report the distance to the limit.
 
-    Without --warning it warns when less than a tenth is left of what the broker may use: beyond 81 % where
-    max-disk-usage is 90. Statuses of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL (the broker blocks producers),
-    3 UNKNOWN.
+    Without --warning, it warns when less than a tenth of what the broker may use is left: above 81 % if max-disk-usage
+    is 90. Exit statuses are those of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL (the broker blocks producers), 3
+    UNKNOWN.
     """
     thresholds = Thresholds(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),

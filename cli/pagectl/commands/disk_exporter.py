@@ -32,7 +32,12 @@ def command(
         ),
     ] = None,
     listen: Annotated[
-        str, typer.Option("--listen", metavar="HOST:PORT", help="Where to serve; 0.0.0.0 is every address of the host.")
+        str,
+        typer.Option(
+            "--listen",
+            metavar="HOST:PORT",
+            help="Address and port to listen on; 0.0.0.0 is every address of this host.",
+        ),
     ] = "127.0.0.1:9872",
     interval: IntervalOption = 15.0,
     max_disk_usage: MaxDiskUsage = None,
@@ -40,15 +45,17 @@ def command(
     broker: BrokerOptions = BrokerOptions(),
     edition: EditionOption = None,
 ) -> int:
-    """Serve metrics for Prometheus: what fills the pages, by address and queue, and when the disk monitor blocks.
+    """Serve metrics for Prometheus: page usage by address and queue, and when the disk monitor blocks.
 
-    Reads beside running brokers, and reads again what changed. What is not known has no sample. Ends on SIGTERM.
+    Can run beside running brokers, and rereads only what changed. Unknown values have no sample. Ends on SIGTERM.
     """
     places: list[Path | None] = [*given] if given else [from_environment()]
     if any(vars(broker).values()) and len(places) > 1:
-        raise CallError("options of the configuration go with one DIR only; name instances, which have their own")
+        raise CallError(
+            "configuration options work with one DIR only; name instances, which have their own configuration"
+        )
     if not interval <= LONGEST_INTERVAL:
-        raise CallError(f"--interval {interval}: name seconds, up to {LONGEST_INTERVAL:.0f}")
+        raise CallError(f"--interval {interval}: give seconds, at most {LONGEST_INTERVAL:.0f}")
     host, port = _address(listen)
     queries = [disk_query(each, broker, max_disk_usage, min_disk_free, edition) for each in places]
     _check(queries)
@@ -81,7 +88,7 @@ def command(
 def _address(text: str) -> tuple[str, int]:
     found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]*)):([0-9]{1,5})", text)
     if found is None or int(found[3]) > 65535:
-        raise CallError(f"--listen {text}: write HOST:PORT, as 127.0.0.1:9872 or [::1]:9872")
+        raise CallError(f"--listen {text}: write HOST:PORT, such as 127.0.0.1:9872 or [::1]:9872")
     return found[1] or found[2], int(found[3])
 
 

@@ -53,12 +53,14 @@ def command(
         typer.Option(
             "--state",
             metavar="FILE",
-            help="Samples of earlier runs [default: below $STATE_DIRECTORY or $XDG_STATE_HOME].",
+            help="File with the samples of earlier runs [default: below $STATE_DIRECTORY or $XDG_STATE_HOME].",
         ),
     ] = None,
     warn_within: Annotated[
         str | None,
-        typer.Option("--warn-within", metavar="TIME", help="Warn if the broker will block within this time, as 6h."),
+        typer.Option(
+            "--warn-within", metavar="TIME", help="Warn if the broker will block within this time, such as 6h."
+        ),
     ] = None,
     critical_within: Annotated[
         str | None,
@@ -76,9 +78,10 @@ def command(
     verbose: VerboseOption = False,
     format: Annotated[PluginFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = PluginFormat.nagios,
 ) -> int:
-    """Take a sample, and tell when the broker will block at the rate seen so far.
+    """Take a sample, and predict when the broker will block at the rate seen so far.
 
-    Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
+    Exit statuses are those of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (already blocking), 3
+    UNKNOWN.
     """
     query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
     plugin = Plugin("DISK FORECAST", format, query.subject)

@@ -15,7 +15,7 @@ from pagectl.terminal.streams import print_json, print_json_line, warning
 
 EXAMPLES = (
     ("What uses the space", "disk usage /var/lib/broker"),
-    ("Sizes alone, where there are millions of pages", "disk usage /var/lib/broker --sizes-only"),
+    ("Sizes only, for millions of pages", "disk usage /var/lib/broker --sizes-only"),
 )
 
 
@@ -23,15 +23,18 @@ def command(
     directory: DirArgument = None,
     broker: BrokerOptions = BrokerOptions(),
     format: TableFormatOption = TableFormat.text,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Addresses shown in text; 0: all.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Number of addresses to show in text; 0 for all.")
+    ] = 20,
     sizes_only: Annotated[
         bool,
         typer.Option(
-            "--sizes-only", help="Count sizes only: journal and pages are not read, owners of large messages not told."
+            "--sizes-only",
+            help="Count sizes only: do not read journal and pages, and do not look for the owners of large messages.",
         ),
     ] = False,
 ) -> int:
-    """Show bytes by address, of the journal, the bindings, the large messages and the rest of the instance."""
+    """Show the bytes of each address, the journal, the bindings, the large messages and the rest of the instance."""
     from pagectl.outputs.usage_report import as_json, print_csv, print_text, rows
     from pagectl.running.disk_count import count
 

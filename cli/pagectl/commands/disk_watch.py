@@ -32,7 +32,7 @@ def command(
     broker: BrokerOptions = BrokerOptions(),
     edition: EditionOption = None,
 ) -> int:
-    """Show how full the broker's disks are, how fast they fill, and which addresses grow. Press q to end."""
+    """Show how full the broker's disks are, how fast they fill, and which addresses grow. Press q to quit."""
     query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
     if not sys.stdout.isatty():
         raise CallError("disk watch needs a terminal as standard output; elsewhere use disk check or disk forecast")

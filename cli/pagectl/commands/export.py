@@ -55,21 +55,21 @@ class Compression(StrEnum):
     NONE = "none"
 
 
-_STANDING = "as an earlier export found; not looked at again since"
+_STANDING = "found by an earlier export and not read again since"
 EXAMPLES = (
     ("A table of all paged messages, on all cores of this machine", "export /var/lib/broker --to messages"),
     ("By address, with text bodies", "export /var/lib/broker --to messages --partition-by address --body text"),
     (
-        "Which queue of which broker holds how much, as a table and as a page",
+        "How much each queue of each broker holds, as a table and an HTML page",
         "export --brokers fleet.csv --what outstanding --to backlogs --report fleet.html",
     ),
-    ("Every night what is new", "export /var/lib/broker --to messages --incremental"),
+    ("Every night, what is new", "export /var/lib/broker --to messages --incremental"),
     ("The same as a Delta Lake table", "export /var/lib/broker --to messages --incremental --table-format delta"),
     (
         "On a cluster that sees the directories under the same paths",
         "export '/nfs/brokers/*' --to /nfs/messages --partition-by broker --master spark://head:7077",
     ),
-    ("Out of an object store and a backup", "export s3://backups/broker-1 /backups/broker-2.tar.zst --to messages"),
+    ("From an object store and a backup", "export s3://backups/broker-1 /backups/broker-2.tar.zst --to messages"),
     ("Into an object store", "export /var/lib/broker --to s3://warehouse/messages --incremental"),
 )
 
@@ -90,7 +90,7 @@ def command(
     brokers: BrokersOption = None,
     what: Annotated[
         TableContent,
-        typer.Option("--what", help="What a row is; messages: wherever they lie, also in the journal."),
+        typer.Option("--what", help="What each row is; messages includes those in the journal."),
     ] = TableContent.PAGED_MESSAGES,
     master: Annotated[
         str,
@@ -110,37 +110,44 @@ def command(
     where: WhereOption = None,
     mode: Annotated[
         Mode,
-        typer.Option(help="What to do if OUT exists; overwrite-partitions replaces those that get new files alone."),
+        typer.Option(
+            help="What to do if OUT exists; overwrite-partitions replaces only the partitions with new files."
+        ),
     ] = Mode.ERROR,
     compression: Annotated[
         Compression, typer.Option("--compression", help="Compression of the files.")
     ] = Compression.ZSTD,
     incremental: Annotated[
         bool,
-        typer.Option("--incremental", help="Add only what the table does not have yet; it keeps a log of its pages."),
+        typer.Option(
+            "--incremental", help="Add only what the table does not have yet; it keeps a log of exported pages."
+        ),
     ] = False,
     table_format: Annotated[
         LakeFormat,
-        typer.Option("--table-format", help="What says which files the table has: the folder, or a log in it."),
+        typer.Option("--table-format", help="What defines the files of the table: the folder itself, or a log in it."),
     ] = LakeFormat.PARQUET,
-    conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeatable.")] = [],  # noqa: B006
+    conf: Annotated[list[str], typer.Option(metavar="K=V", help="Spark setting; repeatable.")] = [],  # noqa: B006
     report_to: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write the account as an HTML file."),
+        typer.Option("--report", metavar="FILE", help="Write a report as an HTML file."),
     ] = None,
     broker: BrokerOptions = BrokerOptions(),
     form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Export the messages of brokers to Parquet through Spark.
+    """Export messages of one or more brokers to Parquet with Spark.
 
-    Or what is known of their pages and queues (--what). --report ranks the queues by what they hold, with the oldest
-    message. Spark runs on this machine unless --master names a cluster, where every machine must see each DIR under the
-    same path and have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Of a damaged page,
-    the rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So
-    it is where rows of --what tell of damage, where it is not known what is outstanding, and where one of several
-    brokers cannot be read: the others are written. With --incremental, a page that grew adds its new messages alone,
-    and rows stay when pages are deleted; where nothing is new, Spark is not started. Damage that an earlier one found
-    is told again, and the status is 1, as long as the page is as it was.
+    Or export what is known about their pages and queues (--what). --report ranks the queues by the bytes they hold,
+    with the oldest message. Spark runs on this machine unless --master names a cluster, where every machine must see
+    each DIR under the same path and have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH).
+
+    Of a damaged page, the rows before the damage are written; OUT/_damaged.json lists where each ends, and the exit
+    status is 1. It is also 1 if rows of --what report damage, if it is not known what is outstanding, or if one of
+    several brokers cannot be read (the others are written).
+
+    With --incremental, a page that grew adds only its new messages, and rows stay when pages are deleted; if nothing is
+    new, Spark is not started. Damage that an earlier export found is reported again, with status 1, as long as the page
+    is unchanged.
     """
     from pagectl.files.destination import refuse_below
     from pagectl.terminal.streams import note
@@ -155,19 +162,19 @@ def command(
         refuse_below(report_to, places)
         inside = report_to.absolute().is_relative_to(folder.absolute())
         if inside or not report_to.absolute().parent.is_dir() or report_to.is_dir():
-            raise CallError(f"--report {report_to}: name a file in a folder that is there, outside of the table")
+            raise CallError(f"--report {report_to}: name a file in an existing folder outside the table")
     if mode is Mode.PARTITIONS and not partition_by:
-        raise CallError(f"--mode {mode}: goes with --partition-by")
+        raise CallError(f"--mode {mode}: needs --partition-by")
     if incremental and (what is not TableContent.PAGED_MESSAGES or mode is Mode.PARTITIONS):
         raise CallError(
-            "--incremental: adds paged messages to a table; it goes neither with --what nor with --mode "
-            "overwrite-partitions"
+            "--incremental: adds paged messages to a table; it cannot be combined with --what or "
+            "--mode overwrite-partitions"
         )
     if table_format is not LakeFormat.PARQUET:
         from pagefmt.spark.table_formats import check_format
 
         if mode is Mode.PARTITIONS:
-            raise CallError(f"--table-format {table_format}: goes with --mode append and overwrite")
+            raise CallError(f"--table-format {table_format}: works with --mode append and overwrite only")
         check_format(table_format, folder)
     splits = tuple(dict.fromkeys(partition_by))
     job = _Job(to, folder, mode, table_format, compression.value, splits, spec, report_to is not None)
@@ -209,7 +216,7 @@ def command(
             (note if missing else _warn)(f"{'' if alone else f'{name}: '}{text}, {_STANDING}")
     if written.left is not None:
         _warn(
-            f"{folder}: {written.left}; the table is whole, the next export removes the temporary files that are left"
+            f"{folder}: {written.left}; the table is complete, and the next export removes the leftover temporary files"
         )
     summary = {
         "to": str(folder) if isinstance(folder, FarPath) else to, "wrote": str(folder.absolute()),
@@ -323,7 +330,7 @@ def _fleet(
     usual = [str(instance)] if instance is not None and listing is None and options.broker_xml is None else []
     entries = fleet_of(given or usual, listing)
     if len(entries) > 1 and options != BrokerOptions():
-        raise CallError("--broker-xml, --properties, --profile and --server go with one DIR")
+        raise CallError("--broker-xml, --properties, --profile and --server work with one DIR only")
     if not entries:
         if options.broker_xml is None:
             raise CallError(NO_DIR if listing is None else f"{listing}: names no broker")
@@ -352,14 +359,16 @@ def _spec(what: TableContent, body: TableBody, where: str | None, splits: list[s
     from pagefmt.spark.options import TableSpec
 
     if not what.of_messages and (where is not None or body is not TableBody.SIZE):
-        raise CallError(f"--what {what}: has no messages; --where and --body go with messages and paged-messages")
+        raise CallError(
+            f"--what {what}: has no messages; --where and --body work with messages and paged-messages only"
+        )
     spec = TableSpec.now(content=what, body=body, where=where)
     there = [
         name for name in FLEET_SPLITS if name in (*spec.schema.names, *(["day", "hour"] if what.of_messages else []))
     ]
     unknown = [name for name in splits if name not in there]
     if unknown:
-        raise CallError(f"--partition-by {unknown[0]}: no such column to split by; there are {', '.join(there)}")
+        raise CallError(f"--partition-by {unknown[0]}: no such column to partition by; choose from {', '.join(there)}")
     return spec
 
 
@@ -415,7 +424,7 @@ def _folder(to: str) -> Path:
     folder = any_path(to)
     if isinstance(folder, FarPath):
         if folder.local_archive is not None:
-            raise CallError(f"{folder}: lies in an archive; name a folder, or a URL")
+            raise CallError(f"{folder}: is inside an archive; name a folder, or a URL")
         folder = StoredPath(*folder.parts)
     return folder
 
@@ -445,7 +454,7 @@ def _mode_for(folder: Path, mode: Mode, *, incremental: bool = False) -> Mode:
     if incremental and mode is not Mode.OVERWRITE:
         if not any((folder / EXPORTED).glob("part-*.arrow")):
             raise CallError(
-                f"{folder}: does not know what was exported to it, so nothing can be added without repeating it; "
+                f"{folder}: has no log of what was exported to it, so nothing can be added without repeating rows; "
                 "give --mode overwrite, or another folder"
             )
         return Mode.APPEND
@@ -453,11 +462,11 @@ def _mode_for(folder: Path, mode: Mode, *, incremental: bool = False) -> Mode:
         whole = "a table" if SUCCESS in names else "files without the _SUCCESS of a complete table"
         raise CallError(f"{folder}: holds {whole}; give --mode overwrite or --mode append, or another folder")
     if EXPORTED in names and mode is not Mode.OVERWRITE:
-        raise CallError(f"{folder}: knows what was exported to it; give --incremental instead of --mode {mode}")
+        raise CallError(f"{folder}: has a log of what was exported to it; give --incremental instead of --mode {mode}")
     others = foreign(folder) if mode is Mode.OVERWRITE else []
     if others:
         raise CallError(
-            f"{folder}: holds {others[0]}, which belongs to no table and would be lost; name another folder"
+            f"{folder}: holds {others[0]}, which does not belong to a table and would be lost; name another folder"
         )
     return mode
 
@@ -474,7 +483,7 @@ def _write(context: SparkContext, job: _Job, found: list[BrokerSurvey]) -> Writt
         _check_format(job, into)
         chosen = _mode_for(into, job.mode, incremental=job.increment is not None)
         if job.increment is not None and job.held is None and any(into.iterdir()):
-            raise CallError(f"{job.to}: another export has made this table meanwhile; export again")
+            raise CallError(f"{job.to}: another export has written this table meanwhile; export again")
         replaced = {Mode.OVERWRITE: Replaced.ALL, Mode.PARTITIONS: Replaced.PARTITIONS}.get(chosen, Replaced.NOTHING)
         if replaced is Replaced.ALL and job.form is not LakeFormat.PARQUET:
             replaced = Replaced.LOG
@@ -500,8 +509,7 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
         )
     if summary["harmed"] and what is not TableContent.DAMAGE:
         _warn(
-            f"{count_text(summary['harmed'], 'row')} of what is damaged, or not wholly known: "
-            f"see the column {TELLS_HARM[what]}"
+            f"{count_text(summary['harmed'], 'row')} with damage or unknown values: see the column {TELLS_HARM[what]}"
         )
     pages = summary["pages"]
     for (broker, store), mine in groupby(

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
 
 EXAMPLES = (
-    ("What would come back", "journal compact /var/lib/broker"),
-    ("Into a new directory; the old one stays as it is", "journal compact /var/lib/broker --out compacted"),
-    ("In place, with a way back: pages restore", "journal compact /var/lib/broker --in-place"),
+    ("What would be freed", "journal compact /var/lib/broker"),
+    ("Into a new directory; the old one stays unchanged", "journal compact /var/lib/broker --out compacted"),
+    ("In place; pages restore undoes it", "journal compact /var/lib/broker --in-place"),
 )
 
 
@@ -49,10 +49,10 @@ def command(
     form: TextOrJsonOption = TextOrJson.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Write journals anew without what brokers pass over when they load them; each loads the same as before.
+    """Rewrite journals without what brokers ignore when they load them; each journal loads the same as before.
 
-    Without --out or --in-place: the plan, and the bytes it would free. Bindings that are not sound are left alone. Ends
-    with status 1 where something is damaged. 'pagectl pages restore' puts back what --in-place replaced.
+    Without --out or --in-place: the plan, and the bytes it would free. Damaged bindings are left alone. Ends
+    with status 1 if something is damaged. 'pagectl pages restore' undoes --in-place.
     """
     from pagectl.files.destination import note_written
     from pagefmt.bytes.writing import Disk
@@ -92,7 +92,7 @@ def _wrote(place: DataLocation, out: Path | None) -> Path:
 def _tell(plan: JournalsPlan, *, refused: bool) -> None:
     """What is damaged would be gone afterwards, and with it what a closer look might still find."""
     if plan.remarks and refused:
-        raise CallError(f"{'; '.join(plan.remarks)}; --accept-lost-acknowledgements compacts all the same")
+        raise CallError(f"{'; '.join(plan.remarks)}; --accept-lost-acknowledgements compacts anyway")
     for remark in plan.remarks:
         warning(remark)
     for one in plan.journals:
@@ -173,10 +173,10 @@ def _text(plan: JournalsPlan, written: Path | None, out: Path | None, backup: Pa
     if not plan.freed:
         print(f"nothing to free of {size_text(plan.size)}")
     elif written is None:
-        print(f"would free {said}; --in-place needs {size_text(plan.needs)} free meanwhile")
+        print(f"would free {said}; --in-place needs {size_text(plan.needs)} of free space while it runs")
     elif backup is not None:
         print(f"{said} will be freed when the backup is dropped: pagectl pages drop-backup")
-        print(f"what was replaced: {one_line(str(backup))}; to put it back: pagectl pages restore")
+        print(f"replaced files: {one_line(str(backup))}; to restore them: pagectl pages restore")
     else:
         print(f"{'saved' if out else 'freed'} {said}")
     if written and out is not None:

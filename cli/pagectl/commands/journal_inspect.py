@@ -33,20 +33,22 @@ EXAMPLES = (
 def command(
     given: DirArgument = None,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="NAME", help="Only the file of this name.", show_default=False)
+        str | None, typer.Option("--file", metavar="NAME", help="Only the file with this name.", show_default=False)
     ] = None,
     record: RecordOption = None,
     kind: Annotated[
         str | None,
-        typer.Option("--type", metavar="NAME", help="Only records of this type, name or number.", show_default=False),
+        typer.Option(
+            "--type", metavar="NAME", help="Only records of this type, by name or number.", show_default=False
+        ),
     ] = None,
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
     form: ListFormatOption = ListFormat.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Show journal files down to the byte: records of every kind, dead ones too, and every field of their bodies.
+    """Show journal files down to the byte: records of every kind, including dead ones, and every field of their bodies.
 
-    Ends with status 1 where a torn record is met, or a file cannot be read.
+    Ends with status 1 if a record is torn or a file cannot be read.
     """
     from pagefmt.bytes.files import FileStretches
     from pagefmt.compaction.journals import listings
@@ -62,7 +64,7 @@ def command(
     for note in unread:
         warning(f"{note.file}: {note.kind.value}: {note.detail}")
     if not files and not unread:
-        raise CallError(f"{place.given}: no such journal file; 'pagectl journal ls' names them")
+        raise CallError(f"{place.given}: no such journal file; 'pagectl journal ls' lists them")
     items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
     view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
     torn_any = bool(unread)

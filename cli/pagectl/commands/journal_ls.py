@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from pagefmt.compaction.journals import JournalFiles
     from pagefmt.journal.overview import JournalFileOverview
 
-EXAMPLES = (("What is in the journal files, and how much of it counts", "journal ls /var/lib/broker"),)
+EXAMPLES = (("What is in the journal files, and how much of it is live", "journal ls /var/lib/broker"),)
 
 
 def command(
     given: DirArgument = None, form: ListFormatOption = ListFormat.text, broker: BrokerOptions = BrokerOptions()
 ) -> int:
-    """List the files of message journal, bindings and JMS journal: records, what of them counts, condition.
+    """List the files of message journal, bindings and JMS journal: records, live records, condition.
 
-    Ends with status 1 where a condition is more than a remark.
+    Ends with status 1 if a condition is worse than a remark.
     """
     from pagefmt.compaction.journals import freeable, read_journals
     from pagefmt.directory.locks import running_broker
@@ -101,7 +101,7 @@ def _text(found: list[tuple[JournalFiles, list[JournalFileOverview]]], totals: l
     for total in totals:
         free = "?" if total["freeable"] is None else size_text(total["freeable"])
         say(f"{total['journal']}: {size_text(total['bytes'])}, {total['live_records']} of {total['records']} records "
-              f"count; 'pagectl journal compact' frees {free}")  # fmt: skip
+              f"are live; 'pagectl journal compact' frees {free}")  # fmt: skip
     for row in objects:
         for remark in row["remarks"]:
             say(f"{row['file']}: {remark}")

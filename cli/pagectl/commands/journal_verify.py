@@ -34,10 +34,10 @@ def command(
     form: ListFormatOption = ListFormat.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Read message journal, bindings and JMS journal to the last byte, and say what a broker would do with each file.
+    """Check every byte of message journal, bindings and JMS journal, and say what a broker would do with each file.
 
-    Checks records against one another, and against bindings and pages where these are there. Ends with status 1 where
-    anything is damaged or contradicts, with 0 where there are remarks only.
+    Checks records against one another, and against bindings and pages if there are any. Ends with status 1 if
+    anything is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagefmt.columns.journal_findings import unreadable_messages
     from pagefmt.editions import NEWEST

@@ -11,7 +11,7 @@ from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json_list
 from pagefmt.quantities import count_text, size_text
 
-EXAMPLES = (("Whose the large bodies are, and which belong to nobody", "large ls /var/lib/broker"),)
+EXAMPLES = (("Who needs each large body, and which bodies nobody needs", "large ls /var/lib/broker"),)
 
 
 def command(
@@ -19,8 +19,8 @@ def command(
 ) -> int:
     """List large-message files: size, age, the queues that wait for them, and what is left over or missing.
 
-    Ends with status 1 where a file is missing, not durable or of another size than its message says, or whose they
-    are is not known.
+    Ends with status 1 if a file is missing, not durable or not of the size that its message says, or if it is not known
+    whose a file is.
     """
     from pagefmt.cross_checks.large_references import large_references
     from pagefmt.verify.large_files import large_rows

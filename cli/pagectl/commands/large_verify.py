@@ -32,9 +32,9 @@ def command(
     form: ListFormatOption = ListFormat.text,
 ) -> int:
     """Check large-message files against journal and pages: files that nobody refers to, messages without a file,
-    bodies of another size than their message says, and what a broker does with each.
+    bodies that do not have the size that their message says, and what a broker does with each.
 
-    Ends with status 1 where anything is damaged or contradicts, with 0 where there are remarks only.
+    Ends with status 1 if anything is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagefmt.cross_checks.large_references import references_of_journal
     from pagefmt.cross_checks.survey import survey

@@ -19,9 +19,9 @@ EXAMPLES = (
 
 
 def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0) -> int:
-    """Find messages by id, time, text, queue or selector wherever they lie: in the journal or in pages.
+    """Find messages by id, time, text, queue or selector wherever they are stored: in the journal or in pages.
 
-    Options are those of 'pages find', lines those of 'messages decode'. Ends with status 1 where a page or the journal
+    Options are those of 'pages find', lines those of 'messages decode'. Ends with status 1 if a page or the journal
     is damaged.
     """
     if not asked.says_what:

@@ -16,7 +16,7 @@ from pagefmt.quantities import count_text, size_text
 if TYPE_CHECKING:
     from pagefmt.exchange.xml_reading import ImportPlan
 
-EXAMPLES = (("Before a file is imported", "messages import-plan messages.xml"),)
+EXAMPLES = (("Check a file before it is imported", "messages import-plan messages.xml"),)
 
 
 def command(
@@ -24,11 +24,11 @@ def command(
     edition: EditionOption = None,
     form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Show what 'artemis data imp' would make of a file: messages by queue, and what it would lose or stop at.
+    """Show what 'artemis data imp' would do with a file: messages by queue, and what it would lose or stop at.
 
-    That of a new broker of the newest edition counts, unless --edition names another. Nothing is imported.
+    Assumes the importer of the newest edition and a new broker, unless --edition names another. Nothing is imported.
 
-    Ends with status 1 where something would be lost or the import would stop.
+    Ends with status 1 if something would be lost or the import would stop.
     """
     from pagefmt.editions import NEWEST
     from pagefmt.exchange.xml_reading import import_plan

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pagefmt.columns.queue_counts import QueueCount
 
 EXAMPLES = (
-    ("What each queue waits for, and where it lies", "messages ls /var/lib/broker"),
+    ("How many messages wait in each queue, and where they are stored", "messages ls /var/lib/broker"),
     ("For a script", "messages ls /var/lib/broker --format jsonl"),
 )
 _COUNTS = ("journal", "pages", "scheduled", "in_doubt", "bytes")
@@ -27,17 +27,17 @@ _COUNTS = ("journal", "pages", "scheduled", "in_doubt", "bytes")
 def command(
     given: DirArgument = None, form: ListFormatOption = ListFormat.text, broker: BrokerOptions = BrokerOptions()
 ) -> int:
-    """List addresses and queues: the messages each is to be given, in the journal and in pages, and how many of them
-    are scheduled; in doubt (of prepared transactions) counts apart.
+    """List addresses and queues with the messages each still has to deliver, in the journal and in pages, and how many
+    of them are scheduled; messages in doubt (of prepared transactions) are counted separately.
 
-    What is not known is ? (null). Ends with status 1 where a page or the journal is damaged or something is not known.
+    Unknown values are ? (null). Ends with status 1 if a page or the journal is damaged or something is not known.
     """
     place = located(given, broker, far=True)
     beside = form is not ListFormat.text
     counts, wrong = while_it_moves(place, lambda: counted(place, told_state(place, pages=False), beside_output=beside))
     rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
     for why in dict.fromkeys(row.unknown for row in rows if row.unknown is not None):
-        warning(f"{why}: counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")
+        warning(f"{why}: the counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")
     if form is ListFormat.text:
         _text(rows)
     else:
@@ -58,7 +58,10 @@ def _text(rows: list[QueueCount]) -> None:
     print_table((*heads, "OLDEST", "ADDRESS", "QUEUE"), map(_cells, rows), right=heads)
     known = [row for row in rows if row.unknown is None]
     held = count_text(sum(row.journal + row.pages for row in known), "message")
-    say(f"{count_text(len(rows), 'queue')}, {held} to be delivered" + ", the rest not known" * (len(known) < len(rows)))
+    say(
+        f"{count_text(len(rows), 'queue')}, {held} to be delivered"
+        + ", the rest is not known" * (len(known) < len(rows))
+    )
 
 
 def _cells(row: QueueCount) -> tuple[object, ...]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     ("What would be sent, and how", "messages send /var/lib/broker --to amqp://new:5672 --dry-run"),
     (
-        "One queue, so that it can be interrupted and goes on",
+        "One queue, so that the run can be interrupted and resumed",
         "messages send /var/lib/broker --to amqps://new --credentials user.txt --queue red.news --checkpoint red.state",
     ),
 )
@@ -43,7 +43,7 @@ def command(
         typer.Option(
             "--to-address",
             metavar="FROM=TO",
-            help="ADDRESS or ADDRESS::QUEUE, and which to send to instead; repeatable.",
+            help="Send messages of FROM to TO instead, each an ADDRESS or ADDRESS::QUEUE; repeatable.",
         ),
     ] = None,
     pace: PaceOptions = PaceOptions(),
@@ -52,11 +52,12 @@ def command(
     form: TextOrJsonOption = TextOrJson.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Send what queues of a stopped broker still wait for to a running one, in the order of delivery, each once.
+    """Send outstanding messages of a stopped broker's queues to a running one, in delivery order, each message once.
 
-    Each queue's messages go to the queue of that name and address alone. AMQP messages go as they are, others untouched
-    inside of AMQP where the broker takes that (2.32 and later), elsewhere converted; what is lost is told. What is in
-    doubt is left out; the status is 1 then, and where the broker refused something or a page or the journal is damaged.
+    Each message goes only to the queue of the same name and address. AMQP messages are sent unchanged; others are sent
+    unchanged inside AMQP if the broker accepts that (2.32 and later), and converted otherwise; what is lost is
+    reported. Messages in doubt are left out. Ends with status 1 if any were, if the broker refused something, or if a
+    page or the journal is damaged.
     """
     from pagectl.opening.broker import located
     from pagectl.running.locking import brokers_held_off
@@ -68,7 +69,7 @@ def command(
         raise CallError("no broker given; name it with --to amqp://HOST:5672")
     aim = target(to, peer.credentials, peer.ca, peer.cert, peer.key)
     if aim.in_clear and not dry_run:
-        warning("the password crosses the network unencrypted; the broker can speak amqps")
+        warning("the password is sent over the network unencrypted; use amqps if the broker accepts it")
     place = located(given, broker)
     with brokers_held_off(place, not dry_run):
         stored, chosen = _chosen(place, queues, where, mapping or [])
@@ -89,8 +90,8 @@ def command(
         report.print_text()
     report.tell()
     if report.stopped is not None:
-        kept = "" if pace.checkpoint is None else f": {pace.checkpoint} has how far it went"
-        complain(f"{report.stopped}; to go on, call the same again{kept}")
+        kept = "" if pace.checkpoint is None else f": {pace.checkpoint} records how far it got"
+        complain(f"{report.stopped}; to continue, run the same command again{kept}")
         return report.status
     return Exit.FOUND if report.wrong or stored.damaged or stored.state.known.damaged else Exit.OK
 
@@ -109,7 +110,9 @@ def _chosen(
     state = told_state(place, journal=True, pages=False)
     if state.bindings is None or state.unknown is not None:
         why = "the bindings are not there" if state.unknown is None else state.unknown.reason
-        raise CannotKnow(f"{place.given}: {why}, so it is not known what to send where; see: pagectl pages verify")
+        raise CannotKnow(
+            f"{place.given}: {why}, so it is not known which messages to send where; see: pagectl pages verify"
+        )
     known = state.bindings.queues
     ids = queue_ids(queues, state.bindings) if queues else frozenset(known)
     if missing := sorted(ids - known.keys()):
@@ -150,7 +153,7 @@ def _targets(queues: list[QueueBinding], mapping: list[str]) -> list[str]:
             found.append(rules[source])
     if unused := sorted(rules.keys() - used):
         raise CallError(
-            f"--to-address {unused[0]}=…: no queue that is sent has this address or name; see: pagectl messages ls"
+            f"--to-address {unused[0]}=…: no queue to be sent has this address or name; see: pagectl messages ls"
         )
     return found
 

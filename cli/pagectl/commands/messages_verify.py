@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pagefmt.findings import Finding
 
 EXAMPLES = (
-    ("Is every message there that a queue refers to?", "messages verify /var/lib/broker"),
+    ("Does every message exist that a queue refers to?", "messages verify /var/lib/broker"),
     ("For a script", "messages verify /var/lib/broker --format jsonl"),
 )
 
@@ -36,8 +36,8 @@ def command(
     """Check the messages of a broker: references without a message, messages without a reference, unknown queues,
     unreadable messages, torn records, prepared transactions, counters, damaged pages, missing large-message files.
 
-    Pages are read as by 'pages verify', which says more of each. Ends with status 1 where anything is damaged or
-    contradicts, with 0 where there are remarks only.
+    Pages are checked as by 'pages verify', which says more about each. Ends with status 1 if anything is damaged or
+    contradictory, and with 0 if there are only remarks.
     """
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.verify.report import finding_json

@@ -25,21 +25,23 @@ if TYPE_CHECKING:
 
 _WILDCARDS = "for a queue of an address with wildcards, which the importer of 2.56 refuses; see: pagectl messages send"
 EXAMPLES = (
-    ("All messages and the queues that they wait for", "messages xml /var/lib/broker --to messages.xml"),
+    ("All outstanding messages and their queues", "messages xml /var/lib/broker --to messages.xml"),
     ("One queue, to be imported elsewhere", "messages xml /var/lib/broker --queue red.news --to red.xml"),
 )
 
 
 def command(
     given: DirArgument = None,
-    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="Write to FILE, all or nothing.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="Write to FILE, which appears only when complete.")
+    ] = None,
     queues: QueueOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Write what queues still wait for as XML for 'artemis data imp': the journal first, then pages.
+    """Write outstanding messages as XML for 'artemis data imp': the journal first, then pages.
 
-    AMQP messages become core messages, as the broker makes them. What the file cannot hold is told, and what is in
-    doubt is left out; the status is 1 then, and where a page or the journal is damaged.
+    AMQP messages become core messages, as the broker converts them. What the file cannot hold is reported, and messages
+    in doubt are left out. Ends with status 1 in both cases, and if a page or the journal is damaged.
     """
     import sys
 
@@ -57,7 +59,7 @@ def command(
     state = told_state(place, journal=True)
     if state.bindings is None:
         raise CannotKnow(
-            f"{place.given}: the bindings are not there, so queues have no names; see: pagectl pages verify"
+            f"{place.given}: there are no bindings, so the names of queues are not known; see: pagectl pages verify"
         )
     wanted = queue_ids(queues, state.bindings) if queues else None
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
@@ -100,7 +102,9 @@ class _Account:
                 "which brokers before 2.33 made text for core clients (ID:AMQP_BINARY:…)"
             )
         if self.doubt:
-            warning(f"{count_text(self.doubt, 'message')} in doubt left out: prepared transactions wait for their end")
+            warning(
+                f"{count_text(self.doubt, 'message')} in doubt left out: their prepared transactions are still open"
+            )
 
 
 class _WaitingQueues(NamedTuple):

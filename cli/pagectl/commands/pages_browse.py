@@ -12,14 +12,14 @@ from pagectl.screens.starting import show
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-EXAMPLES = (("Look into the pages of a broker", "pages browse /var/lib/broker"),)
+EXAMPLES = (("Browse the pages of a broker", "pages browse /var/lib/broker"),)
 
 
 def command(given: DirArgument = None, broker: BrokerOptions = BrokerOptions()) -> int:
-    """Browse addresses, their pages, records, and bytes beside the names of fields. Nothing is changed.
+    """Browse addresses, their pages, records, and bytes beside the field names. Nothing is changed.
 
     Enter opens, Escape goes back, / searches (text, or 0x and hexadecimal digits), n searches on, x shows fields
-    without their bytes, c copies JSON, q ends.
+    without their bytes, c copies JSON, q quits.
     """
     place = located(given, broker)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     (
-        "Warn where more than 10,000 messages wait for a queue, or it holds a gibibyte",
+        "Warn if a queue has more than 10,000 messages waiting or holds more than 1 GiB",
         "pages check /var/lib/broker -w messages=10000 -w held=1G",
     ),
 )
@@ -71,19 +71,21 @@ def command(
         list[str] | None,
         typer.Option("--address", metavar="ADDR", help="Only this address; repeatable.", show_default=False),
     ] = None,
-    by: Annotated[BacklogOf, typer.Option("--by", help="Judge each queue, or each address.")] = BacklogOf.queue,
+    by: Annotated[BacklogOf, typer.Option("--by", help="Check each queue, or each address.")] = BacklogOf.queue,
     warning: Annotated[
         list[str] | None,
         typer.Option(
             "-w",
             "--warning",
             metavar="NAME=RANGE",
-            help="Warn by messages=1000, bytes=1G, pages=10, held=1G or oldest=6h; repeatable.",
+            help="Warning threshold: messages=1000, bytes=1G, pages=10, held=1G or oldest=6h; repeatable.",
         ),
     ] = None,
     critical: Annotated[
         list[str] | None,
-        typer.Option("-c", "--critical", metavar="NAME=RANGE", help="Critical by the same numbers; repeatable."),
+        typer.Option(
+            "-c", "--critical", metavar="NAME=RANGE", help="Critical threshold, written the same way; repeatable."
+        ),
     ] = None,
     timeout: TimeoutOption = 60.0,
     quiet: QuietOption = False,
@@ -91,15 +93,15 @@ def command(
     format: Annotated[PluginFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = PluginFormat.nagios,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Judge the backlog in pages of each queue: messages and their bytes, pages held and their bytes, oldest message.
+    """Check the backlog in pages of each queue: messages and their bytes, pages held and their bytes, oldest message.
 
-    What is in doubt counts as waiting; messages that never left the journal do not count. Statuses of monitoring
-    plugins: 0 OK, 1 WARNING (also for damage), 2 CRITICAL, 3 UNKNOWN (also where a backlog is not known).
+    Messages in doubt count as waiting; messages in the journal do not count. Exit statuses are those of monitoring
+    plugins: 0 OK, 1 WARNING (also for damage), 2 CRITICAL, 3 UNKNOWN (also if a backlog is not known).
     """
     thresholds = BacklogThresholds(parse_ranges(warning, "-w"), parse_ranges(critical, "-c"))
     scope = BacklogScope(by, frozenset(address or ()), frozenset(queue or ()))
     if scope.queues and (scope.addresses or by is BacklogOf.address):
-        raise typer.BadParameter("--queue goes neither with --address nor with --by address")
+        raise typer.BadParameter("--queue cannot be combined with --address or --by address")
     plugin = Plugin("PAGES", format, given or "the instance")
 
     def check() -> Answer:
@@ -121,7 +123,7 @@ def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresho
 
     if place.page is not None or (place.store is not None and scope.by_name):
         what = "a page" if place.page is not None else "a store folder, with --queue or --address"
-        raise CallError(f"{place.given} is {what}: not all of a backlog; name the data directory")
+        raise CallError(f"{place.given} is {what}: that is not the whole backlog; name the data directory")
     state = told_state(place, journal=True)
     empty = list(_empty(state, scope))
     wanted = scope.addresses.union(row.address for row in empty if row.address is not None)

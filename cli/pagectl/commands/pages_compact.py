@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    ("What would come back, and which queues hold the rest", "pages compact /var/lib/broker"),
-    ("Into a new directory; the old one stays as it is", "pages compact /var/lib/broker --out compacted"),
-    ("In place, with a way back: pages restore", "pages compact /var/lib/broker --in-place"),
+    ("What would be freed, and which queues hold the rest", "pages compact /var/lib/broker"),
+    ("Into a new directory; the old one stays unchanged", "pages compact /var/lib/broker --out compacted"),
+    ("In place; pages restore undoes it", "pages compact /var/lib/broker --in-place"),
 )
 
 
@@ -65,10 +65,10 @@ def command(
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:  # fmt: skip
-    """Free what no queue will ever read again; a broker then delivers exactly what it would have delivered before.
+    """Remove records that no queue will ever read again; a broker still delivers exactly the same messages.
 
     Without --out or --in-place: the plan, the bytes it would free, and which queues hold the rest. Ends with status 1
-    where something is damaged or not known, and so left alone.
+    if something was left alone because it is damaged or not known.
     """
     from pagectl.files.destination import note_written
 
@@ -99,7 +99,7 @@ def command(
 def _tell(plan: CompactionPlan, *, refused: bool) -> None:
     """What is missing from the journals: what looks unacknowledged stays, and is delivered again."""
     if plan.remarks and refused:
-        raise CallError(f"{'; '.join(plan.remarks)}; --accept-lost-acknowledgements compacts all the same")
+        raise CallError(f"{'; '.join(plan.remarks)}; --accept-lost-acknowledgements compacts anyway")
     for remark in (*plan.remarks, *plan.damaged()):
         warning(remark)
 
@@ -107,7 +107,7 @@ def _tell(plan: CompactionPlan, *, refused: bool) -> None:
 def _plan(place: DataLocation, edition: Any, keep_unknown: bool, jobs: int, *, locked: bool) -> CompactionPlan:
     from pagefmt.compaction.planning import make_plan
 
-    with progress("looking at pages", None):
+    with progress("reading pages", None):
         return make_plan(place, edition_of(edition), keep_unknown=keep_unknown, locked=locked, jobs=jobs)
 
 
@@ -218,13 +218,13 @@ def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | Non
     for store in plan.stores:
         _why(store)
     if plan.bodies:
-        print(f"large messages that nothing names: {count_text(len(plan.bodies), 'file')}, "
+        print(f"large-message files that nothing refers to: {count_text(len(plan.bodies), 'file')}, "
               f"{size_text(sum(body.size for body in plan.bodies))}")  # fmt: skip
     if plan.bodies_kept:
         print(one_line(plan.bodies_kept))
     unknown = sum(store.unknown for store in plan.stores)
     if unknown:
-        print(f"{unknown} of the dead records are so because the journal does not know their transaction "
+        print(f"{unknown} of the dead records are dead only because the journal does not know their transaction "
               "(--keep-unknown-transactions keeps them)")  # fmt: skip
     if remark:
         print(one_line(remark))
@@ -245,21 +245,21 @@ def _why(store: StorePlan) -> None:
 
 
 def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:
-    dead = "how much belongs to no message is not known"
+    dead = "how much does not belong to any message is not known"
     if plan.bound is not None:
-        dead = f"{size_text(plan.bound)} belong to no message"
+        dead = f"{size_text(plan.bound)} do not belong to any message"
     rest = f"of {size_text(plan.size)} ({dead})"
     if not plan.freed:
         print(f"nothing to free {rest}")
     elif not done:
         print(f"would free {size_text(plan.freed)} {rest}")
-        print(f"--in-place needs {size_text(plan.needs_with_backup)} free while the backup is there, "
+        print(f"--in-place needs {size_text(plan.needs_with_backup)} of free space while the backup exists, "
               f"{size_text(plan.needs_without_backup)} with --no-backup")  # fmt: skip
     elif out is not None:
         print(f"saved {size_text(plan.freed)} {rest}")
     elif backup is not None:
         print(f"{size_text(plan.freed)} {rest} will be freed when the backup is dropped: pagectl pages drop-backup")
-        print(f"what was replaced: {one_line(str(backup))}; to put it back: pagectl pages restore")
+        print(f"replaced files: {one_line(str(backup))}; to restore them: pagectl pages restore")
     else:
         print(f"freed {size_text(plan.freed)} {rest}")
     if done and out is not None:

@@ -34,8 +34,8 @@ def command(
 ) -> int:
     """Show every message: headers, properties, queues, who acknowledged it.
 
-    Options that choose messages are joined by AND. SELECTOR is the JMS / Artemis filter syntax. Times are shown in UTC
-    with Z; without a zone they are read in the local one (TZ). Ends with status 1 where a page or the journal is
+    Options that select messages are combined with AND. SELECTOR is in JMS / Artemis filter syntax. Times are shown in
+    UTC with Z; without a zone they are read in the local one (TZ). Ends with status 1 if a page or the journal is
     damaged.
     """
     return carry_out(given, chosen, shown, edition, broker, jobs=processes(jobs))

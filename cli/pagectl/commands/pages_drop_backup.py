@@ -7,7 +7,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import BackupDirOption, DirArgument
 from pagectl.running.backups import drop, standing_backup_of
 
-EXAMPLES = (("The broker runs well: give the space back", "pages drop-backup /var/lib/broker"),)
+EXAMPLES = (("The broker runs well: free the space", "pages drop-backup /var/lib/broker"),)
 
 
 def command(
@@ -15,8 +15,8 @@ def command(
     backup_dir: BackupDirOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> None:
-    """Delete what 'compact --in-place', of pages or journals, replaced and kept: its space comes back.
+    """Delete the backup that 'compact --in-place' of pages or journals kept, to free its space.
 
-    'pagectl pages restore' cannot put anything back afterwards. Pages and journals stay as they are.
+    'pagectl pages restore' cannot restore anything afterwards. Pages and journals stay as they are.
     """
     drop(standing_backup_of(located(given, broker), backup_dir))

@@ -13,9 +13,9 @@ from pagectl.running.exits import CallError
 PARSED_BY = CommandWithIdentifiers
 EXAMPLES = (
     ("Where is the message with this JMSMessageID?", "pages find /var/lib/broker --user-id ID:3b206a19-e58f-11f1-aa91"),
-    ("What answers this request?", "pages find /var/lib/broker --correlation-id order-7"),
-    ("Which messages speak of a customer?", 'pages find /var/lib/broker --contains "Smith & Co" --body text'),
-    ("What has expired and still takes up space?", "pages find /var/lib/broker --expired --outstanding"),
+    ("Which messages answer this request?", "pages find /var/lib/broker --correlation-id order-7"),
+    ("Which messages mention a customer?", 'pages find /var/lib/broker --contains "Smith & Co" --body text'),
+    ("Which messages have expired and still take up space?", "pages find /var/lib/broker --expired --outstanding"),
 )
 
 
@@ -27,11 +27,11 @@ def command(
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Find messages by id, time, text, queue or selector, and say where they lie.
+    """Find messages by id, time, text, queue or selector, and show where they are stored.
 
-    Options that choose messages are joined by AND. An id may be pasted as any command, client or broker wrote it. The
-    JSON lines are those of 'pages decode'. Times are shown in UTC with Z; without a zone they are read in the local
-    one (TZ). Ends with status 1 where a page or the journal is damaged.
+    Options that select messages are combined with AND. An id may be pasted in any form that a command, client or broker
+    writes. The JSON lines are those of 'pages decode'. Times are shown in UTC with Z; without a zone they are read in
+    the local one (TZ). Ends with status 1 if a page or the journal is damaged.
     """
     if not chosen.says_what:
         raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")

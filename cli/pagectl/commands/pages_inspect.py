@@ -38,7 +38,7 @@ def command(
 ) -> int:
     """Show page files down to the byte: offset, length, frame, transaction, persister, queues, every field.
 
-    Ends with status 1 where a page is damaged.
+    Ends with status 1 if a page is damaged.
     """
     from pagefmt.directory.locate import stores
     from pagefmt.directory.locks import running_broker
@@ -61,7 +61,7 @@ def command(
         raise CallError(
             f"{given or 'DIR'}: no such page; 'pagectl pages ls' counts them"
             if page is not None
-            else f"{given or 'DIR'}: no page files in it"
+            else f"{given or 'DIR'}: contains no page files"
         )
     if items is not None:
         items.end()
@@ -115,7 +115,7 @@ def _text(store: Store, file: PageFile, opened: Page, only: int | None, with_byt
 
 def _layout(opened: Page) -> str:
     layout = opened.layout()
-    return "not told by any record" if layout is None else str(layout.value)
+    return "not known from any record" if layout is None else str(layout.value)
 
 
 def _objects(opened: Page, only: int | None, with_bytes: bool) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,7 @@ COLUMNS = ("address", "folder", "pages", "messages", "bytes", "outstanding", "ol
 
 
 EXAMPLES = (
-    ("Which addresses page, and whether anything is wrong", "pages ls /var/lib/broker"),
+    ("Which addresses are paging, and is anything wrong?", "pages ls /var/lib/broker"),
     ("The five that hold the most bytes", "pages ls /var/lib/broker --sort bytes --limit 5"),
     ("For a script", "pages ls /var/lib/broker --format jsonl"),
 )
@@ -54,19 +54,20 @@ def command(
     sort: Annotated[
         LsOrder | None,
         typer.Option(
-            "--sort", help="The largest first, or oldest; address by name [default: text address, else by folder]."
+            "--sort", help="Largest or oldest first; address: by name [default: text by address, else by folder]."
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=0, help="Addresses shown.", show_default=False)
+        int | None, typer.Option("--limit", metavar="N", min=0, help="Number of addresses to show.", show_default=False)
     ] = None,
     form: TableFormatOption = TableFormat.text,
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """List the addresses that have page files, one row each, and what is wrong with them.
+    """List the addresses that have page files, one row each, with their condition.
 
-    FOLDER is a DIR for other commands. Ends with status 1 where a condition is neither ok nor empty.
+    The path under FOLDER can be given to other commands as DIR. Ends with status 1 if a condition is neither ok nor
+    empty.
     """
     place = located(given, broker, far=True)
     found = _Worst()

@@ -50,10 +50,10 @@ QUEUES_SHOWN = 8
 
 
 EXAMPLES = (
-    ("Which queue keeps which pages", "pages outstanding /var/lib/broker"),
+    ("Which queues hold which pages", "pages outstanding /var/lib/broker"),
     ("As JSON", "pages outstanding /var/lib/broker --format json"),
     (
-        "Is the running broker of the same opinion?",
+        "Does the running broker agree?",
         "pages outstanding /var/lib/broker --jolokia http://localhost:8161 --credentials user.txt",
     ),
 )
@@ -63,12 +63,12 @@ def command(
     given: DirArgument = None,
     form: TableFormatOption = TableFormat.text,
     positions: Annotated[
-        bool, typer.Option("--positions", help="Every outstanding position as [page, number] (JSON only).")
+        bool, typer.Option("--positions", help="List every outstanding position as [page, number] (JSON only).")
     ] = False,
     jolokia: Annotated[
         str | None,
         typer.Option(
-            "--jolokia", metavar="URL", help="Ask the running broker as well, by its console: http://HOST:8161."
+            "--jolokia", metavar="URL", help="Also ask the running broker, through its console: http://HOST:8161."
         ),
     ] = None,
     credentials: CredentialsOption = None,
@@ -78,19 +78,19 @@ def command(
 ) -> int:
     """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
 
-    HOLDS: bytes of the page files with a message for the queue. ALONE: those of them that no other queue needs; they
-    come back when it is drained or deleted. What is not known is ? (null) with the reason. Ends with status 1 where
-    something is not known, where a page or the journal is damaged, or where a prepared transaction waits for its end.
+    HOLDS: bytes of the page files with a message for the queue. ALONE: the bytes among them that no other queue needs;
+    they are freed when the queue is drained or deleted. Unknown values are ? (null) with the reason. Ends with status 1
+    if something is not known, if a page or the journal is damaged, or if a prepared transaction is still open.
 
-    With --jolokia also where the running broker says otherwise: another count of messages (but for what moves
-    meanwhile), a queue on one side alone, an address that pages and should not, a consumer that acknowledges nothing.
+    With --jolokia, also if the running broker disagrees: a different number of messages (except for those in motion), a
+    queue on one side only, an address that is paging and should not be, a consumer that acknowledges nothing.
     """
     if positions and form is not TableFormat.json:
-        raise CallError("--positions goes with --format json only")
+        raise CallError("--positions works with --format json only")
     if jolokia is not None and form not in (TableFormat.text, TableFormat.json):
-        raise CallError("--jolokia goes with --format text and json only")
+        raise CallError("--jolokia works with --format text and json only")
     if credentials is not None and jolokia is None:
-        raise CallError("--credentials goes with --jolokia only")
+        raise CallError("--credentials needs --jolokia")
     live, place = _opened(given, broker, jolokia, credentials)
     state = _state(place, edition_of(edition))
     found = _AnyWrong()
@@ -250,7 +250,7 @@ def _text(summaries: Judged, state: PagingState) -> None:
         print("no address has page files")
     for branch in state.journal.prepared:
         held = count_text(len(branch.acks) + sum(send.references for send in branch.sends), "message")
-        print(f"\nprepared transaction {branch.tx} waits for its end: {held} in doubt, their pages stay")
+        print(f"\nprepared transaction {branch.tx} is still open: {held} in doubt, their pages stay")
 
 
 def _store(summary: StoreSummary, verdict: StoreVerdict) -> None:
@@ -265,7 +265,7 @@ def _store(summary: StoreSummary, verdict: StoreVerdict) -> None:
         return
     if not verdict.counted:
         for queue in summary.queues:
-            print(f"  ? messages wait for {one_line(queue.name)}, {queue.messages} of them in what can be read")
+            print(f"  ? messages wait for {one_line(queue.name)}, {queue.messages} of them readable")
     elif summary.queues:
         print_table(
             ("  WAITING", "BYTES", "IN DOUBT", "FIRST", "LAST", "HOLDS", "ALONE", "QUEUE"),

@@ -14,7 +14,7 @@ from pagectl.running.locking import instance_of
 from pagectl.terminal.streams import note
 from pagefmt.quantities import count_text
 
-EXAMPLES = (("Undo a compaction in place, before the broker starts", "pages restore /var/lib/broker"),)
+EXAMPLES = (("Undo an in-place compaction before the broker starts", "pages restore /var/lib/broker"),)
 
 
 def command(
@@ -23,9 +23,10 @@ def command(
     backup_dir: BackupDirOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> None:
-    """Put all back as it was before 'pages compact --in-place' or 'journal compact --in-place', and drop the backup.
+    """Restore everything as it was before 'pages compact --in-place' or 'journal compact --in-place', and drop the
+    backup.
 
-    Refused once a broker has run on what was compacted: it would deliver messages again.
+    Refused once a broker has run on the compacted directory: it would deliver messages again.
     """
     from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.backup import restore as put_back
@@ -34,10 +35,10 @@ def command(
     place = located(given, broker)
     backup = standing_backup_of(place, backup_dir)
     if discard:
-        note("restore --discard puts nothing back; its name is now: pagectl pages drop-backup")
+        note("restore --discard is now a command of its own: pagectl pages drop-backup")
         drop(backup)
         return
     note(f"writes {', '.join(str(backup.roots[name]) for name in backup.changed)}")
     with hold_off_brokers(place.journal, instance_of(place)):
         back = [entry for entry in put_back(Disk(), backup) if entry.old is not None]
-        print(f"put back {count_text(len(back), 'file')}; the backup is gone")
+        print(f"restored {count_text(len(back), 'file')}; the backup has been removed")

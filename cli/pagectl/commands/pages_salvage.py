@@ -26,8 +26,8 @@ LOSSES_SHOWN = 20
 
 
 EXAMPLES = (
-    ("What can be had from damaged pages", "pages salvage /var/lib/broker"),
-    ("Write it", "pages salvage /var/lib/broker --out rescued"),
+    ("What can be recovered from damaged pages", "pages salvage /var/lib/broker"),
+    ("Recover it into a new folder", "pages salvage /var/lib/broker --out rescued"),
 )
 
 
@@ -38,12 +38,12 @@ def command(
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Write the paging directory anew, with all messages of damaged, put-aside and orphaned pages that can be read.
+    """Rebuild the paging directory with all readable messages of damaged, set-aside and orphaned pages.
 
-    NEW takes the place of the paging directory; stores that are well are copied. Acknowledgements keep their meaning: a
-    record whose number is sure stays where it is, the others go to new pages. A folder without an address, or with one
-    that its messages are not for, gets theirs. What is lost and what will be delivered again is told in messages. Ends
-    with status 1 where something was lost.
+    NEW takes the place of the paging directory; undamaged stores are copied. Acknowledgements keep their meaning: a
+    record whose number is certain stays where it is, the others go to new pages. A folder without an address, or with
+    one that its messages are not for, gets the address of its messages. The output reports how many messages are lost
+    and how many will be delivered again. Ends with status 1 if something was lost.
     """
     from pagectl.files.destination import note_written
     from pagefmt.bytes.writing import check_new_folder
@@ -51,14 +51,14 @@ def command(
     from pagefmt.salvage.directory import salvage_directory, salvage_single_page
 
     if out is None:
-        raise CallError("--out NEW is missing: salvage writes into a new folder and changes nothing where it reads")
+        raise CallError("--out NEW is missing: salvage writes into a new folder and leaves the original unchanged")
     place = located(given, broker)
     process = running_broker(place.journal, instance_of(place))
     if process is not None:
         by = f" (process {process})" if process else ""
-        warning(f"a broker runs on these files{by}: stop it, and salvage again, before they change places")
+        warning(f"a broker is running on these files{by}: stop it, and salvage again before you swap the folders")
     if place.page is not None:
-        note("one page by itself: acknowledgements are not looked at; records keep their numbers where these are sure")
+        note("a single page: acknowledgements are not considered; records keep their numbers where these are certain")
         found, lost = salvage_single_page(place.page, out), list[str]()
     else:
         check_new_folder(out)  # before the journal is read
@@ -116,7 +116,7 @@ def _text(found: SalvagedDirectory, out: Path) -> None:
     for each in found.stores:
         _store(each, out)
     if found.copied:
-        print(f"copied as they are: {count_text(found.copied, 'store')} without damage")
+        print(f"copied unchanged: {count_text(found.copied, 'store')} without damage")
 
 
 def _store(each: SalvagedStore, out: Path) -> None:
@@ -126,25 +126,27 @@ def _store(each: SalvagedStore, out: Path) -> None:
         print(f"  damaged: {', '.join(one_line(file) for file in each.damaged)}")
     if each.merged:
         folders = ", ".join(one_line(folder) for folder in each.merged)
-        print(f"  with what was in other folders of the address, of which a broker reads one: {folders}")
+        print(f"  merged with other folders of the address, of which a broker reads only one: {folders}")
     if each.readdressed:
-        print("  its address.txt named no address, or one that its messages are not for; its records tell")
+        print(
+            "  its address.txt named no address, or one that its messages are not for; its records show the right one"
+        )
     print(f"  {_messages(each.kept)} where they were ({each.mended} mended), {each.rescued} in new pages "
           f"({', '.join(each.new_pages) or 'none'})")  # fmt: skip
     if each.delivered_again is None:
         print("  how many of them will be delivered again is not known without the journal")
     elif each.delivered_again:
         again = _messages(each.delivered_again)
-        print(f"  at most {again} will be delivered again: acknowledged, but at places that are lost")
+        print(f"  at most {again} will be delivered again: they were acknowledged, but at positions that are lost")
     if each.repeated:
-        print(f"  {each.repeated} left out: the store has their message ids elsewhere")
+        print(f"  {each.repeated} left out: their message ids occur elsewhere in the store")
     for loss in each.losses[:LOSSES_SHOWN]:
         known = f" (id {loss.message})" if loss.message else ""
         where = f"{one_line(loss.file)} bytes {loss.start}-{loss.end}: {loss.detail}"
         print(f"  lost: {_messages(loss.fewest, loss.most)}{known}, {where}")
     if len(each.losses) > LOSSES_SHOWN:
         more = len(each.losses) - LOSSES_SHOWN
-        print(f"  lost: {_messages(*each.lost)} with {more} more ranges (--format json has them all)")
+        print(f"  lost: {_messages(*each.lost)} with {more} more ranges (--format json lists all of them)")
     for remark in each.remarks:
         print(f"  {one_line(remark)}")
 

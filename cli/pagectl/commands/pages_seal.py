@@ -17,9 +17,10 @@ def command(
     to: ToFileOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> None:
-    """Write size and CRC-32C of every file of the paging directory and of the large messages.
+    """Write size and CRC-32C of every file in the paging and large-messages directories.
 
-    Later, 'pagectl pages verify DIR --manifest FILE' tells what changed: after a backup, a transfer, years on a disk.
+    Later, 'pagectl pages verify DIR --manifest FILE' shows what changed: after a backup, a transfer, or years on a
+    disk.
     """
     from pagefmt.bytes.files import NotReadable
     from pagefmt.verify.seal import HEADER, seal_file, sealed_files, sealed_json
@@ -34,5 +35,5 @@ def command(
             except NotReadable:
                 if path.exists():
                     raise
-                note(f"{path}: deleted while this was sealed, by a running broker; left out")
+                note(f"{path}: deleted by a running broker while this was sealed; left out")
             bar.advance(1)

@@ -32,7 +32,7 @@ SHOWN = 20
 
 EXAMPLES = (
     ("Which queue fills the disk", "pages top /var/lib/broker"),
-    ("With the growth in two seconds", "pages top /var/lib/broker --every 2"),
+    ("With the growth over two seconds", "pages top /var/lib/broker --every 2"),
 )
 
 
@@ -46,11 +46,16 @@ def command(
         ),
     ] = None,
     sort: Annotated[
-        TopOrder, typer.Option("--sort", help="What the first queue has most of; held and alone are bytes of pages.")
+        TopOrder, typer.Option("--sort", help="Sort by this value, largest first; held and alone are bytes of pages.")
     ] = TopOrder.alone,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", metavar="N", min=0, help=f"Queues shown; 0: all [default: text {SHOWN}, json all]."),
+        typer.Option(
+            "--limit",
+            metavar="N",
+            min=0,
+            help=f"Number of queues to show; 0 for all [default: text {SHOWN}, json all].",
+        ),
     ] = None,
     every: Annotated[
         float | None,
@@ -58,28 +63,29 @@ def command(
             "--every",
             metavar="SECONDS",
             min=0.2,
-            help="Look twice, so long apart, for the growth; with --watch again and again [default: with --watch 5].",
+            help="Read twice, this far apart, to show growth; with --watch, read at this interval [default: with "
+            "--watch 5].",
             show_default=False,
         ),
     ] = None,
     watch: Annotated[
         bool,
         typer.Option(
-            "--watch", help="Stay on the terminal; keys sort (a, h, w, o, g), Enter opens the pages of a queue."
+            "--watch", help="Keep the terminal up to date; keys sort (a, h, w, o, g), Enter opens the pages of a queue."
         ),
     ] = False,
     form: ListFormatOption = ListFormat.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Rank the queues of all addresses by the page files that come back when their messages are read or dropped.
+    """Rank the queues of all addresses by the page bytes that reading or dropping their messages would free.
 
-    ALONE: bytes of the pages that no other queue needs; they come back. HOLDS: bytes of all pages with a message for
-    the queue; those that others hold as well stay. GROWTH: of HOLDS, between two looks. What is not known is ? (null)
-    with the reason. Ends with status 1 where something is damaged or not known, with 2 where one of several DIRs
-    cannot be read (the others are shown).
+    ALONE: bytes of the pages that no other queue needs; these would be freed. HOLDS: bytes of all pages with a message
+    for the queue; pages that other queues hold as well stay. GROWTH: change of HOLDS between two readings. Unknown
+    values are ? (null) with the reason. Ends with status 1 if something is damaged or not known, and with 2 if one of
+    several DIRs cannot be read (the others are shown).
     """
     if watch and form is not ListFormat.text:
-        raise CallError("--watch goes without --format; for a program: --every SECONDS --format json")
+        raise CallError("--watch cannot be combined with --format; for a program use --every SECONDS --format json")
     places, failed = _places(given or [], broker)
     if watch:
         return _watch(places, failed, sort, limit, every or 5.0)
@@ -124,7 +130,7 @@ def _places(given: list[Path], broker: BrokerOptions) -> tuple[list[DataLocation
         return [located(given[0] if given else None, broker)], []
     if broker != BrokerOptions():
         raise CallError(
-            "--broker-xml, --properties, --profile and --server go with one DIR; every instance has its own"
+            "--broker-xml, --properties, --profile and --server work with one DIR only; every instance has its own"
         )
     found, failed = [], []
     for path in given:

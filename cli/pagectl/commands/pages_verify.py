@@ -34,7 +34,7 @@ FAULTS_SHOWN = 5
 
 EXAMPLES = (
     ("Every page, every record, and the files around them", "pages verify /var/lib/broker"),
-    ("Whether a backup is still what was sealed", "pages verify /var/lib/broker --manifest pages.seal"),
+    ("Is a backup still what was sealed?", "pages verify /var/lib/broker --manifest pages.seal"),
 )
 
 
@@ -49,10 +49,10 @@ def command(
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Read every page to the last byte, and say what a broker would do with it.
+    """Check every byte of every page, and say what a broker would do with it.
 
-    Checks pages against journal, bindings and large messages where these are there. Ends with status 1 where anything
-    is damaged or contradicts, with 0 where there are remarks only.
+    Checks pages against journal, bindings and large messages if there are any. Ends with status 1 if anything
+    is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagefmt.verify.seal import read_seal
 
@@ -226,5 +226,5 @@ def _page_text(report: PageReport) -> None:
         print(wrapped(f"{other.edition.value} and older: {other.text}", 8))
     if verdict.recovered:
         records = count_text(verdict.recovered, "whole record")
-        behind = f"{records} from offset {verdict.recovered_from} on that a broker does not hand out"
+        behind = f"{records} from offset {verdict.recovered_from} on that a broker does not deliver"
         print(wrapped(f"{behind}: 'pagectl pages salvage' gets them back", 8))

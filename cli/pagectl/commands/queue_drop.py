@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    ("What goes with a queue", "queue drop /var/lib/broker none.news"),
+    ("What would be removed with a queue", "queue drop /var/lib/broker none.news"),
     ("A copy without it, for the broker to start on", "queue drop /var/lib/broker none.news --out without"),
 )
 
@@ -42,11 +42,11 @@ def command(
     given: DirArgument = None,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="The queue, as QUEUE or ADDRESS::QUEUE; alone, without DIR, too."),
+        typer.Argument(metavar="NAME", help="QUEUE or ADDRESS::QUEUE; may also be the only argument, without DIR."),
     ] = None,
     out: OutOption = None,
     with_address: Annotated[
-        bool, typer.Option("--with-address", help="Drop its address, too, which must have no other queue.")
+        bool, typer.Option("--with-address", help="Also drop its address, which must have no other queue.")
     ] = False,
     dry_run: DryRunOption = False,
     form: TextOrJsonOption = TextOrJson.text,
@@ -54,10 +54,10 @@ def command(
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Copy the directories of a stopped broker to NEW without a queue, its messages, and what nobody else needs.
+    """Copy the directories of a stopped broker to NEW without a queue, its messages, and what no other queue needs.
 
     A broker started on NEW delivers from all other queues what it would have delivered, in the same order. Without
-    --out: what would go. A queue that the configuration declares comes back at the next start, empty.
+    --out: what would be removed. A queue that the configuration declares comes back at the next start, empty.
     """
     from pagectl.files.destination import note_written
     from pagefmt.compaction.copy_out import copy_out
@@ -65,13 +65,13 @@ def command(
 
     if name is None:
         if given is None:
-            raise CallError("no queue given; name it behind DIR, as QUEUE or ADDRESS::QUEUE")
+            raise CallError("no queue given; name it after DIR as QUEUE or ADDRESS::QUEUE")
         given, name = None, str(given)
     opened = open_broker(given, broker.broker_xml, broker.reading())
     place = opened.place
     changing = out is not None and not dry_run
     with brokers_held_off(place, changing) as held:
-        with progress("looking at journals and pages", None):
+        with progress("reading journals and pages", None):
             plan = plan_drop(
                 place,
                 name,
@@ -91,7 +91,7 @@ def command(
     else:
         _text(plan, written)
         if declared:
-            print(f"declared in {one_line(declared)}: the next start makes it anew, empty")
+            print(f"declared in {one_line(declared)}: the next start creates it again, empty")
     return Exit.FOUND if plan.remarks else Exit.OK
 
 
@@ -134,16 +134,16 @@ def _text(plan: DropPlan, written: Path | None) -> None:
     print(f"messages: {held.messages} in the journal, {size_text(held.bytes)}; "
           f"{paged.messages} in {count_text(paged.pages, 'page')}, {size_text(paged.bytes)}")  # fmt: skip
     if held.unknown:
-        print(f"that may not be all of them: {one_line(held.unknown)}")
+        print(f"there may be more: {one_line(held.unknown)}")
     if paged.in_doubt:
         print(f"in prepared transactions: {paged.in_doubt}; these stay, without what concerns the queue")
     if plan.left:
         print(f"the address keeps its other queues: {one_line(', '.join(one.name for one in plan.left))}")
     else:
-        print("its only queue: the address " + ("goes as well" if plan.address else "stays, without its pages"))
+        print("its only queue: the address " + ("is dropped as well" if plan.address else "stays, without its pages"))
     for remark in plan.remarks:
         print(f"stays: {one_line(remark)}")
     freed = f"{size_text(plan.freed)} of pages and large messages, {count_text(plan.records, 'journal record')}"
-    print(f"without: {freed}" if written else f"would leave out {freed}")
+    print(f"left out: {freed}" if written else f"would leave out {freed}")
     if written:
         print(f"copy without the queue: {one_line(str(written))}")

@@ -31,8 +31,8 @@ _NAMED_IN_JSON = 1000
 _OUTCOMES = {"lost": "lost or perhaps lost", "again": "perhaps delivered again", "unsure": "unsure"}
 EXAMPLES = (
     ("The broker does not start: what is damaged, and what would be lost", "recover /var/lib/broker"),
-    ("Make a directory that it starts on", "recover /var/lib/broker --out recovered"),
-    ("Which messages are lost or come again, by id", "recover /var/lib/broker --list messages.jsonl"),
+    ("Write a directory that it starts on", "recover /var/lib/broker --out recovered"),
+    ("Which messages are lost or delivered again, by id", "recover /var/lib/broker --list messages.jsonl"),
 )
 
 
@@ -44,15 +44,17 @@ def command(
     broker: BrokerOptions = BrokerOptions(),
     list_to: Annotated[
         Path | None,
-        typer.Option("--list", metavar="FILE", help="Write messages that are lost, again or unsure, as JSON lines."),
+        typer.Option(
+            "--list", metavar="FILE", help="Write the messages that are lost, delivered again or unsure as JSON lines."
+        ),
     ] = None,
 ) -> int:
-    """Plan how a broker starts again on damaged pages, journal, bindings and large messages, and what that means in
-    messages: lost, delivered again, unsure. With --out carry it out in a new directory.
+    """Plan how a broker can start again on damaged pages, journal, bindings and large messages, and what that means for
+    messages: lost, delivered again, unsure. With --out, carry it out in a new directory.
 
-    What is read is never changed. Where bindings are lost, queues are made from what messages name; their names are
-    taken from the configuration, where it declares one queue of an address, or are invented. Ends with status 1 where
-    something is damaged, or something was lost or is not sure. Messages are named by id as far as ids are left.
+    What is read is never changed. If bindings are lost, queues are recreated from the ids in messages; their names are
+    taken from the configuration if it declares one queue of an address, or are invented. Messages are listed by id as
+    far as ids are left. Ends with status 1 if something is damaged, or if something was lost or is unsure.
     """
     from pagectl.files.destination import fresh_file, note_written
     from pagefmt.bytes.writing import check_new_folder
@@ -68,7 +70,7 @@ def command(
     if out is not None:
         check_new_folder(out)
     if out is None and running_broker(place.journal, instance_of(place)) is not None:
-        warning("a broker runs on these files: what is being written looks like damage; stop it, and ask again")
+        warning("a broker is running on these files: what it is writing looks like damage; stop it, and run this again")
     declared = list(_declared(opened))
     with MessageOutcomes() as outcomes, ExitStack() as stack:
         fresh = None if list_to is None else stack.enter_context(fresh_file(list_to, place))
@@ -191,7 +193,7 @@ def _text(plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path 
             if one != (0, 0)
         ]
         if told and step.nameless is not None:
-            told.append(f"not all by id: {step.nameless}")
+            told.append(f"not all ids are known: {step.nameless}")
         print(f"    {one_line(step.action)}{''.join(f'; {each}' for each in told)}")
     print()
     numbers = ("MESSAGES", "JOURNAL", "PAGES", "IN DOUBT")
@@ -203,7 +205,7 @@ def _text(plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path 
     for number, why in sorted(plan.passed_over.items()):
         print(f"no queue for id {number}: {why}")
     if plan.aside:
-        print(f"set aside: {count_text(len(plan.aside), 'large-message file')} that no record names")
+        print(f"set aside: {count_text(len(plan.aside), 'large-message file')} that no record refers to")
     print(f"lost: {_messages(plan.lost)}; delivered again: {_messages(plan.again)}; unsure: {_messages(plan.unsure)}")
     if outcomes.counts:
         counts = (f"{count} {_OUTCOMES[outcome]}" for outcome, count in sorted(outcomes.counts.items()))
@@ -211,7 +213,7 @@ def _text(plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path 
     if written:
         print(f"recovered: {one_line(str(written))}")
     if not plan.mends:
-        print("nothing can be mended")
+        print("nothing can be repaired")
         return
     print("\nwhat to do next:")
     for number, (what, commands) in enumerate(_next(plan, given, None if written else out), 1):
@@ -253,7 +255,7 @@ def _next(plan: RecoveryPlan, given: Path, out: Path | None) -> Iterator[tuple[s
         if there:
             moves.append(f"mv {_quoted(root)} {_quoted(root.with_name(root.name + '.damaged'))}")
         moves.append(f"mv {_quoted(made / name)} {_quoted(root)}")
-    yield "let it take the place of the damaged one", moves
+    yield "put it in place of the damaged one", moves
     yield "start the broker; keep what is damaged until the messages have arrived", []
 
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    ("Settings that hold on this machine", "replay advise friday.jsonl --config broker.xml --heap 2G --disk 50G"),
+    (
+        "Settings that work on a machine of this size",
+        "replay advise friday.jsonl --config broker.xml --heap 2G --disk 50G",
+    ),
 )
 
 
@@ -36,12 +39,12 @@ def command(
     spark: SparkOption = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Search by replays for the settings that hold with the least paging, and show the evidence for each limit.
+    """Search by replays for the settings that work with the least paging, and show the evidence for each limit.
 
-    Where one address among several pages much, limits and pages of its own are tried, too.
+    If one of several addresses pages heavily, limits and page sizes of its own are tried as well.
 
-    Settings hold where no message is dropped or refused, no producer is blocked, messages stay within half of the heap,
-    and pages within what the disk monitor leaves. Ends with status 1 where none hold.
+    Settings work if no message is dropped or refused, no producer is blocked, messages stay within half of the heap,
+    and pages within what the disk monitor allows. Ends with status 1 if none work.
     """
     from pagectl.opening.replay import note_not_modelled, replay_configuration
     from pageengine.replay.advice import advise, budget
@@ -102,12 +105,12 @@ def _print(found: Advice) -> None:
     from pagectl.outputs.replay_totals import in_words
 
     if found.best is None:
-        print("No settings hold. What was tried:")
+        print("No settings work. Tried:")
         for one in found.trials:
             own = "" if one.own is None else f", {one_line(str(one.own))}"
             say(f"  max-size-bytes={one.limit_text}{own}: {', '.join(one.failing)}")
         return
-    print("These settings hold with the least paging:\n")
+    print("These settings work with the least paging:\n")
     for text in found.best.settings:
         print(f"  {one_line(text)}")
     print("\nEvidence")

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pageengine.replay.totals import Totals
 
 PARSED_BY = TwoSides
-_UNTIMED = "how long is not known: times are in the trace, not in an outcome"
+_UNTIMED = "durations are not known: times are in the trace, not in an outcome"
 _UNKNOWN = {
-    "peak_messages": "outcomes of this edition do not have the messages in memory",
-    "peak_disk": "the outcome does not have the bytes of pages",
+    "peak_messages": "outcomes of this edition do not record the messages in memory",
+    "peak_disk": "the outcome does not record the bytes of pages",
     "blocked_ns": _UNTIMED,
     "page_mode_ns": _UNTIMED,
 }
@@ -54,7 +54,7 @@ EXAMPLES = (
         "replay compare friday.jsonl --config broker.xml"
         " --set '#:max-size-bytes=10M' --versus --set '#:max-size-bytes=64M'",
     ),
-    ("Before and after a change of the file", "replay compare friday.jsonl --config broker.xml --config new.xml"),
+    ("Before and after a change to the file", "replay compare friday.jsonl --config broker.xml --config new.xml"),
 )
 
 
@@ -64,12 +64,12 @@ def command(
     config: Annotated[
         list[Path] | None,
         typer.Option(
-            "--config", metavar="FILE", help="With a trace: configuration or instance, of both sides or of each."
+            "--config", metavar="FILE", help="With a trace: configuration or instance, for both sides or one for each."
         ),
     ] = None,
     settings: SetOption = None,
     versus: Annotated[
-        bool, typer.Option("--versus", help="Settings before it are those of side A, after it those of side B.")
+        bool, typer.Option("--versus", help="--set before it applies to side A, after it to side B.")
     ] = False,
     edition: EditionOption = None,
     heap: HeapOption = None,
@@ -79,17 +79,17 @@ def command(
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Compare decisions only, not sizes and states.")
     ] = False,
-    detail: Annotated[bool, typer.Option("--detail", help="Show the fields that differ, and what became of sends.")] = (
-        False
-    ),
+    detail: Annotated[
+        bool, typer.Option("--detail", help="Show the fields that differ, and sends with different results.")
+    ] = (False),
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Show side by side what two replays come to: peaks, drops, refusals, waits, time in page mode.
+    """Show the results of two replays side by side: peaks, drops, refusals, waits, time in page mode.
 
-    Two outcomes are compared (a real broker's, too), or one trace is replayed twice: under two configurations, or under
-    one with --set A --versus --set B. Without --versus, --set holds for both sides.
+    Compares two outcomes (also a real broker's), or replays one trace twice: under two configurations, or under
+    one with --set A --versus --set B. Without --versus, --set applies to both sides.
 
-    Ends with status 1 where any operation differs.
+    Ends with status 1 if any operation differs.
     """
     from pagectl.opening.replay import note_not_modelled, replay_configuration
 
@@ -196,7 +196,7 @@ def _print(found: SideBySide, detail: bool) -> None:
     print(f"\n{_summary(result)}")
     for side, count in (("A", result.only_left), ("B", result.only_right)):
         if count:
-            print(f"{count} operations are in {side} only")
+            print(f"{count} operations occur in {side} only")
     if detail:
         _print_detail(result)
 
@@ -225,7 +225,7 @@ def _print_sums(result: Comparison) -> None:
         rows = [(kind, result.left[kind], result.right[kind]) for kind in kinds]
         print_table(("result", "A", "B"), rows, right=("A", "B"))
     if result.changes:
-        print("\nSends that end otherwise")
+        print("\nSends with different results")
         moved = [(a, b, count) for (a, b), count in result.changes.most_common()]
         print_table(("A", "B", "count"), moved, right=("count",))
     if result.by_field:

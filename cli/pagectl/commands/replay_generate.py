@@ -35,7 +35,7 @@ def command(
     to: TraceOutOption,
     messages: Annotated[int, typer.Option("--messages", metavar="N", min=1, help="Number of messages sent.")] = 10_000,
     rate: Annotated[
-        float, typer.Option("--rate", metavar="N", min=0.001, help="Messages per second over all addresses.")
+        float, typer.Option("--rate", metavar="N", min=0.001, help="Messages per second across all addresses.")
     ] = 1000.0,
     duration: Annotated[
         float | None,
@@ -43,7 +43,7 @@ def command(
             "--duration",
             metavar="SECONDS",
             min=0.001,
-            help="Length of the traffic; --messages then follows from --rate.",
+            help="Duration of the traffic; --messages then follows from --rate.",
         ),
     ] = None,
     size: Annotated[
@@ -51,7 +51,7 @@ def command(
     ] = 1024,
     addresses: Annotated[int, typer.Option("--addresses", metavar="N", min=1, help="Number of addresses.")] = 1,
     subscribers: Annotated[
-        int, typer.Option("--subscribers", metavar="N", min=1, help="one-slow-subscriber: queues of each address.")
+        int, typer.Option("--subscribers", metavar="N", min=1, help="Queues of each address, for one-slow-subscriber.")
     ] = 4,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same trace.")] = 1,
 ) -> int:

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from pageengine.log_import.importing import ImportReport
 
 
-EXAMPLES = (("From the audit log of messages", "replay import audit.log --to friday.jsonl.zst"),)
+EXAMPLES = (("From the message audit log", "replay import audit.log --to friday.jsonl.zst"),)
 
 
 def command(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG…", help="Audit logs, or artemis.log with the plugin.")],
+    logs: Annotated[
+        list[Path], typer.Argument(metavar="LOG…", help="Audit logs, or artemis.log with lines of the logging plugin.")
+    ],
     to: TraceOutOption,
     name: Annotated[
         str | None,
@@ -31,7 +33,7 @@ def command(
     ] = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Make a trace from the message audit log or the lines of the logging plugin; report what they do not tell."""
+    """Make a trace from the message audit log or the lines of the logging plugin; report what they do not contain."""
     from pageengine.log_import.importing import import_logs
 
     refuse_overwriting(to, *logs)

@@ -68,14 +68,14 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
     to_html: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write the account as an HTML file."),
+        typer.Option("--report", metavar="FILE", help="Write a report as an HTML file."),
     ] = None,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
 ) -> int:
     """Replay a trace: memory, pages, drops, refusals and blocked producers, as with a real broker.
 
-    Traces of several brokers are replayed side by side, and what each came to is a row. Ends with status 1 where lines
+    Traces of several brokers are replayed in parallel, and the result of each is a row. Ends with status 1 if lines
     of a trace could not be applied, or one of several could not be replayed.
     """
     from pagefmt.directory.fleet import WITH_CONFIG, fleet_of
@@ -83,10 +83,14 @@ def command(
     entries = fleet_of(traces or [], brokers, WITH_CONFIG)
     if brokers is not None or len(entries) != 1:
         if until is not None or check or not (outcome is out is to_html is None):
-            raise CallError("--outcome, --out, --until, --check and --report go with one TRACE")
+            raise CallError("--outcome, --out, --until, --check and --report work with one TRACE only")
         return _fleet(entries, config, options, settings, skip_bad_lines, processes(jobs), spark, format)
     if spark is not None or config is None:
-        wrong = "--config FILE: say whose settings decide" if config is None else "--spark goes with several traces"
+        wrong = (
+            "no configuration given; name it with --config FILE"
+            if config is None
+            else "--spark works with several traces only"
+        )
         raise CallError(wrong)
     trace = entries[0].path
     from pagectl.opening.replay import note_not_modelled, replay_configuration

@@ -37,7 +37,7 @@ def command(
     config: UsualConfigOption = None,
     vary: Annotated[
         list[str],
-        typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeatable: all combinations."),
+        typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeatable, for all combinations."),
     ] = [],  # noqa: B006
     options: DecidingOptions = DecidingOptions(),
     settings: SetOption = None,
@@ -48,7 +48,7 @@ def command(
 ) -> int:
     """Replay traces under every combination of values: peak heap and disk, refused messages, blocked time.
 
-    Of several brokers, one that cannot be replayed does not end the others; the exit status is 1 then.
+    If one of several brokers cannot be replayed, the others are still replayed, and the exit status is 1.
     """
     from pagectl.opening.replay_fleet import replayed, traced_fleet
     from pagectl.outputs.sweep_rows import print_rows, status
@@ -56,7 +56,7 @@ def command(
     from pagefmt.directory.fleet import WITH_CONFIG, fleet_of
 
     if not vary:
-        raise CallError("--vary MATCH:NAME=V1,V2,…: say which values to try; replay run tries the settings as they are")
+        raise CallError("--vary MATCH:NAME=V1,V2,…: give the values to try; replay run uses the settings as they are")
     entries = fleet_of(traces or [], brokers, WITH_CONFIG)
     tried = variants([parse_vary(text) for text in vary])
     fleet = traced_fleet(entries, config, options, settings, alone=brokers is None and len(entries) == 1)

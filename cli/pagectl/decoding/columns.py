@@ -103,7 +103,7 @@ def chosen_columns(text: str) -> tuple[str, ...]:
         if name not in known and not name.startswith(_AMQP_MAPS):
             from pagefmt.findings import did_you_mean
 
-            told = did_you_mean(name, known, f"there are {', '.join(known)}")
+            told = did_you_mean(name, known, f"choose from {', '.join(known)}")
             raise CallError(f"--columns: no column '{name}'; {told}")
     return names
 

@@ -50,8 +50,9 @@ class ShownOptions(OptionGroup):
         typer.Option(
             "--columns",
             metavar="COLUMNS",
-            help="Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, "
-            "amqp.properties.subject, … [default: all; CSV: those for people].",
+            help="Only these columns, separated by commas: sent, queue_names, outstanding_names, body_text, "
+            "properties.NAME, "
+            "amqp.properties.subject, … [default: all; CSV: the readable ones].",
         ),
     ] = None
     partition_by: Annotated[
@@ -65,7 +66,7 @@ class ShownOptions(OptionGroup):
     body: Annotated[
         str,
         typer.Option(
-            "--body", metavar="LIST", help=f"What to show of bodies: {', '.join(BODIES)}; several with commas."
+            "--body", metavar="LIST", help=f"What to show of bodies: {', '.join(BODIES)}; separate several with commas."
         ),
     ] = "size"
     inflate: Annotated[bool, typer.Option("--inflate", help="Inflate compressed bodies, up to 16 MiB each.")] = False
@@ -82,7 +83,7 @@ class ShownOptions(OptionGroup):
         if wrong is not None:
             raise CallError(f"--body {self.body}: '{wrong}' is not one of {', '.join(BODIES)}")
         if "none" in names and len(names) > 1:
-            raise CallError(f"--body {self.body}: none cannot go with others")
+            raise CallError(f"--body {self.body}: none cannot be combined with others")
         return frozenset(BodyForm(name) for name in {*names, *forms_of(self.chosen() or ())} - {"none"})
 
     def chosen(self) -> tuple[str, ...] | None:
@@ -93,7 +94,7 @@ class ShownOptions(OptionGroup):
         """As asked for, or as the file name asks. Raises ``CallError``."""
         form = self.form or self._by_name()
         if self.partition_by and form not in TABLES:
-            raise CallError(f"--partition-by: files of {form.value} are not split; say --format parquet or arrow")
+            raise CallError(f"--partition-by: {form.value} files cannot be partitioned; use --format parquet or arrow")
         return form
 
     def _by_name(self) -> DecodeFormat:
@@ -106,5 +107,5 @@ class ShownOptions(OptionGroup):
             return DecodeFormat.text
         if ending not in _ENDINGS:
             known = ", ".join(each for each in _ENDINGS if each)
-            raise CallError(f"--to {self.to}: no format goes by {ending}; name it {known}, or say --format")
+            raise CallError(f"--to {self.to}: no format has the ending {ending}; use {known}, or give --format")
         return _ENDINGS[ending]

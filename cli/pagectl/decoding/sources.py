@@ -166,7 +166,7 @@ class AllSources(PageSources):
 
     def _tell_gone(self, journal: JournalParts) -> None:
         if journal.gone:
-            note(f"the broker was done with {count_text(journal.gone, 'message')} of the journal meanwhile: not shown")
+            note(f"not shown: {count_text(journal.gone, 'message')} of the journal that the broker finished meanwhile")
 
     def _delivered(self, journal: JournalParts, queue: int) -> Iterator[PageToRead]:
         """All that is read together comes by priority, what has a time at its time."""

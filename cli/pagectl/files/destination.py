@@ -47,7 +47,7 @@ def note_written(target: Path, like: Path | None) -> None:
     if like is not None and owner(target) != owner(like):
         user, group = owner(like)
         note(
-            f"{target}: the owner is another one than of {like}, which this user cannot change; "
+            f"{target}: its owner is not that of {like}, and this user cannot change it; "
             f"before a broker uses it: chown -R {user}:{group} {shlex.quote(str(target))}"
         )
 
@@ -93,7 +93,7 @@ def refuse_below(target: Path, places: Iterable[DataLocation]) -> None:
     resolved = target.resolve()
     for each in chain.from_iterable(map(guarded, places)):
         if isinstance(each, FarPath) == isinstance(target, FarPath) and resolved.is_relative_to(each.resolve()):
-            raise CallError(f"{target}: lies below {each}, which is only read; write somewhere else")
+            raise CallError(f"{target}: is inside {each}, which this command only reads; write somewhere else")
 
 
 def guarded(place: DataLocation) -> list[Path]:

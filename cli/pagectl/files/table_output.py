@@ -122,8 +122,8 @@ class TableOutput:
             sync_files(partial)
         if parts.shortened:
             note(
-                f"{count_text(len(parts.shortened), 'value')} too long for the name of a folder, or empty: "
-                f"the name ends with ~ and a sum, {SHORTENED} has the whole"
+                f"{count_text(len(parts.shortened), 'value')} empty or too long for a folder name: the name "
+                f"ends with ~ and a checksum, and {SHORTENED} has the full value"
             )
         return count, parts.files
 
@@ -145,7 +145,9 @@ def table_output(
         raise CallError(f"--body {body}: a table takes one of {', '.join(TableBody)}")
     wrong = next((split for split in splits if split not in MESSAGE_SPLITS), None)
     if wrong is not None:
-        raise CallError(f"--partition-by {wrong}: no such column to split by; there are {', '.join(MESSAGE_SPLITS)}")
+        raise CallError(
+            f"--partition-by {wrong}: no such column to partition by; choose from {', '.join(MESSAGE_SPLITS)}"
+        )
     names = None if columns is None else [name.strip() for name in columns.split(",")]
     query = TableQuery(body_for(names or (), TableBody(body)), choice.selector, located=located)
     by_route = [("outstanding" if choice.outstanding else "queues")] if choice.by_route else []

@@ -93,14 +93,14 @@ def _far(
             "and messages ls, verify, decode and find take URLs and archives"
         )
     if broker_xml is not None:
-        raise CallError(f"{path}: --broker-xml goes with a local DIR; name the data directory itself")
+        raise CallError(f"{path}: --broker-xml works with a local DIR only; name the data directory itself")
     from tempfile import gettempdir
 
     place = find(path)
     if not place.obvious:
         note(f"{path} is read as {place.kind}")
     if path.compressed:
-        note(f"{path}: is compressed; what is in it goes into a temporary file without a name in {gettempdir()}")
+        note(f"{path}: is compressed; its contents are unpacked into an unnamed temporary file in {gettempdir()}")
     elif not path.in_archive:
         _note_no_locks()
     return OpenedBroker(place)
@@ -109,7 +109,7 @@ def _far(
 @cache
 def _note_no_locks() -> None:
     """Once, however many brokers there are."""
-    note("below a URL no lock can be seen; what is read there has to be a copy that no broker works on")
+    note("a broker's lock cannot be seen at a URL; make sure that no broker uses what is read there")
 
 
 def is_configuration(path: Path) -> bool:
@@ -132,8 +132,8 @@ def _instance(given: Path, found: BrokerConfiguration) -> OpenedBroker:
     place = DataLocation(given, LocationKind.INSTANCE, *_existing(found.directories))
     if place.paging is None and place.journal is None:
         raise CallError(
-            f"{found.start.config}: it puts the pages into {found.directories.paging} "
-            f"({found.sources['paging']}), which is not there; "
+            f"{found.start.config}: it sets the paging directory {found.directories.paging} "
+            f"({found.sources['paging']}), which does not exist; "
             "name the data directory itself, or the configuration that is in force"
         )
     _note_apart(place, found)
@@ -149,7 +149,7 @@ def opened(path: Path, root: Path | None, options: ConfigurationOptions) -> Brok
     try:
         return open_configuration(path, options, root=root)
     except BrokerConfError as err:
-        raise CallError(f"{err}; to read pages without the configuration name their data directory") from err
+        raise CallError(f"{err}; to read pages without the configuration, name their data directory") from err
 
 
 def _existing(found: Directories) -> tuple[Path | None, Path | None, Path | None, Path | None]:
@@ -192,7 +192,7 @@ def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
         return OpenedBroker(_beside(place, found), found)
     note(
         f"{found.start.config} sets the paging directory {found.directories.paging}; "
-        f"{place.paging or path} is read, as named"
+        f"{place.paging or path} is read, as given"
     )
     return OpenedBroker(place)
 

@@ -86,7 +86,7 @@ class BrokerConfiguration(NamedTuple):
         """Says what a journal of type ASYNCIO was taken for: defaults of the journal depend on it."""
         if settings.broker()["journal-type"].value == "ASYNCIO":
             kind = "ASYNCIO" if self.start.libaio else "NIO"
-            note(f"{self.start.config}: journal of type ASYNCIO counts as {kind} ({self.sources['journal']})")
+            note(f"{self.start.config}: journal of type ASYNCIO is treated as {kind} ({self.sources['journal']})")
 
     def placeholders(self) -> dict[str, str]:
         """The values that the document's ``${…}`` take from system properties and the environment."""
@@ -115,8 +115,8 @@ def open_configuration(
     document = found.document
     if len(document.cores) > 1:
         first, *others = map(name_of, document.cores)
-        note(f"{start.config}: {len(document.cores)} messaging servers; only the first, {first}, counts here; "
-             f"--server takes another: {some(others)}")  # fmt: skip
+        note(f"{start.config}: {len(document.cores)} messaging servers; only the first, {first}, is used; "
+             f"--server selects another: {some(others)}")  # fmt: skip
     for remark in found.remarks:
         note(f"{start.config}: {remark}")
     files = [read_properties(each, document.edition) for each in start.files]
@@ -142,13 +142,13 @@ def open_settings(
     found = open_configuration(path, options, newest_that_fits=True)
     config, document = found.start.config, found.document
     if document.taken_for:
-        note(f"{config}: taken for a part: {document.taken_for}")
+        note(f"{config}: read as part of a configuration: {document.taken_for}")
     if document.core is None:
         note(f"{config}: has no <core>; the broker starts with defaults")
     if defaults:
         found.with_defaults()
     elif document.partial:
-        note(f"{config}: {document.under} may set what this file leaves out, which is not known (?)")
+        note(f"{config}: {document.under} may set what this file leaves out, so that is not known (?)")
     note(f"{config}: {found.edition.value} ({found.sources['edition']})")
     return found, found.settings()
 

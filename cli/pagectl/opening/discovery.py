@@ -16,7 +16,7 @@ from pagefmt.findings import some
 
 LARGEST = 16 << 20
 _LOOKED_FOR = (
-    "XML of brokers and of application servers with messaging, properties, JSON and YAML with a broker's keys, "
+    "XML of brokers and of application servers with messaging, properties, JSON and YAML with broker keys, "
     "Kubernetes objects of brokers"
 )
 
@@ -36,14 +36,14 @@ class FolderSearch(NamedTuple):
         """
         if whole:
             for path, form in self.taken:
-                note(f"{path}: taken, {form.value}")
+                note(f"{path}: linted, {form.value}")
             for path, reason in self.passed_over:
-                note(f"{path}: passed over, {reason}")
+                note(f"{path}: skipped, {reason}")
         if not self.taken and not self.unreadable:
             raise CallError(f"{self.folder}: no broker configuration below it; looked for {_LOOKED_FOR}")
         if not whole:
             names = some((path for path, _ in self.taken), 10)
-            note(f"{self.folder}: {len(self.taken)} taken: {names}; --show-files lists what was passed over")
+            note(f"{self.folder}: {len(self.taken)} linted: {names}; --show-files lists what was skipped")
 
 
 def is_searched(path: Path) -> bool:
@@ -90,12 +90,12 @@ def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
     if not inside:
         return "a link that leads out of the folder"
     if seen:
-        return "another name of a file that was taken"
+        return "another name of a file that is linted"
     if not path.is_file():
         return "not a file"
     if path.stat().st_size > LARGEST:
         return f"larger than {LARGEST >> 20} MiB"
-    return recognised(path.name, path.read_bytes()) or "not a broker's"
+    return recognised(path.name, path.read_bytes()) or "not a broker configuration"
 
 
 def _candidates(found: FolderSearch) -> Iterator[Path]:

@@ -98,6 +98,6 @@ def _remarks(state: PagingState, held: dict[int, QueueHeld] | None) -> Iterator[
     stored = (RecordType.ADDRESS_SETTING_RECORD, RecordType.ADDRESS_SETTING_RECORD_JSON)
     if state.bindings is not None and (settings := len(state.bindings.loaded.rows_of(*stored))):
         made = count_text(settings, "address setting")
-        yield f"{made} made by management: they come before the file and are not counted here"
+        yield f"{made} set through management: they take precedence over the file and are not considered here"
     if state.live:
-        yield "a broker is at work: what it has changed since it started may be on the disk already"
+        yield "a broker is running: its changes since it started may be on disk already"

@@ -36,7 +36,7 @@ def surroundings(
 ) -> LintContext:
     """What is the same for every file of a call; raises ``CallError`` or a room's own error."""
     if schema is not None and home is not None:
-        raise CallError("--schema and --artemis-home exclude each other")
+        raise CallError("--schema and --artemis-home cannot be combined")
     return LintContext(
         edition=options.edition,
         schemas=_own_schemas(schema, home, options),
@@ -137,7 +137,7 @@ class LintRequest:
         if folder not in self._projects:
             found = project_of(folder)
             if found and all(found != known for known in self._projects.values()):
-                note(f"settings of {found.path} count")
+                note(f"using the settings of {found.path}")
             self._projects[folder] = found
         return self._projects[folder]
 

@@ -34,7 +34,7 @@ class LiveBeside:
     def __init__(self, url: str, credentials: Path | None, opened: OpenedBroker) -> None:
         self._console: Console = console(url, credentials)
         if self._console.in_clear:
-            warning("the password crosses the network unencrypted; the console can speak https")
+            warning("the password is sent over the network unencrypted; use https if the console accepts it")
         place = opened.place
         found = opened.configuration
         name = found.document.core.child("name") if found is not None and found.document.core is not None else None
@@ -42,7 +42,7 @@ class LiveBeside:
         configured = name.text.strip() if name is not None else None
         self.broker: LiveBroker = find_broker(self._console, place.given, node, configured)
         if node is None and configured is None:
-            warning(f"{place.given} does not say which broker it belongs to; {self.broker.name} is taken for it")
+            warning(f"{place.given} does not say which broker it belongs to; {self.broker.name} is assumed")
         self._before = look_at(self._console, self.broker)
         self._pages: dict[QueueName, int | None] = {}
         self._unknown: set[str | None] = set()

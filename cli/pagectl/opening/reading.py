@@ -110,7 +110,7 @@ def _read_properties(path: Path, options: ConfigurationOptions, environment: Map
     file = read_properties(path, document.edition)
     if file.fault:
         raise file.fault
-    return ReadConfiguration(document, "the newest; properties say none", file.entries)
+    return ReadConfiguration(document, "the newest; properties name no release", file.entries)
 
 
 def _read_document(
@@ -146,7 +146,7 @@ def _read_objects(
     if described.partial or not newest_that_fits:
         document = read(asked or (NEWEST if described.partial else None))
         said = "its version" if asked else "by its namespace"
-        reason = "the newest; no version is said" if described.partial and not asked else said
+        reason = "the newest; no version is given" if described.partial and not asked else said
     else:
         fitting = as_fits(read, asked)
         document, reason = fitting.document, fitting.reason

@@ -28,7 +28,7 @@ def replay_configuration(
     found.settings()
     edition = found.edition
     if edition in FROM_SOURCES_ALONE:
-        warning(f"{edition.value}: decides by that release's sources alone, never compared with a running broker")
+        warning(f"{edition.value}: modelled from that release's source code only, never compared with a running broker")
     return Configuration(
         found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
         tuple(entry.whole() for entry in found.entries), partial(whole_document, options=options),

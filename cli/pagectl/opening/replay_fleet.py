@@ -122,7 +122,7 @@ def _row(job: SweepJob) -> SweepRow | FailedSweepRow:
 def _read(entry: FleetEntry, options: DecidingOptions, settings: list[str] | None) -> Configuration | Exception:
     try:
         if entry.config is None:
-            raise CallError("--config FILE: say whose settings decide; a list may name one for each broker")
+            raise CallError("no configuration given; name it with --config FILE, or one for each broker in the list")
         if entry.edition is not None:
             options = replace(options, edition=EditionChoice(entry.edition.value))
         return replay_configuration(entry.config, options.reading(), settings)

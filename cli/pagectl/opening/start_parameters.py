@@ -55,9 +55,9 @@ def start_parameters(
     profile = str(instance.profile)
     sources = {}
     if options.edition is not None:
-        sources["edition"] = "as asked for"
+        sources["edition"] = "as requested"
     elif edition_run_by(instance):
-        sources["edition"] = "its instance runs that"
+        sources["edition"] = "the release of its instance"
     if options.heap or instance.heap:
         sources["heap"] = "--heap" if options.heap else f"{profile} -Xmx"
     libaio = alone or has_libaio() if options.journal is None else options.journal is JournalType.asyncio

@@ -17,24 +17,26 @@ T = TypeVar("T")
 
 MaxDiskUsage = Annotated[
     str | None,
-    typer.Option("--max-disk-usage", metavar="PCT", help="Limit to use instead of that of broker.xml."),
+    typer.Option("--max-disk-usage", metavar="PCT", help="Limit to use instead of the one in broker.xml."),
 ]
 MinDiskFree = Annotated[
     str | None,
     typer.Option(
         "--min-disk-free",
         metavar="SIZE",
-        help="Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.",
+        help="Limit to use instead of the one in broker.xml; takes precedence over --max-disk-usage.",
     ),
 ]
 TimeoutOption = Annotated[
-    float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="Answer UNKNOWN after this time.")
+    float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="Report UNKNOWN after this time.")
 ]
 IntervalOption = Annotated[
     float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between measurements.")
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing if the status is OK.")]
-VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every file system and the reasons.")]
+VerboseOption = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Print more lines: every file system and the reasons.")
+]
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
 
 

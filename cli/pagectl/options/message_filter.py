@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 IdOption = Annotated[
     list[str] | None,
-    typer.Option("--id", metavar="N", help="Only the message with this id of the broker's; repeatable."),
+    typer.Option("--id", metavar="N", help="Only the message with this broker id; repeatable."),
 ]
 UserIdOption = Annotated[
     list[str] | None,
     typer.Option(
         "--user-id",
         metavar="S",
-        help="Only the message with this id of its client's, in any form: JMSMessageID, AMQUserID, UUID; repeatable.",
+        help="Only the message with this id set by its client, in any form: JMSMessageID, AMQUserID, UUID; repeatable.",
     ),
 ]
 CorrelationIdOption = Annotated[
@@ -177,7 +177,7 @@ def _texts(option: str, given: Iterable[str]) -> list[str]:
     texts = list(given)
     for text in texts:
         if not text:
-            raise CallError(f"{option}: is empty; say what to look for")
+            raise CallError(f"{option}: is empty; give what to look for")
         try:
             text.encode()
         except UnicodeEncodeError:
@@ -189,7 +189,7 @@ def _message_id(text: str) -> int:
     plain = text.strip()
     digits = plain.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 20) or abs(int(plain)) >= 1 << 63:
-        raise CallError(f"--id {text}: ids of the broker's are whole numbers; ids of clients: --user-id")
+        raise CallError(f"--id {text}: broker ids are whole numbers; for ids set by clients use --user-id")
     return int(plain)
 
 
@@ -216,9 +216,9 @@ def _addresses(wanted: list[str], place: DataLocation, state: PagingState | None
     if state is not None:
         known |= state.addresses if state.known.unknown_bindings is None else {None}
         known |= {each.name for each in state.bindings.addresses.values()} if state.bindings is not None else set()
-    missing, lists = ("no pages of it", "'pagectl pages ls' lists those that page")
+    missing, lists = ("it has no pages", "'pagectl pages ls' lists the addresses with pages")
     if state is not None:
-        missing, lists = ("there is no queue of it", "'pagectl messages ls' lists those that have one")
+        missing, lists = ("it has no queue", "'pagectl messages ls' lists the addresses with queues")
     for name in wanted:
         if name not in known and None not in known:
             raise CallError(

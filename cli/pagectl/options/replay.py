@@ -15,7 +15,7 @@ TracesArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="TRACE…",
-        help="JSON Lines (plain, gzip, zstd) or Parquet; several, or patterns of such paths: a row of each.",
+        help="JSON Lines (plain, gzip, zstd) or Parquet; several, or patterns of such paths, give a row each.",
     ),
 ]
 TraceOutOption = Annotated[
@@ -23,7 +23,9 @@ TraceOutOption = Annotated[
     typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."),
 ]
 _CONFIG: Any = typer.Option(
-    "--config", metavar="FILE", help="Whose settings decide: broker.xml, properties, JSON, YAML, or an instance."
+    "--config",
+    metavar="FILE",
+    help="Configuration to replay under: broker.xml, properties, JSON, YAML, or an instance.",
 )
 ConfigOption = Annotated[Path, _CONFIG]
 UsualConfigOption = Annotated[Path | None, _CONFIG]
@@ -35,7 +37,7 @@ SetOption = Annotated[
 SparkOption = Annotated[
     str | None, typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT.")
 ]
-SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Pass over malformed lines of the trace.")]
+SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Skip malformed lines of the trace.")]
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path) -> None:

@@ -21,11 +21,9 @@ class PeerOptions(OptionGroup):
     """How the other broker is reached."""
 
     credentials: CredentialsOption = None
-    ca: Annotated[Path | None, _file("--ca", "Authorities whose certificates are trusted [default: the system's].")] = (
-        None
-    )
-    cert: Annotated[Path | None, _file("--cert", "Certificate to show to the broker (PEM; SASL EXTERNAL).")] = None
-    key: Annotated[Path | None, _file("--key", "Its key, where that is in a file of its own.")] = None
+    ca: Annotated[Path | None, _file("--ca", "Certificate authorities to trust [default: the system's].")] = None
+    cert: Annotated[Path | None, _file("--cert", "Client certificate (PEM; SASL EXTERNAL).")] = None
+    key: Annotated[Path | None, _file("--key", "Its key, if that is in a separate file.")] = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,10 @@ class PaceOptions(OptionGroup):
 
     checkpoint: Annotated[
         Path | None,
-        _file("--checkpoint", "Keep in FILE how far it went; the same call goes on from there, each message once."),
+        _file(
+            "--checkpoint",
+            "Record progress in FILE; the same command run again continues from there, each message once.",
+        ),
     ] = None
     duplicates: Annotated[
         int | None,
@@ -42,9 +43,10 @@ class PaceOptions(OptionGroup):
             "--id-cache-size",
             metavar="N",
             min=0,
-            help="Duplicate ids that the broker remembers of an address [default: as it says; 20000 if it may not].",
+            help="Number of duplicate ids that the broker keeps per address [default: the broker's own; 20000 if it "
+            "does not tell].",
         ),
     ] = None
     rate: Annotated[
-        float | None, typer.Option("--rate", metavar="N", min=0.001, help="At most so many messages a second.")
+        float | None, typer.Option("--rate", metavar="N", min=0.001, help="Send at most this many messages per second.")
     ] = None

@@ -39,16 +39,14 @@ ConfigArgument = Annotated[
 ]
 BrokerXmlOption = Annotated[
     Path | None,
-    typer.Option(
-        "--broker-xml", metavar="FILE", parser=Path, help="Configuration that is kept elsewhere, for this DIR."
-    ),
+    typer.Option("--broker-xml", metavar="FILE", parser=Path, help="Configuration of DIR, if it is kept elsewhere."),
 ]
 PropertiesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--properties",
         metavar="FILE|FOLDER",
-        help="Properties over the configuration; repeatable [default: broker.properties beside it].",
+        help="Properties that override the configuration; repeatable [default: broker.properties beside it].",
     ),
 ]
 EditionOption = Annotated[
@@ -56,8 +54,8 @@ EditionOption = Annotated[
     typer.Option(
         "--edition",
         metavar="E",
-        help=f"Release whose behaviour counts, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
-        "[default: auto: as found, else the newest that fits].",
+        help=f"Broker release to assume, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
+        "[default: auto: as detected, else the newest that fits].",
     ),
 ]
 BrokersOption = Annotated[
@@ -65,18 +63,16 @@ BrokersOption = Annotated[
     typer.Option(
         "--brokers",
         metavar="LIST",
-        help="More of them: a CSV file with the column path and, as wanted, name and edition (of traces: config).",
+        help="CSV file that lists more of them: column path, and optionally name and edition (for traces: config).",
     ),
 ]
 JobsOption = Annotated[
     int,
-    typer.Option(
-        "--jobs", metavar="N", min=0, help="Processes side by side; 0: one for each processor that may be used."
-    ),
+    typer.Option("--jobs", metavar="N", min=0, help="Number of parallel processes; 0 for one per available processor."),
 ]
 HeapOption = Annotated[
     str | None,
-    typer.Option("--heap", metavar="SIZE", help="Heap of the broker's JVM (-Xmx), as 2G."),
+    typer.Option("--heap", metavar="SIZE", help="Heap of the broker's JVM (-Xmx), such as 2G."),
 ]
 DiskOption = Annotated[
     str | None,
@@ -111,7 +107,7 @@ JournalTypeOption = Annotated[
     JournalType | None,
     typer.Option(
         "--journal-type",
-        help="What a journal of type ASYNCIO is on the broker's host [default: asyncio where this host has libaio].",
+        help="What journal type ASYNCIO means on the broker's host [default: asyncio where this host has libaio].",
     ),
 ]
 ProfileOption = Annotated[
@@ -134,12 +130,12 @@ PageOption = Annotated[
 ]
 ToFileOption = Annotated[
     Path | None,
-    typer.Option("--to", metavar="FILE", help="Write to FILE, all or nothing."),
+    typer.Option("--to", metavar="FILE", help="Write to FILE, which appears only when complete."),
 ]
 BackupDirOption = Annotated[
     Path | None,
     typer.Option(
-        "--backup-dir", metavar="DIR", help="Where --in-place keeps what it replaces [default: beside the pages]."
+        "--backup-dir", metavar="DIR", help="Where --in-place keeps the files it replaces [default: beside the pages]."
     ),
 ]
 RecordOption = Annotated[
@@ -148,13 +144,13 @@ RecordOption = Annotated[
         "--record", metavar="N", help="Only this record: in a page by number (0 is the first), in a journal by id."
     ),
 ]
-InPlaceOption = Annotated[bool, typer.Option("--in-place", help="Replace the files where they are.")]
-NoBackupOption = Annotated[bool, typer.Option("--no-backup", help="Keep nothing: the space comes back at once.")]
+InPlaceOption = Annotated[bool, typer.Option("--in-place", help="Replace the files in the directory itself.")]
+NoBackupOption = Annotated[bool, typer.Option("--no-backup", help="Keep no backup: the space is freed at once.")]
 AcceptLostOption = Annotated[
     bool,
     typer.Option(
         "--accept-lost-acknowledgements",
-        help="Go on although the journal is damaged: what it lost is delivered again.",
+        help="Continue although the journal is damaged: messages whose acknowledgements it lost are delivered again.",
     ),
 ]
 OutOption = Annotated[
@@ -176,11 +172,11 @@ def edition_of(choice: EditionChoice | None) -> Edition | None:
 def check_compact_options(out: Path | None, in_place: bool, backup_dir: Path | None, no_backup: bool) -> None:
     """Raises ``CallError`` where options of a compaction contradict."""
     if out is not None and in_place:
-        raise CallError("--out and --in-place exclude each other")
+        raise CallError("--out and --in-place cannot be combined")
     if (backup_dir is not None or no_backup) and not in_place:
-        raise CallError("--backup-dir and --no-backup go with --in-place")
+        raise CallError("--backup-dir and --no-backup need --in-place")
     if backup_dir is not None and no_backup:
-        raise CallError("--backup-dir and --no-backup exclude each other")
+        raise CallError("--backup-dir and --no-backup cannot be combined")
 
 
 def processes(jobs: int) -> int:

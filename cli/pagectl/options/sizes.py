@@ -16,5 +16,5 @@ def size_of(text: str | None, option: str) -> int | None:
     except SizeError as err:
         raise CallError(f"{option} {text!r}: {err}; write it as 512M or 4G") from err
     if size <= 0:
-        raise CallError(f"{option} {text!r}: a size above 0 is needed, as 512M or 4G")
+        raise CallError(f"{option} {text!r}: a size above 0 is needed, such as 512M or 4G")
     return size

@@ -32,7 +32,7 @@ def parse_instant(text: str, now: datetime) -> datetime:
             plain = f"{now.astimezone():%Y-%m-%d}T{hour:0>2}{colon}{rest}"
         return datetime.fromisoformat(plain.upper()).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
-        raise ValueError(f"{text!r} is no time; write {TIME_HELP}") from None
+        raise ValueError(f"{text!r} is not a time; write {TIME_HELP}") from None
 
 
 def milliseconds(instant: datetime) -> int:

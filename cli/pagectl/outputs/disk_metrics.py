@@ -31,8 +31,10 @@ def metrics(report: DiskReport) -> Iterable[Gauge]:
     yield gauge("pagectl_disk_usage_ratio", "Usage by the broker's formula.", [s.space.usage for s in stores])
     yield gauge("pagectl_disk_usable_bytes", "Bytes the broker may still use.", [s.space.usable for s in stores])
     yield gauge("pagectl_disk_size_bytes", "Size of the file system.", [s.space.total for s in stores])
-    yield gauge("pagectl_disk_blocks_at_bytes", "Usable bytes at which it blocks.", [s.blocks_at for s in stores])
-    yield gauge("pagectl_disk_margin_bytes", "Bytes left until it blocks.", [s.margin for s in stores])
+    yield gauge(
+        "pagectl_disk_blocks_at_bytes", "Usable bytes at which the broker blocks.", [s.blocks_at for s in stores]
+    )
+    yield gauge("pagectl_disk_margin_bytes", "Bytes left until the broker blocks.", [s.margin for s in stores])
     yield gauge("pagectl_disk_inodes", "Inodes of the file system.", [s.file_system.inodes or None for s in stores])
     usable = [s.file_system.inodes_usable if s.file_system.inodes else None for s in stores]
     yield gauge("pagectl_disk_inodes_usable", "Inodes left.", usable)

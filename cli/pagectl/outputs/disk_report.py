@@ -30,7 +30,7 @@ class DiskReport(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What must be known besides."""
-        return [*self.state.notes(), *([f"the limit is supposed: {self.supposed}"] if self.supposed else [])]
+        return [*self.state.notes(), *([f"the limit is assumed: {self.supposed}"] if self.supposed else [])]
 
     @property
     def closed(self) -> str:
@@ -69,7 +69,7 @@ def summary(report: DiskReport) -> str:
     used = f"{store.usage_percent:.1f}% used{_df_beside(store)}"
     where = f"{store.file_system.mount} {used}, {size_text(store.space.usable)} usable"
     more = f"; {len(state.stores)} file systems" if len(state.stores) > 1 else ""
-    more += f"; limit supposed: {report.supposed}" if report.supposed else ""
+    more += f"; limit assumed: {report.supposed}" if report.supposed else ""
     return f"{where}; {_distance(report, store)}{_inodes(report, store)}{more}"
 
 
@@ -165,7 +165,7 @@ def _beside(store: FileStoreState) -> Iterator[str]:
     system = store.file_system
     df = system.df_percent
     if df is not None:
-        why = f": {size_text(system.reserved)} are reserved, and used in the broker's eyes" if system.reserved else ""
+        why = f": {size_text(system.reserved)} are reserved, which the broker counts as used" if system.reserved else ""
         yield f"df says {df}%{why if _df_beside(store) else ''}"
     if system.inodes_percent is not None:
         yield f"inodes: {system.inodes_percent:.1f}% used, {system.inodes_usable} of {system.inodes} left"

@@ -28,11 +28,11 @@ def _page(backlogs: Backlogs, brokers: int, failed: Mapping[str, str], at: int) 
     queues = sorted((each for each in backlogs if each["queue"] is not None), key=_rank)
     waiting = sum(each["messages"] or 0 for each in queues)
     unknown = any(each["messages"] is None for each in backlogs) or bool(failed)
-    known = " that are known of" if unknown else ""
+    known = " (as far as known)" if unknown else ""
     said = f"{count_text(waiting, 'message')}{known} wait in pages for {count_text(len(queues), 'queue')}"
     yield f'<p class="sub">{said}, {safe(time_text(at, "minutes"))}</p>'
     yield from _unknown(backlogs, failed)
-    yield '<h2>Queues</h2><p class="soft">Alone: bytes of the pages that come back without the queue.</p>'
+    yield '<h2>Queues</h2><p class="soft">Alone: bytes of the pages that removing the queue would free.</p>'
     yield from table(_QUEUE, map(_queue, queues[:SHOWN]))
     yield from _rest(len(queues), "queue")
     totals = sorted(_brokers(queues), key=lambda row: (-row[3], row[0]))
@@ -45,7 +45,7 @@ def _page(backlogs: Backlogs, brokers: int, failed: Mapping[str, str], at: int) 
         ),
     )
     yield from _rest(len(totals), "broker")
-    yield foot("Written by pagectl export. What is not known is ?.")
+    yield foot("Written by pagectl export. ? means not known.")
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ def print_live(
 ) -> None:
     """A table of the queues with messages or consumers, and the differences."""
     print()
-    say(f"broker {broker.name}, {broker.version}, beside its files:")
+    say(f"broker {broker.name}, {broker.version}, compared with its files:")
     rows = [row for row in live_rows(look, files) if any(row[key] for key in ("messages", "in_files", "consumers"))]
     print_table(
         (*_RIGHT, "PAGING", "QUEUE"),

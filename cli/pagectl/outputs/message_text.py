@@ -93,7 +93,7 @@ def _sizes(message: Mapping[str, Any]) -> Iterator[str]:
         size = message.get("body_size", message["large_size"])
         yield "large" if size is None else f"large {size_text(size)}"
         if message["large_file"] is None:
-            yield "body file not there"
+            yield "body file missing"
     elif message.get("body_size") is not None:
         yield size_text(message["body_size"])
     elif message.get("amqp"):

@@ -15,16 +15,16 @@ OF_ADDRESS: Final = {
     "artemis_page_files": "Page files of the address.",
     "artemis_page_bytes": "Bytes of the page files of the address.",
     "artemis_damaged_page_files": "Page files that are damaged.",
-    "artemis_outstanding_unknown": "1 where it is not known what is outstanding for the queues of the address.",
+    "artemis_outstanding_unknown": "1 if it is not known what is outstanding for the queues of the address.",
 }
 OF_QUEUE: Final = {
-    "artemis_outstanding_messages": "Messages in pages that the queue still waits for.",
+    "artemis_outstanding_messages": "Messages in pages that are outstanding for the queue.",
     "artemis_outstanding_bytes": "Bytes of the records of these messages.",
     "artemis_in_doubt_messages": "Messages in pages that prepared transactions hold back.",
-    "artemis_held_page_files": "Page files that stay for the queue.",
-    "artemis_held_page_bytes": "Bytes of the page files that stay for the queue.",
-    "artemis_held_alone_page_bytes": "Bytes of the page files that stay for no other queue.",
-    "artemis_oldest_outstanding_seconds": "Age of the first message that the queue still waits for.",
+    "artemis_held_page_files": "Page files that the queue holds.",
+    "artemis_held_page_bytes": "Bytes of the page files that the queue holds.",
+    "artemis_held_alone_page_bytes": "Bytes of the page files that only this queue holds.",
+    "artemis_oldest_outstanding_seconds": "Age of the first message that is outstanding for the queue.",
 }
 
 Rows = dict[tuple[str, ...], list[float | None]]

@@ -89,7 +89,7 @@ def _remark(name: str, counting: Counting) -> str:
     if name == "large messages":
         owned = sum(row.large.files for row in counting.usage.addresses)
         unknown = counting.usage.large.files - owned
-        return f"{unknown} without a known address" if unknown else ""
+        return f"{unknown} whose address is not known" if unknown else ""
     if name == "paging":
         return count_text(len(counting.usage.addresses), "store folder")
     return ""

@@ -30,11 +30,11 @@ class Screen:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         state = self.live.state
         if state is None:
-            yield Text("looking …")
+            yield Text("reading …")
             return
         head = list(self._head(state, options.max_width))
         stores = [part for store in state.stores for part in self._store(state, store, options.max_width)]
-        foot = Text("q or Ctrl-C ends", style="dim")
+        foot = Text("q or Ctrl-C to quit", style="dim")
         room = options.max_height - len(head) - len(stores) - 2
         yield Group(*head, *stores, *self._addresses(room - 1), foot)
 

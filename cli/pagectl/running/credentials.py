@@ -21,6 +21,6 @@ def credentials(file: Path | None) -> bytes | None:
         with file.open("rb") as stream:
             raw = stream.read(LARGEST_FILE).strip(b"\r\n")
         if b":" not in raw or b"\n" in raw:
-            raise CallError(f"--credentials {file}: its one line is to be USER:PASSWORD")
+            raise CallError(f"--credentials {file}: must contain one line, USER:PASSWORD")
         return raw
     return os.fsencode(f"{os.environ[USER]}:{os.environ.get(PASSWORD, '')}") if USER in os.environ else None

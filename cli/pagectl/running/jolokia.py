@@ -52,7 +52,9 @@ def console(url: str, file: Path | None) -> Console:
     except ValueError:
         known = False
     if "@" in url:
-        raise CallError("--jolokia: credentials do not belong into a URL: others see it; give --credentials FILE")
+        raise CallError(
+            "--jolokia: credentials do not belong in a URL, where others can see them; give --credentials FILE"
+        )
     if not known or not url.isascii() or not url.isprintable() or " " in url or parts.query or parts.fragment:
         raise CallError(f"--jolokia {url}: not a URL of a console; write http://HOST:8161{PATH}")
     path = parts.path.rstrip("/")
@@ -71,7 +73,7 @@ def ask(place: Console, reads: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     try:
         answer = within(SECONDS, lambda: _posted(place, content))
     except TimedOut:
-        answer = Answer(1, err=f"no whole answer within {SECONDS:g} s; is it the broker's console?")
+        answer = Answer(1, err=f"no complete answer within {SECONDS:g} s; is it the broker's console?")
     if answer.status:
         raise CallError(f"{place.url}: {answer.err}")
     try:
@@ -81,7 +83,7 @@ def ask(place: Console, reads: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     if isinstance(found, dict) and "status" in found:
         found = [found] * len(reads)
     if not isinstance(found, list) or len(found) != len(reads):
-        raise CallError(f"{place.url}: not Jolokia: it answers with something else; {_where()}")
+        raise CallError(f"{place.url}: the answer is not Jolokia's; {_where()}")
     return [_value(place, each) for each in found]
 
 
@@ -108,18 +110,18 @@ def _posted(place: Console, content: bytes) -> Answer:
     except (OSError, http.client.HTTPException) as err:
         return Answer(1, err=_failed(err))
     if len(raw) > LARGEST:
-        return Answer(1, err=f"more than {LARGEST >> 20} MiB of answer; is it the broker's console?")
+        return Answer(1, err=f"the answer is larger than {LARGEST >> 20} MiB; is it the broker's console?")
     return Answer(0, raw.decode("utf-8", "replace"))
 
 
 def _refused(code: int, named: bool) -> str:
     if code in (401, 403):
         if not named:
-            return f"HTTP {code}: it wants a user; give --credentials FILE, or {USER} and {PASSWORD}"
+            return f"HTTP {code}: it requires a user; give --credentials FILE, or {USER} and {PASSWORD}"
         return f"HTTP {code}: user or password is wrong, or the user has no role for the console (etc/management.xml)"
     if 300 <= code < 400:
-        return f"HTTP {code}: it sends callers elsewhere, and credentials do not follow; {_where()}"
-    return f"HTTP {code}: not Jolokia, or out of order; {_where()}"
+        return f"HTTP {code}: it redirects, and credentials are not sent to another place; {_where()}"
+    return f"HTTP {code}: not Jolokia, or not working; {_where()}"
 
 
 def _failed(err: OSError | http.client.HTTPException) -> str:
@@ -127,7 +129,7 @@ def _failed(err: OSError | http.client.HTTPException) -> str:
     if isinstance(reason, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {reason.verify_message}; name your authority with SSL_CERT_FILE"
     if isinstance(reason, ssl.SSLError):
-        return "it speaks no TLS, or none that is safe; is it http?"
+        return "it does not speak TLS, or only an insecure version; is it http?"
     if isinstance(reason, OSError):
         return f"cannot be reached: {reason.strerror or reason}; is the console on, and the port right?"
     return "it does not speak HTTP; is the port right?"
@@ -149,4 +151,4 @@ def _value(place: Console, answer: Any) -> dict[str, Any]:
     if status == 403:
         raise CallError(f"{place.url}: the user may not read the broker's beans (etc/management.xml)")
     shown = f" (status {status:d})" if isinstance(status, int) else ""
-    raise CallError(f"{place.url}: not Jolokia, or out of order{shown}; {_where()}")
+    raise CallError(f"{place.url}: not Jolokia, or not working{shown}; {_where()}")

@@ -97,13 +97,15 @@ def find_broker(place: Console, directory: object, node: str | None, name: str |
         LiveBroker(bean, *(_typed(place, row, key, str) for key in _OF_BROKER)) for bean, row in _rows(place, found)
     ]
     if not brokers:
-        raise CallError(f"{place.url}: Jolokia of something else: there is no Artemis broker")
+        raise CallError(f"{place.url}: Jolokia answers, but there is no Artemis broker behind it")
     fitting = [one for one in brokers if (one.node == node if node else name is None or one.name == name)]
     if len(fitting) == 1:
         return fitting[0]
     there = ", ".join(f"{one.name} (node {one.node})" for one in brokers[:3])
     own = f"node {node}" if node else f"a broker called {name}" if name else "one of several, it is not known which"
-    raise CallError(f"{place.url}: is the console of {there}, and {directory} belongs to {own}; name its own console")
+    raise CallError(
+        f"{place.url}: is the console of {there}, but {directory} belongs to {own}; name the console of that broker"
+    )
 
 
 def look_at(place: Console, broker: LiveBroker) -> LiveLook:
@@ -140,14 +142,14 @@ def second_look(place: Console, broker: LiveBroker, first: LiveLook) -> LiveLook
 def _rows(place: Console, found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for bean, row in found.items():
         if not isinstance(row, dict):
-            raise CallError(f"{place.url}: not what a broker's console says of {bean:.40}")
+            raise CallError(f"{place.url}: not the answer of a broker's console about {bean:.40}")
         yield bean, row
 
 
 def _typed(place: Console, row: dict[str, Any], key: str, kind: type[Any], default: Any = None) -> Any:
     value = row.get(key, default)
     if type(value) is not kind or (kind is int and not -(1 << 63) <= value < 1 << 63):
-        raise CallError(f"{place.url}: not what a broker's console says: {key} is no {kind.__name__}")
+        raise CallError(f"{place.url}: not the answer of a broker's console: {key} is not a {kind.__name__}")
     return value
 
 
@@ -183,12 +185,12 @@ def _of_queue(name: QueueName, before: LiveLook, after: LiveLook, files: QueueFi
     was, now = before.queues.get(name), after.queues.get(name)
     if files is None:
         if was is not None and now is not None and was.durable and now.durable:
-            text = f"the broker has it, with {count_text(now.messages, 'message')}; the bindings on the disk do not"
+            text = f"the broker has it, with {count_text(now.messages, 'message')}; the bindings on disk do not"
             yield Difference("only-in-broker", *name, text)
         return
     if was is None and now is None:
         held = "?" if files.messages is None else files.messages
-        yield Difference("only-in-files", *name, f"on the disk, with {held} messages; the broker does not have it")
+        yield Difference("only-in-files", *name, f"on disk, with {held} messages; the broker does not have it")
     if was is None or now is None:
         return
     added, removed = now.added - was.added, now.removed - was.removed
@@ -207,5 +209,6 @@ def _of_queue(name: QueueName, before: LiveLook, after: LiveLook, files: QueueFi
 def _of_addresses(before: LiveLook, after: LiveLook, pages: Mapping[str, int]) -> Iterable[Difference]:
     for address in sorted(before.addresses.keys() & after.addresses.keys() & pages.keys()):
         if pages[address] and not (before.addresses[address].paging or after.addresses[address].paging):
-            text = f"not in page mode by the broker, and {count_text(pages[address], 'message')} wait in its page files"
+            waiting = count_text(pages[address], "message")
+            text = f"the broker says it is not in page mode, but {waiting} wait in its page files"
             yield Difference("not-paging", address, None, text)

@@ -46,7 +46,7 @@ class OpenedPlace:
     def __init__(self, place: DataLocation) -> None:
         self.place = place
         self.state: PagingState | None = None
-        self.unknown = "the journal is being read"
+        self.unknown = "reading the journal"
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -114,7 +114,7 @@ class SearchScreen(ListScreen):
             rows = ((here + 1 + step) % count for step in range(count))
             found = next((row for row in rows if text.casefold() in self.name_of(row).casefold()), None)
             if found is None:
-                self.say(f"{text!r} is in no row")
+                self.say(f"{text!r} is not in any row")
             else:
                 self.listing.go(found)
 
@@ -127,7 +127,7 @@ class SearchScreen(ListScreen):
             return
         if value is not None:
             self.app.copy_to_clipboard(json_text(value))
-            self.say("copied as JSON, where the terminal takes a clipboard (OSC 52)")
+            self.say("copied as JSON, if the terminal supports the clipboard (OSC 52)")
 
     def name_of(self, row: int) -> str:
         """What is searched in a row."""
@@ -148,7 +148,7 @@ class StoresScreen(SearchScreen):
 
     def on_mount(self) -> None:
         """Folders are listed beside the drawing: there may be very many."""
-        self.say("folders are being listed …")
+        self.say("listing folders …")
         self.beside(self._list)
         self.beside(self.opened.load)
 
@@ -267,7 +267,7 @@ def damage_text(index: RecordIndex) -> str:
     damage = index.damage
     if damage is None:
         return ""
-    behind = f"; {count_text(index.behind, 'whole record')} behind it" if index.behind else ""
+    behind = f"; {count_text(index.behind, 'whole record')} after it" if index.behind else ""
     return f"{damage.kind} at offset {damage.offset}: {damage.detail}{behind}"
 
 
@@ -400,7 +400,7 @@ class RecordsScreen(SearchScreen):
             return self._plain(damage_text(self.index), self.index.damage.offset, self.page.size)
         offset, length = self.index.frame(number)
         if length > TAKEN_APART:
-            head = f"record {number}  offset {offset}, {length + FRAME} bytes: too large to be taken apart"
+            head = f"record {number}  offset {offset}, {length + FRAME} bytes: too large to be decoded"
             return self._plain(head, offset, offset + length + FRAME)
         out = io.StringIO()
         view = HexView(out, with_bytes=self.with_bytes, coloured=True)
@@ -461,7 +461,7 @@ class RecordsScreen(SearchScreen):
         try:
             needles = _needles(text)
         except ValueError:
-            self._tell(f"{text!r}: after 0x come pairs of hexadecimal digits")
+            self._tell(f"{text!r}: after 0x, give pairs of hexadecimal digits")
             return
         if needles and self.index.count:
             self._tell(f"searching for {text!r} …")
@@ -481,7 +481,7 @@ class RecordsScreen(SearchScreen):
         if not going():
             return
         if place is None:
-            self.soon(self._tell, f"{text!r} is in no record behind this one")
+            self.soon(self._tell, f"{text!r} is not in any later record")
         else:
             self.soon(self.listing.go, index.at(place) if place < index.passed else index.count)
             self.soon(self._tell, f"{text!r} at offset {place}")

@@ -44,7 +44,7 @@ class TopScreen(ListScreen):
 
     def on_mount(self) -> None:
         """The first look."""
-        self.say("pages are being read …")
+        self.say("reading pages …")
         self.beside(self._look)
 
     def _look(self) -> None:

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 _NEW_FORM: Final = NewForm(NewNames(), NEWEST, old=True)
 _BY_QUEUE: Final = {
-    SendingWay.AS_IS: "the address alone: core clients read ADDRESS::QUEUE for the destination",
-    SendingWay.CONVERTED: "the address alone: core clients read ADDRESS::QUEUE for the destination",
-    SendingWay.TUNNELLED: "the address alone: clients read ADDRESS::QUEUE for the destination",
+    SendingWay.AS_IS: "the plain address: core clients see ADDRESS::QUEUE as the destination",
+    SendingWay.CONVERTED: "the plain address: core clients see ADDRESS::QUEUE as the destination",
+    SendingWay.TUNNELLED: "the plain address: clients see ADDRESS::QUEUE as the destination",
 }
 _AS_AMQP: Final = (
-    "core clients read a new JMSMessageID (the old one is in NATIVE_MESSAGE_ID), and JMS_AMQP_… among the properties"
+    "core clients see a new JMSMessageID (the old one is in NATIVE_MESSAGE_ID) and additional JMS_AMQP_… properties"
 )
 CAPABILITIES: Final = {"ANYCAST": "queue", "MULTICAST": "topic"}
 

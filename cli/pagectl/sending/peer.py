@@ -137,7 +137,9 @@ class Peer:
         if queue and self.knows_queues:
             self._ask_for(address, capability)
         elif queue and (whole != queue or capability != "queue"):
-            raise LinkEnded("brokers before 2.29 drop messages for a queue by its name; give an address: --to-address")
+            raise LinkEnded(
+                "brokers before 2.29 drop messages that are sent to a queue by its name; give an address: --to-address"
+            )
         self.turn_to(address if self.knows_queues else whole, capability)
 
     def turn_to(self, address: str, capability: str | None) -> None:
@@ -279,7 +281,7 @@ class Peer:
         except ssl.SSLError as err:
             if "CERTIFICATE" in (err.reason or ""):
                 raise CallError(
-                    f"--to {self._where.url}: the broker wants another certificate; give --cert and --key"
+                    f"--to {self._where.url}: the broker requires a different client certificate; give --cert and --key"
                 ) from err
             raise ConnectionLost(f"{self._where.url}: TLS: {err.reason or 'failed'}") from err
         except OSError as err:
@@ -302,7 +304,7 @@ class Peer:
             return
         if not content:
             self._events()
-            hint = "" if self._heard else " without a word; does it speak TLS there (amqps)?"
+            hint = "" if self._heard else " without giving a reason; does it expect TLS there (amqps)?"
             raise ConnectionLost(f"{self._where.url}: {self._ended or f'the broker ended the connection{hint}'}")
         self._heard = True
         try:
@@ -339,13 +341,15 @@ class Peer:
     def _refused(self, condition: Any) -> None:
         if condition is not None and condition.name == "amqp:unauthorized-access":
             known = self._transport.sasl().outcome == SASL.AUTH or "mechanism" not in (condition.description or "")
-            self._not_let_in("" if known else f"it takes none of the ways to say who one is; {condition.description}")
+            self._not_let_in(
+                "" if known else f"it accepts none of the authentication mechanisms offered; {condition.description}"
+            )
         self._ended = _said(condition)
 
     def _not_let_in(self, how: str = "") -> None:
         nobody = self._where.user is None
         how = how or (f"give --credentials FILE, or {USER} and {PASSWORD}" if nobody else "user or password is wrong")
-        raise CallError(f"--to {self._where.url}: the broker lets nobody in like this: {how}")
+        raise CallError(f"--to {self._where.url}: the broker refused the login: {how}")
 
     def _delivery(self, found: Any) -> None:
         if cproton.pn_link_is_receiver(cproton.pn_delivery_link(found)):
@@ -361,7 +365,7 @@ class Peer:
             full = condition is not None and condition.name == "amqp:resource-limit-exceeded"
             outcome, why = SendingOutcome.LATER if full else SendingOutcome.REJECTED, _said(condition)
         elif state != Delivery.ACCEPTED:
-            outcome, why = SendingOutcome.LATER, "the broker does not take it now"
+            outcome, why = SendingOutcome.LATER, "the broker does not accept it now"
         if number != _ASKED:
             self._settled.append(Settlement(number, outcome, why))
         elif outcome is not SendingOutcome.ACCEPTED:
@@ -404,7 +408,7 @@ def _connected(where: Target) -> Any:
         what = "" if "mismatch" in err.verify_message else "; name your authority with --ca"
         raise CallError(f"--to {where.url}: its certificate is not trusted: {err.verify_message}{what}") from err
     except ssl.SSLError as err:
-        raise CallError(f"--to {where.url}: it speaks no TLS, or none that is safe; is it amqp?") from err
+        raise CallError(f"--to {where.url}: it does not speak TLS, or only an insecure version; is it amqp?") from err
     except OSError as err:
         raise ConnectionLost(f"{where.url}: {err.strerror or err}") from err
     made.setblocking(False)

@@ -79,7 +79,7 @@ class SendingReport:
         broker = f" ({one_line(self.product or '')} {one_line(self.version)})" if self.version is not None else ""
         print(f"{done} {count_text(count, 'message')} to {self.target.url}{broker}")
         if self.dry and any(each.totals.ways[SendingWay.TUNNELLED] for each in self.queues):
-            note("tunnelled: brokers before 2.32 do not take that; to these such messages are sent converted")
+            note("tunnelled: brokers before 2.32 do not accept that and are sent converted messages")
 
     def _cells(self, each: QueueToSend) -> tuple[object, ...]:
         totals = each.totals
@@ -99,16 +99,16 @@ class SendingReport:
             warning(f"{refusal.queue}: message {refusal.id}: {refusal.why}")
         if len(self.preparing.refused) > _SHOWN:
             more = count_text(len(self.preparing.refused) - _SHOWN, "more message")
-            warning(f"{more} refused or unreadable; --format json has them")
+            warning(f"{more} refused or unreadable; --format json lists all of them")
         for (way, what), count in sorted(self.preparing.lost.items(), key=lambda each: (-each[1], each[0])):
             before = self.preparing.lost_before[way, what]
             earlier = f" ({before} of them sent before)" if before else ""
             are = "is" if count == 1 else "are"
             note(f"lost in {count_text(count, 'message')} that {are} {way.value}{earlier}: {what}")
         for told, count in (
-            ("are scheduled, and are delivered at their time", sum(each.totals.scheduled for each in self.queues)),
+            ("are scheduled and will be delivered at their time", sum(each.totals.scheduled for each in self.queues)),
             (
-                "have expired: the broker there does with them what it does",
+                "have expired: the target broker will expire them by its own settings",
                 sum(each.totals.expired for each in self.queues),
             ),
         ):

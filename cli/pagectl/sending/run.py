@@ -103,7 +103,7 @@ class Sending:
                     f"where its id-cache-size was at least {found.unsure} all the time, say so with --id-cache-size"
                 )
         if any(each.forgets for each in asked.values()):
-            note("persist-id-cache is off there: when the broker stops meanwhile, some messages may arrive twice")
+            note("persist-id-cache is off there: if the broker stops during this run, some messages may arrive twice")
 
     def run(self, queues: list[QueueToSend]) -> None:
         """Raises ``Interrupted``, ``CallError``, and ``ConnectionLost`` where there is no way back."""
@@ -178,7 +178,8 @@ class Sending:
             return None
         if self._rules[sending.target].drops:
             sending.totals.failure = (
-                "its address-full-policy is DROP, by which what has no room is lost without a word; set another one"
+                "its address-full-policy is DROP, which silently loses messages once the address is full; "
+                "set another policy"
             )
             return None
         run = _QueueRun(self, sending, progress)
@@ -201,7 +202,9 @@ class Sending:
         if self._tunnels is None:
             self._tunnels = offered
         if self._tunnels != offered:
-            raise CallError(f"--to {self.target.url}: another broker answers now; the checkpoint tells how far it went")
+            raise CallError(
+                f"--to {self.target.url}: a different broker answers now; the checkpoint records how far this run got"
+            )
         return offered
 
     def pause(self) -> float:
@@ -276,7 +279,10 @@ class _QueueRun:
                     raise Interrupted(128 + ended)
                 if not peer.credit or self._flying:
                     self.all.bar.clear()
-                    note(f"{self.queue.target}: the broker takes no more just now: is the address full, or its disk?")
+                    note(
+                        f"{self.queue.target}: the broker accepts no more messages at the moment: is the address "
+                        "full, or its disk?"
+                    )
                 quiet = now + 55
             if now - self._saved > 1.0:
                 self._save()
@@ -316,7 +322,9 @@ class _QueueRun:
             try:
                 peer.send(position, one.outgoing.format, one.outgoing.parts())
             except NotReadable as err:
-                raise CallError(f"message {one.queued.id} of {self.queue.name}: {err}; run the same again") from err
+                raise CallError(
+                    f"message {one.queued.id} of {self.queue.name}: {err}; run the same command again"
+                ) from err
             self._flying.add(position)
             self.all.paced()
 
@@ -364,9 +372,9 @@ class _QueueRun:
         self._checked = True
         if self._crc != self.progress.crc or self._next < settled:
             raise CallError(
-                f"--checkpoint {self.all.checkpoint.path}: {self.queue.name} does not begin with the "
+                f"--checkpoint {self.all.checkpoint.path}: {self.queue.name} does not start with the "
                 f"{count_text(settled, 'message')} that were sent: has a broker run on the directory since, or "
-                "is --where about the time?"
+                "does --where depend on the time?"
             )
 
     # -- settling -----------------------------------------------------------------------------------------------------

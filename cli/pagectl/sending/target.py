@@ -41,13 +41,13 @@ def target(url: str, file: Path | None, ca: Path | None, cert: Path | None, key:
     except ValueError:
         host = port = None
     if "@" in url:
-        raise CallError("--to: credentials do not belong into a URL: others see it; give --credentials FILE")
+        raise CallError("--to: credentials do not belong in a URL, where others can see them; give --credentials FILE")
     plain = host and url.isascii() and url.isprintable() and " " not in url
     if not plain or parts.scheme not in _PORTS or parts.path.strip("/") or parts.query or parts.fragment:
         raise CallError(f"--to {url}: not the URL of a broker; write amqp://HOST:5672 or amqps://HOST:5671")
     assert host is not None
     if parts.scheme == "amqp" and (ca or cert or key):
-        raise CallError("--ca, --cert and --key are for TLS; write amqps://")
+        raise CallError("--ca, --cert and --key need TLS; write amqps://")
     raw = credentials(file)
     name, _, password = (raw or b"").decode("utf-8", "surrogateescape").partition(":")
     tls = _tls(ca, cert, key) if parts.scheme == "amqps" else None
@@ -59,7 +59,7 @@ def target(url: str, file: Path | None, ca: Path | None, cert: Path | None, key:
 
 def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLContext:
     if key is not None and cert is None:
-        raise CallError("--key: belongs to a certificate; name that with --cert")
+        raise CallError("--key: needs a certificate; name it with --cert")
     for option, path in (("--ca", ca), ("--cert", cert), ("--key", key)):
         if path is not None:
             path.open("rb").close()
@@ -67,12 +67,12 @@ def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLContext
                 if option == "--ca":
                     made = ssl.create_default_context(cafile=str(path))
             except ssl.SSLError as err:
-                raise CallError(f"--ca {path}: holds no certificate in PEM form") from err
+                raise CallError(f"--ca {path}: contains no certificate in PEM form") from err
     if ca is None:
         made = ssl.create_default_context()
     if cert is not None:
         try:
             made.load_cert_chain(cert, key, password=lambda: b"")
         except (ssl.SSLError, ValueError) as err:
-            raise CallError(f"--cert {cert}: no certificate with its key in PEM form, without a password") from err
+            raise CallError(f"--cert {cert}: not a certificate in PEM form with an unencrypted key") from err
     return made

@@ -68,15 +68,15 @@ def _gauges(broker: WatchedBroker) -> Iterator[Gauge]:
 def _looks(looks: dict[str, Repeated[Any]]) -> Iterator[Gauge]:
     seen = [({"part": part}, look.seen()) for part, look in looks.items()]
     yield Gauge(
-        "pagectl_up", "1 where the last look at this part succeeded, and is not long ago.",
+        "pagectl_up", "1 if the last reading of this part succeeded and is recent.",
         tuple((label, int(look.value is not None)) for label, look in seen),
     )  # fmt: skip
     yield Gauge(
-        "pagectl_look_age_seconds", "Time since the last look began.",
+        "pagectl_look_age_seconds", "Time since the last reading began.",
         tuple((label, look.age) for label, look in seen if look.age is not None),
     )  # fmt: skip
     yield Gauge(
-        "pagectl_look_cpu_seconds", "Processor time of the last look.",
+        "pagectl_look_cpu_seconds", "Processor time of the last reading.",
         tuple((label, look.spent) for label, look in seen if look.spent is not None),
     )  # fmt: skip
 
@@ -139,9 +139,9 @@ class _Handler(MetricsHandler):
                 self._say(200, "alive")
             case "/-/ready":
                 waiting = [broker.name for broker in self.server.brokers if broker.pages.seen().age is None]
-                self._say(503 if waiting else 200, f"not looked at yet: {', '.join(waiting)}" if waiting else "ready")
+                self._say(503 if waiting else 200, f"not read yet: {', '.join(waiting)}" if waiting else "ready")
             case _:
-                self._say(404, "here are /metrics, /healthz and /-/ready")
+                self._say(404, "there are /metrics, /healthz and /-/ready")
 
     def _say(self, status: int, text: str) -> None:
         content = f"{text}\n".encode("utf-8", "backslashreplace")

@@ -68,7 +68,7 @@ class HexView:
             row = bytes(buf[at : min(at + _ROW, len(buf))])
             self.line(f"{self._offset(at)}  {row.hex(' '):<{_BYTES_WIDTH}}  {_ascii(row)}")
         if behind:
-            self.line(f"behind it: {count_text(behind, 'whole record')}; see 'pagectl pages salvage'")
+            self.line(f"after it: {count_text(behind, 'whole record')}; see 'pagectl pages salvage'")
 
     def _field(self, buf: bytes | memoryview, field: Field) -> None:
         said = one_line(field.text)
