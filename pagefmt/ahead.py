@@ -133,7 +133,7 @@ class _Process:
             code = os.waitstatus_to_exitcode(status)
             why = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
             raise JobLost(
-                f"a process that reads ahead {why}; is memory short? With --jobs 1 there is one process only"
+                f"a process that reads ahead {why}; is memory short? --jobs 1 uses one process only"
             ) from None
 
 

@@ -129,7 +129,7 @@ class BrokerDirectory:
 
         unknown = sorted(set(choice) - set(MessageChoice.__annotations__))
         if unknown:
-            raise TypeError(f"{unknown[0]}: not known; there are {', '.join(MessageChoice.__annotations__)}")
+            raise TypeError(f"{unknown[0]}: not known; choose from {', '.join(MessageChoice.__annotations__)}")
         waiting = choice.get("outstanding", False)
         if waiting and self._state.known.unknown_journal is not None:
             reason = self._state.known.unknown_journal.reason
@@ -141,7 +141,7 @@ class BrokerDirectory:
         names = every.schema.names if columns is None else list(columns)
         missing = [name for name in names if name not in every.schema.names]
         if missing:
-            raise ValueError(f"column {missing[0]}: with body {every.body} there are {', '.join(every.schema.names)}")
+            raise ValueError(f"column {missing[0]}: with body {every.body} choose from {', '.join(every.schema.names)}")
         needed = {"outstanding" if waiting else "queues"} if chosen.by_route else set()
         wanted = None if columns is None else frozenset(names) | needed
         return TableQuery(every.body, every.where, wanted), (chosen, choice.get("address")), names
@@ -174,7 +174,7 @@ class BrokerDirectory:
                 elif known.motion(page, found.damage) is None:
                     where = PageDamage(page.path, found.damage, found.missing)
                     if damage is None:
-                        raise DamagedPage(f"{where}; give a list as damage to read on behind it")
+                        raise DamagedPage(f"{where}; pass a list as damage to continue after it")
                     damage.append(where)
 
     def _message(self, row: dict[str, Any]) -> StoredMessage:

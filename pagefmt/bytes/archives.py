@@ -146,11 +146,13 @@ class Archive(FileTree):
         self.status(inner)
         member = self._members.get(inner)
         if member is None or not stat.S_ISREG(member.mode):
-            raise OSError(errno.EINVAL, "not a regular file, it is not read; links, pipes and devices are left alone")
+            raise OSError(
+                errno.EINVAL, "not a regular file, so it is not read; links, pipes and devices are left alone"
+            )
         if member.info is not None and self._zipped is not None:
             return _ZippedFile(self._zipped, member.info)
         if member.parts is None:
-            raise OSError(errno.EINVAL, "not unpacked, because it is no part of a data directory")
+            raise OSError(errno.EINVAL, "not unpacked, because it is not part of a data directory")
         return _MemberFile(self._kept, member.size, member.parts)
 
 
@@ -186,7 +188,7 @@ class _ZippedFile(OpenFile):
         try:
             self._stream = zipped.open(info)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as err:
-            raise OSError(errno.EIO, f"the archive does not give it: {err}") from err
+            raise OSError(errno.EIO, f"it cannot be read from the archive: {err}") from err
 
     def size(self) -> int:
         return self._info.file_size
@@ -197,7 +199,7 @@ class _ZippedFile(OpenFile):
             self._stream.seek(at)
             return self._stream.read(count)
         except (zipfile.BadZipFile, zlib.error, EOFError) as err:
-            raise OSError(errno.EIO, f"the archive does not give it: {err}") from err
+            raise OSError(errno.EIO, f"it cannot be read from the archive: {err}") from err
 
     def close(self) -> None:
         self._stream.close()
@@ -219,7 +221,7 @@ def archive_of(name: str, file: OpenFile, written: float) -> Archive:
         return Archive(list(_tarred(_Decompressed(file, codec), kept, content)), kept, None, written)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, RecursionError, UnicodeError, ValueError) as err:
         form, named = form_of(_all_of(file, SECTOR, 0)), "zip" if name.endswith(".zip") else codec or "tar"
-        ask = "is it whole?" if form in (None, named) else f"its name says {named}, it is packed by {form}"
+        ask = "is it complete?" if form in (None, named) else f"its name says {named}, but it is packed with {form}"
         raise OSError(errno.EIO, f"cannot be read as an archive: {err}; {ask}") from err
 
 
@@ -272,7 +274,7 @@ class _Content:
             raise OSError(
                 errno.EFBIG,
                 f"unpacks into {self._bytes} bytes and {self._members} files or more, {times} times its own "
-                f"{self._packed} bytes: no backup does; it is not read",
+                f"{self._packed} bytes, which no backup does; it is not read",
             )
 
 
@@ -284,7 +286,7 @@ def _zipped(zipped: zipfile.ZipFile, content: _Content) -> Iterator[tuple[str, M
         if info.compress_type not in _ZIPPED and _of_a_broker(info.filename):
             raise OSError(
                 errno.ENOTSUP,
-                f"compresses {info.filename} by method {info.compress_type} of zip, which is not read (Deflate is); "
+                f"compresses {info.filename} by zip method {info.compress_type}, which is not supported (Deflate is); "
                 "unpack it yourself",
             )
         mode = info.external_attr >> 16
@@ -307,7 +309,7 @@ def _tarred(stream: Any, kept: _UnnamedFile | None, content: _Content) -> Iterat
                 regular[_key(info.name)] = member
             yield info.name, member
         if not guarded.last:
-            raise tarfile.ReadError(f"it ends at offset {tar.offset}, without the zeros that end a tar")
+            raise tarfile.ReadError(f"it ends at offset {tar.offset}, without the zeros at the end of a tar")
         if guarded.last.strip(b"\0"):
             raise tarfile.ReadError(f"there is no header of a member at offset {tar.offset}")
         _pass_end(guarded, content, whole=kept is not None)
@@ -328,7 +330,7 @@ def _pass_end(stream: _HeaderReader, content: _Content, *, whole: bool) -> None:
                 info = tarfile.TarInfo.frombuf(block[at : at + tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
                 raise OSError(
                     errno.EINVAL,
-                    f"another archive begins behind its end, with {info.name!r}, which tar reads with --ignore-zeros "
+                    f"another archive begins after its end, with {info.name!r}, which tar reads with --ignore-zeros "
                     "alone; unpack it yourself, or join archives with tar --concatenate",
                 )
         if begun and not whole:
@@ -427,7 +429,7 @@ class _Decompressed:
             try:
                 piece = self._stream.read(count - len(found))
             except (OSError, EOFError, lzma.LZMAError, zlib.error) as err:
-                raise tarfile.ReadError(f"{str(err)[:100]} (behind {self._at} unpacked bytes)") from err
+                raise tarfile.ReadError(f"{str(err)[:100]} (after {self._at} unpacked bytes)") from err
             if not piece:
                 break
             found += piece
@@ -469,8 +471,8 @@ class _UnnamedFile(OpenFile):
         if size > usage.free - LEFT_FREE * usage.total:
             raise OSError(
                 errno.ENOSPC,
-                f"is compressed, and {folder} has no room for what is in it ({self._size + size} bytes and maybe more, "
-                f"{usage.free} are free, a tenth of the file system stays free); set TMPDIR, or unpack it yourself",
+                f"is compressed, and {folder} has no room for its contents ({self._size + size} bytes and maybe more, "
+                f"{usage.free} are free, and a tenth of the file system is kept free); set TMPDIR, or unpack it yourself",
             )
         begun = self._size
         while self._size < begun + size:

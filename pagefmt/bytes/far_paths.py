@@ -193,8 +193,8 @@ def any_path(given: str | Path) -> Path:
     path = Path(text)
     if url is not None and len(scheme) > 1 and not os.path.lexists(path.parts[0]):
         raise UnusableUrl(
-            f"{scheme}://…: no such URL is read; there are s3, gs, abfs and hdfs, with fsspec its protocols, too "
-            "(pip install fsspec)"
+            f"{scheme}://…: such URLs are not supported; s3, gs, abfs and hdfs are, and with fsspec also its "
+            "protocols (pip install fsspec)"
         )
     return FarPath(path) if _archive_at(path.parts) is not None else path
 

@@ -49,7 +49,7 @@ def open_regular(path: Path) -> int:
         raise _refused(path, err) from err
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        why = "not a regular file, it is not read; links, pipes and devices are left alone"
+        why = "not a regular file, so it is not read; links, pipes and devices are left alone"
         raise NotReadable(f"{path}: {why}", why)
     return fd
 
@@ -260,11 +260,11 @@ def fill(file: OpenFile, view: memoryview, at: int) -> tuple[int, str | None]:
         except OSError as err:
             sector = file.sector - (at + got) % file.sector
             if min(step, len(view) - got) <= sector:
-                return got, f"cannot be read from offset {at + got} on: {err.strerror or err}"
+                return got, f"cannot be read from offset {at + got}: {err.strerror or err}"
             step = max(min(step, len(view) - got) // 2, sector)
             continue
         if not count:
-            return got, f"ends at offset {at + got}, it became shorter while it was read: is it being written?"
+            return got, f"ends at offset {at + got}: it became shorter while it was read; is it being written?"
         got += count
     return got, None
 

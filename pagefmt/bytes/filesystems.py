@@ -66,7 +66,7 @@ def file_systems(directories: Mapping[str, Path]) -> tuple[list[FileSystem], lis
             missing.append(name)
             continue
         except OSError as err:
-            raise ProbeError(f"{directory}: {err.strerror or err}: cannot tell its file system") from err
+            raise ProbeError(f"{directory}: {err.strerror or err}: its file system cannot be determined") from err
         places.setdefault(place, []).append(name)
         paths.setdefault(place, real)
     return [_probe(paths[place], place[1], tuple(names)) for place, names in places.items()], missing
@@ -76,7 +76,9 @@ def _probe(path: str, mount: str, names: tuple[str, ...]) -> FileSystem:
     try:
         stats = os.statvfs(path)
     except OSError as err:
-        raise ProbeError(f"{path}: {err.strerror or err}: cannot tell how full its file system is") from err
+        raise ProbeError(
+            f"{path}: {err.strerror or err}: the free space of its file system cannot be determined"
+        ) from err
     size = stats.f_frsize
     return FileSystem(
         mount, names, stats.f_bavail * size, stats.f_bfree * size, stats.f_blocks * size, stats.f_files, stats.f_favail

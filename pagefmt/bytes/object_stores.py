@@ -47,6 +47,7 @@ SETTINGS: Final = {
     "abfs": _AZURE, "abfss": _AZURE, "hdfs": _HADOOP, "viewfs": _HADOOP,
 }  # fmt: skip
 """What may stand behind the ? of a URL, by its scheme: nothing that is secret."""
+_OTHER_REGION: Final = "the bucket is in another region, which has to be given as region=… after a ?"
 _FINAL: Final = {
     "ACCESS_DENIED": (errno.EACCES, "the store denies access with these credentials"),
     "INVALID_ACCESS_KEY_ID": (errno.EACCES, "the store does not know the access key"),
@@ -56,10 +57,10 @@ _FINAL: Final = {
     "INVALID_TOKEN": (errno.EACCES, "the store does not accept the session token"),
     "REQUEST_TIME_TOO_SKEWED": (errno.EACCES, "this machine's clock differs from the store's; set it"),
     "REQUEST_EXPIRED": (errno.EACCES, "this machine's clock differs from the store's; set it"),
-    "PERMANENT_REDIRECT": (errno.ENXIO, "the bucket is in another region, which region=… behind a ? names"),
-    "AUTHORIZATION_HEADER_MALFORMED": (errno.ENXIO, "the bucket is in another region, which region=… behind a ? names"),
+    "PERMANENT_REDIRECT": (errno.ENXIO, _OTHER_REGION),
+    "AUTHORIZATION_HEADER_MALFORMED": (errno.ENXIO, _OTHER_REGION),
     "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket"),
-    "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store wants credentials"),
+    "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store requires credentials"),
     "BlobNotFound": (errno.ENOENT, os.strerror(errno.ENOENT)),
     "ContainerNotFound": (errno.ENXIO, "no such container"),
     "AuthenticationFailed": (errno.EACCES, "the store does not accept the credentials"),
@@ -199,7 +200,8 @@ class ObjectStore(FileTree):
         for each in listed:
             if not deep and each.path.rstrip("/") == folder and self._system.type_name == "s3":
                 raise OSError(
-                    errno.EINVAL, "an object below it has two slashes in its key, and is not seen; copy it to one"
+                    errno.EINVAL,
+                    "an object below it has two slashes in its key and is not seen; copy it to a key with one",
                 )
             name = each.path.rstrip("/").removeprefix(folder).strip("/")
             first, slash, _ = name.partition("/")
@@ -253,7 +255,7 @@ class ObjectStore(FileTree):
         except FileNotFoundError:
             return OSError(*_FINAL["NO_SUCH_BUCKET"])
         except OSError:  # the bucket is there, the folder is not
-            return OSError(errno.EIO, "an upload came to nothing")
+            return OSError(errno.EIO, "an upload failed")
         return OSError(*_FINAL["NO_SUCH_BUCKET"])
 
     def create(self, inner: str, data: bytes) -> None:
@@ -282,7 +284,9 @@ class ObjectStore(FileTree):
         scheme, _, authority = self._shown.partition("://")
         kind = self._system.type_name
         if kind not in _CONDITIONAL:
-            raise UnusableUrl(f"{self._shown}: only s3, gs and abfs write a file on condition that there is none")
+            raise UnusableUrl(
+                f"{self._shown}: only s3, gs and abfs can write a file on condition that it does not exist"
+            )
         if odd := _ODD.search(inner):
             raise UnusableUrl(f"{self._shown}/{inner}: give it a name without {odd[0]!r}")
         options = {"s3": self._amazon_options, "gcs": self._google_options, "abfs": self._azure_options}[kind]()
@@ -402,13 +406,13 @@ def check_settings(scheme: str, authority: str, query: str) -> None:
             "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
         )
     if at and scheme in _HADOOPS:
-        raise UnusableUrl(f"{scheme}://…: a user stands behind the ? of a URL, as user=NAME")  # else it is not heeded
+        raise UnusableUrl(f"{scheme}://…: a user goes after the ? of a URL, as user=NAME")  # else it is not heeded
     known = SETTINGS.get(scheme, ())
     for each in filter(None, query.split("&")):
         name = each.partition("=")[0]
         if name not in known:
-            there = f"there are {', '.join(known)}" if known else "there is none"
-            raise UnusableUrl(f"{scheme}://…: a URL has no setting {name[:40]!r} behind its ?; {there}")
+            there = f"known are {', '.join(known)}" if known else "none is known"
+            raise UnusableUrl(f"{scheme}://…: there is no URL setting {name[:40]!r}; {there}")
         if name.endswith("authority") and not _AUTHORITY.fullmatch(each.partition("=")[2]):
             raise UnusableUrl(f"{scheme}://…: {name} is HOST or HOST:PORT")  # Azure's library would end the process
 
@@ -429,7 +433,7 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
     try:
         found: tuple[FileSystem, str] = FileSystem.from_uri(url if scheme in SETTINGS else f"fsspec+{url}")
     except ImportError as err:
-        why = f"pyarrow has no such file system, and fsspec is not whole: {err}"
+        why = f"pyarrow has no such file system, and fsspec cannot provide it: {err}"
         raise UnusableUrl(f"{scheme}://{authority}: {why}") from err
     except (ValueError, NotImplementedError, OSError) as err:
         raise UnusableUrl(f"{scheme}://{authority}: {_short(err)}{more}") from err
@@ -520,7 +524,7 @@ def _translated(err: Exception) -> OSError:
     if isinstance(err, PermissionError):
         return PermissionError(*_FINAL["ACCESS_DENIED"])
     if isinstance(err, OSError) and err.errno == _UNTOLD:
-        text = f"{_short(err).partition(' Detail')[0]} Hadoop's library has written the reason to standard error"
+        text = f"{_short(err).partition(' Detail')[0]} Hadoop's library wrote the reason to standard error"
         return OSError(errno.EIO, f"the store fails: {text}")
     if isinstance(err, OSError) and not isinstance(err, ConnectionError) and err.errno not in (None, errno.EIO):
         return OSError(err.errno, _short(err))

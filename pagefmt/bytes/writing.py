@@ -142,7 +142,7 @@ class Disk:
         """Raises ``PermissionError`` where only another user could give it the owner and the group of ``like``."""
         if owner(path) != owner(like):
             raise PermissionError(
-                errno.EPERM, "only its owner and root can replace it; run this as one of them", str(like)
+                errno.EPERM, "only its owner or root can replace it; run this as one of them", str(like)
             )
 
     def append(self, path: Path, line: bytes) -> None:
@@ -189,7 +189,7 @@ class Disk:
         """Remove what a killed run left under a name of ours, if it is there."""
         mode = self.mode(path)
         if mode and not stat.S_ISREG(mode):
-            raise LinkRefused(f"{path}: a link, or no file: pagectl did not make it; see what it is and remove it")
+            raise LinkRefused(f"{path}: a link, or not a file: pagectl did not make it; see what it is and remove it")
         if mode:
             self.remove(path)
 
@@ -252,13 +252,15 @@ def _open_folder(name: str, at: int, path: Path) -> int:
 
 def _not_a_folder(mode: int, path: Path) -> Exception:
     if stat.S_ISLNK(mode):
-        return LinkRefused(f"{path}: is, or lies behind, a symbolic link; nothing is written or removed through links")
+        return LinkRefused(
+            f"{path}: is a symbolic link or is reached through one; nothing is written or removed through links"
+        )
     return NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
 
 
 def _refuse_shared(status: os.stat_result, path: Path) -> None:
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-        raise LinkRefused(f"{path}: no file of its own, it has {status.st_nlink} names; nothing is written to it")
+        raise LinkRefused(f"{path}: not a file of its own: it has {status.st_nlink} names; nothing is written to it")
 
 
 def refuse_links(folder: Path) -> None:
@@ -283,7 +285,7 @@ def is_stream(target: Path) -> bool:
 def refuse_linked_file(target: Path) -> None:
     """Raises ``TargetRefused`` where a file to write is a link; a name of a pipe or device below ``/dev`` may be."""
     if target.is_symlink() and not is_stream(target):
-        raise TargetRefused(f"{target}: is a symbolic link; name the file that is meant")
+        raise TargetRefused(f"{target}: is a symbolic link; name the file itself")
 
 
 @contextmanager
@@ -378,7 +380,7 @@ def check_new_folder(target: Path, sources: Iterable[Path] = ()) -> None:
         raise TargetRefused(f"{target}: exists already and is not an empty folder; name one that does not exist")
     for source in sources:
         if target.resolve().is_relative_to(source.resolve()):
-            raise TargetRefused(f"{target}: lies inside {source}; name a folder elsewhere")
+            raise TargetRefused(f"{target}: is inside {source}; name a folder elsewhere")
 
 
 @contextmanager

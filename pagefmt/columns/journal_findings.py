@@ -17,7 +17,7 @@ def unreadable_messages(parts: JournalParts, edition: Edition) -> Iterator[Findi
     """One finding for each. ``edition``: of the broker that would be started."""
     for part in parts.parts():
         if not isinstance(part, JournalPart):
-            yield about_data(Severity.WARNING, "journal-file", "journal", part.why, "is at work on it")
+            yield about_data(Severity.WARNING, "journal-file", "journal", part.why, "is working on it")
             continue
         for found in decode_page(PageBytes(part.page.content), 0, Detail.PROPERTIES).odd.values():
             file, damage = part.damage(found)
@@ -29,5 +29,5 @@ def unreadable_messages(parts: JournalParts, edition: Edition) -> Iterator[Findi
                 f"offset {damage.offset}: {damage.kind}: {damage.detail}",
                 "does not start"
                 if reading.error and not reading.records
-                else "starts, and fails where it is delivered",
+                else "starts, and fails when the message is delivered",
             )

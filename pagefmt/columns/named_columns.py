@@ -210,7 +210,7 @@ def _column(name: str, query: TableQuery, first: Mapping[str, NamedColumn]) -> N
     if amqp is None:
         known = [*schema.names, *_MADE, "properties.NAME"]
         raise NoSuchColumn(
-            f"{name}: a table has no such column; {did_you_mean(name, known, 'there are ' + ', '.join(known))}"
+            f"{name}: a table has no such column; {did_you_mean(name, known, 'choose from ' + ', '.join(known))}"
         )
     return amqp
 

@@ -116,8 +116,8 @@ def standing_backup(folder: Path, plan: CompactionPlan) -> Backup | None:
     backup = read_backup(folder, plan.roots)
     if backup.discarding or backup.journals != _journals(plan):
         raise BackupError(
-            f"{folder}: holds the backup of an earlier compaction; put that back (pagectl pages restore), "
-            f"or drop it ({DROP}), or name another --backup-dir"
+            f"{folder}: holds the backup of an earlier compaction; restore that (pagectl pages restore), drop it "
+            f"({DROP}), or name another --backup-dir"
         )
     return backup
 
@@ -142,8 +142,8 @@ def apply(
                 _carry_out(step, disk, backup)
             except OSError as err:
                 raise CompactionStopped(
-                    f"{err.filename or step.path}: {err.strerror or err}; {count_text(steps, 'file')} done and right, "
-                    "the others are as they were; run it again when the cause is gone"
+                    f"{err.filename or step.path}: {err.strerror or err}; {count_text(steps, 'file')} done and "
+                    "correct, the others are unchanged; run it again when the cause is fixed"
                 ) from err
             steps += 1
             freed += step.freed
@@ -178,7 +178,7 @@ def unchanged(path: Path, seen: Fingerprint) -> None:
     """Raises ``CompactionStopped`` where another process wrote the file."""
     if fingerprint(path) != seen:
         raise CompactionStopped(
-            f"{path}: changed while the compaction ran; is a broker at work? What was done is right"
+            f"{path}: changed while the compaction ran; is a broker running? What was done so far is correct"
         )
 
 

@@ -167,7 +167,7 @@ def read_backup(folder: Path, roots: dict[str, Path]) -> Backup:
             if value is not None:
                 _take_line(backup, value)
     except (OSError, NotReadable, ValueError, KeyError, TypeError, IndexError, AttributeError) as err:
-        raise BackupError(f"{folder}: no backup of pagectl, or its {LIST} cannot be read: {err}") from err
+        raise BackupError(f"{folder}: not a backup of pagectl, or its {LIST} cannot be read: {err}") from err
     return backup
 
 
@@ -226,12 +226,12 @@ def check_still(backup: Backup) -> list[BackupEntry]:
         if now == entry.old:
             continue
         if now != entry.new:
-            raise BackupError(f"{place}: changed since the compaction; nothing is put back")
+            raise BackupError(f"{place}: changed since the compaction; nothing is restored")
         if entry.old is None:
             waiting.append(entry)
             continue
         if not backup.copy_of(entry).exists() or sum_of(backup.copy_of(entry)) != entry.old:
-            raise BackupError(f"{backup.copy_of(entry)}: the kept file is gone or changed; nothing is put back")
+            raise BackupError(f"{backup.copy_of(entry)}: the kept file is missing or changed; nothing is restored")
         waiting.append(entry)
     return waiting
 
@@ -307,7 +307,9 @@ def settle_journal(disk: Disk, folder: Path) -> None:
 
 def _inside(folder: Path, name: str) -> Path:
     if "/" in name or name in ("", ".", ".."):
-        raise BackupError(f"{folder / CONTROL_FILE}: names {name!r}, no file of its folder; remove it and look closely")
+        raise BackupError(
+            f"{folder / CONTROL_FILE}: names {name!r}, which is not in its folder; check the folder and remove the file"
+        )
     return folder / name
 
 

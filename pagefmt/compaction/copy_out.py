@@ -73,7 +73,7 @@ def _copy_roots(
 def _unchanged(plan: CompactionPlan | JournalsPlan) -> None:
     for _, path, seen in plan.witnesses:
         if fingerprint(path) != seen:
-            raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
+            raise CompactionStopped(f"{path}: changed while it was copied; is a broker running? Nothing was written")
 
 
 def copy_root(
@@ -95,7 +95,7 @@ def copy_root(
             path = here / name
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):
-                raise LinkRefused(f"{path}: is a symbolic link, and what it points to would be missing from the copy")
+                raise LinkRefused(f"{path}: is a symbolic link, and its target would be missing from the copy")
             if stat.S_ISREG(status.st_mode):
                 if path not in steps or steps[path] is not None:
                     _copy(path, there / name, steps.get(path), disk, held.get(path))
@@ -123,7 +123,7 @@ def _copy(path: Path, to: Path, step: Step | FileChange | None, disk: Disk, held
         return
     if isinstance(step, RewritePage):
         if fingerprint(path) != step.seen:
-            raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
+            raise CompactionStopped(f"{path}: changed while it was copied; is a broker running? Nothing was written")
         with MappedFile(path) as file:
             disk.create(to, rewritten(file.buf, step), like=path)
     elif step is not None:
@@ -149,7 +149,7 @@ def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
         while at < size:
             chunk = os.pread(handle, min(_BLOCK, size - at), at)
             if not chunk:
-                raise CompactionStopped(f"{path}: became shorter while it was copied; is a broker at work?")
+                raise CompactionStopped(f"{path}: became shorter while it was copied; is a broker running?")
             yield chunk
             at += len(chunk)
     except OSError as err:

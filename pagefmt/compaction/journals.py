@@ -212,13 +212,13 @@ def _unsound(journal: Journal, folder: Path, loaded: LoadedJournal) -> str | Non
     note = next((note for note in loaded.notes if note.kind in UNSOUND and note.file.endswith(journal.value)), None)
     why = f"{note.file}: {note.kind.value}: {note.detail}" if note else None
     if why is None and loaded.files and len({_name(file) for file in loaded.files} - {None}) != 1:
-        why = f"{loaded.files[0].name}: which broker's files these are cannot be told by their names"
+        why = f"{loaded.files[0].name}: its name does not show which broker's files these are"
     if why is None and any(file.header.file_id >= LARGEST_ID for file in loaded.files):
         why = f"{loaded.files[-1].name}: no file id can follow {loaded.files[-1].header.file_id}"
     if why is None and journal is not Journal.MESSAGES and loaded.damage is not None:
         why = f"damaged: {loaded.damage.place}"
     if why is not None and journal is Journal.MESSAGES:
-        raise CannotCompact(f"{folder}: {why}; settle it first (pagectl journal verify)")
+        raise CannotCompact(f"{folder}: {why}; resolve it first (pagectl journal verify)")
     return why
 
 
@@ -254,7 +254,7 @@ def apply_journals(
     for one in plan.journals:
         free = os.statvfs(one.folder)
         if free.f_bavail * free.f_frsize < plan.needs + SPARE:
-            raise CompactionStopped(f"{one.folder}: too little is free, {plan.needs + SPARE} bytes are needed")
+            raise CompactionStopped(f"{one.folder}: too little free space, {plan.needs + SPARE} bytes are needed")
     with disk.below(*plan.roots.values()):
         backup = None if folder is None else _backup(plan, disk, folder)
         with backup.written(disk) if backup else nullcontext():
@@ -293,8 +293,8 @@ def standing_journal_backup(plan: JournalsPlan, folder: Path) -> Backup | None:
         fits = False
     if not fits:
         raise BackupError(
-            f"{folder}: holds the backup of an earlier compaction; put that back (pagectl pages restore), "
-            f"or drop it ({DROP}), or name another --backup-dir"
+            f"{folder}: holds the backup of an earlier compaction; restore that (pagectl pages restore), drop it "
+            f"({DROP}), or name another --backup-dir"
         )
     return backup
 
@@ -314,7 +314,9 @@ def copied(plan: JournalsPlan) -> tuple[dict[Path, None], list[tuple[str, NewJou
     """For a copy: files that it does not have, and by directory those that it gets. Raises ``CannotCompact``."""
     for one in plan.journals:
         if any(note.kind is FileProblem.CONTROL for note in one.loaded.notes):
-            raise CannotCompact(f"{one.folder}: a compaction was cut off; --in-place ends it, as a broker's start does")
+            raise CannotCompact(
+                f"{one.folder}: a compaction was interrupted; --in-place completes it, as a starting broker does"
+            )
     changed = [one for one in plan.journals if one.made]
     gone = {file.path.absolute(): None for one in changed for file, _ in one.seen}
     return gone, [(one.root, new) for one in changed for new in one.made]

@@ -32,16 +32,16 @@ Fingerprint: TypeAlias = tuple[int, int, int]
 class KeepReason(StrEnum):
     """Why a page or a store is left as it is, apart from live records."""
 
-    DAMAGED = "damaged: what lies behind the damage would be lost to salvage"
+    DAMAGED = "damaged: compacting it would lose what 'pages salvage' can recover after the damage"
     MOVING = "a broker is writing to it"
     PENDING = "a pending counter record names it: brokers up to 2.27 count its records again"
-    LAYOUT = "its layout is not the one that the bindings speak of"
-    SMALL = "its dead records are no larger than what would replace them"
-    DUPLICATE = "several folders name this address; a broker reads one of them"
+    LAYOUT = "its layout does not match the bindings"
+    SMALL = "its dead records are no larger than their replacement"
+    DUPLICATE = "several folders name this address; a broker reads only one of them"
     NO_QUEUE = "no queue has this address: is it the right one?"
-    NAMES = "a name in the folder keeps a broker from starting, or counts as a page without being read"
-    FAR = "a page number lies far behind the others: 'pagectl pages salvage' gives it a near one"
-    REMOVAL = "no queue needs it, but an edition of this layout takes the removal badly (name the edition)"
+    NAMES = "the name of a file in the folder keeps a broker from starting, or counts as a page without being read"
+    FAR = "a page number is far beyond the others: 'pagectl pages salvage' gives it a closer one"
+    REMOVAL = "no queue needs it, but some editions with this layout cannot handle its removal (give --edition)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def plan_of(
     rules = EditionRules(layout_of_bindings(bindings), edition)
     if edition is not None and edition.old_layout != (rules.layout is Layout.OLD):
         raise CannotCompact(
-            f"{state.paging.path}: {edition.value} does not read what was written here (layout {rules.layout.value}); "
+            f"{state.paging.path}: {edition.value} cannot read what was written here (layout {rules.layout.value}); "
             "name the edition of the broker that will be started"
         )
     walk = _PlanWalk(rules, keep_unknown, pending_pages(counters(state.journal).values()), dropped)
@@ -146,11 +146,11 @@ def _checked(state: PagingState) -> Bindings:
         for note in loaded.notes:
             if note.kind in unsettled:
                 raise CannotCompact(
-                    f"{where}: journal file {note.file}: {note.kind.value}: {note.detail}; settle it first"
+                    f"{where}: journal file {note.file}: {note.kind.value}: {note.detail}; resolve it first"
                 )
     if state.journal.bad or state.bindings.bad:
         bad = (state.journal.bad or state.bindings.bad)[0]
-        raise CannotCompact(f"{where}: journal record {bad.record}: {bad.detail}; it cannot be told what it meant")
+        raise CannotCompact(f"{where}: journal record {bad.record}: {bad.detail}; its meaning is not known")
     return state.bindings
 
 
@@ -194,7 +194,7 @@ class _PlanWalk:
         for page in pages:
             self.note_bodies(store, page, page.page.path in changed)
         if any(entry.kind in (EntryKind.PUT_ASIDE, EntryKind.OVERLOOKED) for entry in store.store.others):
-            self.bodies.unsure = f"{store.store.name}: pages put aside or overlooked may name them"
+            self.bodies.unsure = f"{store.store.name}: pages that were set aside or overlooked may refer to them"
         return StorePlan(
             address=store.store.address,
             folder=store.store.folder,
@@ -294,7 +294,7 @@ class _PlanWalk:
         for message, live in page.bodies:
             (self.bodies.go if changed and not live else self.bodies.stay).add(message)
         if page.damage is not None:
-            self.bodies.unsure = f"{store.store.name} page {page.page.number} is damaged and may name them"
+            self.bodies.unsure = f"{store.store.name} page {page.page.number} is damaged and may refer to them"
 
 
 def _holders(store: StoreState, pages: list[ExaminedPage]) -> tuple[QueueHolding, ...]:
@@ -331,5 +331,5 @@ def _bodies(
             with deleted_meanwhile(state.live):
                 free.append(RemoveFile(file.path, file.size, fingerprint(file.path)))
     if free and bodies.unsure:
-        return (), f"{len(free)} large-message files that nothing names stay: {bodies.unsure}"
+        return (), f"{len(free)} large-message files that nothing refers to are kept: {bodies.unsure}"
     return tuple(free), None

@@ -71,7 +71,7 @@ def convert(
 
 def _still(path: Path, seen: Fingerprint) -> None:
     if fingerprint(path) != seen:
-        raise CompactionStopped(f"{path}: changed while it was read; is a broker at work? Nothing was written")
+        raise CompactionStopped(f"{path}: changed while it was read; is a broker running? Nothing was written")
 
 
 def _store(plan: ConversionPlan, store: ConvertedStore, to: Path, disk: Disk, passed: Callable[[int], object]) -> None:

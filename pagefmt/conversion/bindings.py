@@ -119,13 +119,16 @@ def _tell(found: NewBindings) -> None:
     )
     for old, new in found.queues:
         if new is None:
-            found.dropped.append(f"queue {old.name}: stood for the topic itself and got no message")
+            found.dropped.append(f"queue {old.name}: represented the topic itself and received no messages")
         elif old.name.startswith(STORE_AND_FORWARD):
-            found.remarks.append(f"queue {old.name}: waits for a cluster's node; brokers of 2.x have another for that")
+            found.remarks.append(
+                f"queue {old.name}: holds messages for a cluster node; 2.x brokers use a different queue for that"
+            )
     for address, count in several.items():
         if count > 1:
             found.remarks.append(
-                f"address {address}: each of its {count} queues got every message; being anycast, they share new ones"
+                f"address {address}: each of its {count} queues received every message; as anycast queues they will "
+                "share new ones"
             )
 
 
@@ -146,7 +149,7 @@ def _records(bindings: Bindings, form: NewForm, found: NewBindings, last: int) -
             elif kind in (RecordType.ADDRESS_SETTING_RECORD, RecordType.SECURITY_SETTING_RECORD):
                 kind, match, body = _setting(kind, body, form)
                 if (kind, match) in settings:
-                    raise NotCarried(f"two matches would both be {match}")
+                    raise NotCarried(f"two matches would both become {match}")
                 settings.add((kind, match))
                 yield _add(row.id, kind, body)
             elif kind != RecordType.QUEUE_STATUS_RECORD or ByteReader(body).i64() not in gone:
@@ -178,7 +181,7 @@ def _setting(kind: int, body: bytes, form: NewForm) -> tuple[int, str, bytes]:
         out.raw(new_roles(reader))
         return kind, match, out.done()
     if form.edition < Edition.ARTEMIS_2_44:
-        raise NotCarried(f"address settings of {match}: {form.edition.value} cannot be given them; set them again")
+        raise NotCarried(f"address settings of {match}: {form.edition.value} cannot store them; set them again")
     out.sstr(json_setting(reader, form.names))
     return RecordType.ADDRESS_SETTING_RECORD_JSON, match, out.done()
 

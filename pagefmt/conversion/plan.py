@@ -142,7 +142,7 @@ def plan_conversion(
     for each in journals.values():
         if each.loaded.damage is not None:
             told.lost.append(
-                f"{each.folder.name}: damaged, and what stood there is not known: {each.loaded.damage.place}"
+                f"{each.folder.name}: damaged, and what was there is not known: {each.loaded.damage.place}"
             )
     stores = _one_store_each(place, _stores(state, form, told))
     unread = _unread(messages, form, told)
@@ -169,7 +169,7 @@ def _state(place: DataLocation, edition: Edition, locked: bool) -> PagingState:
         raise CannotConvert(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
     if edition not in TARGETS:
         names = ", ".join(each.value for each in TARGETS)
-        raise CannotConvert(f"{edition.value}: directories of that edition are not written; choose one of {names}")
+        raise CannotConvert(f"{edition.value}: directories of that edition cannot be written; choose one of {names}")
     state = load_place(place, locked=locked)
     unknown = state.known.unknown_journal or state.known.unknown_bindings
     if unknown is not None or state.bindings is None:
@@ -178,12 +178,12 @@ def _state(place: DataLocation, edition: Edition, locked: bool) -> PagingState:
     for loaded in (state.journal.loaded, state.bindings.loaded):
         for note in loaded.notes:
             if note.kind in UNSOUND:
-                raise CannotConvert(f"{place.given}: {note.file}: {note.kind.value}: {note.detail}; settle it first")
+                raise CannotConvert(f"{place.given}: {note.file}: {note.kind.value}: {note.detail}; resolve it first")
     least = _least(state.bindings)
     if edition < least:
         raise CannotConvert(
-            f"{place.given}: written by a broker of {least.value} or later, and {edition.value} cannot read what that "
-            "may have written; name a later edition"
+            f"{place.given}: written by a broker of {least.value} or later, and {edition.value} cannot read all "
+            "that it may have written; name a later edition"
         )
     return state
 
@@ -194,7 +194,7 @@ def _refuse_links(place: DataLocation) -> None:
         for folder, names, files in os.walk(root):
             for path in (Path(folder, name) for name in (*names, *files)):
                 if path.is_symlink():
-                    raise CannotConvert(f"{path}: is a symbolic link, and what it points to would be missing from NEW")
+                    raise CannotConvert(f"{path}: is a symbolic link, and its target would be missing from NEW")
 
 
 def _least(bindings: Bindings) -> Edition:
@@ -213,7 +213,7 @@ def _most(loaded: LoadedJournal) -> int:
 
 def _stores(state: PagingState, form: NewForm, told: _Losses) -> Iterator[ConvertedStore]:
     for name in state.paging.strays:
-        told.dropped.append(f"paging/{name}: not a folder; brokers pass over it")
+        told.dropped.append(f"paging/{name}: not a folder; brokers ignore it")
     for known in state.stores():
         store = known.store
         pages = count_text(len(store.pages), "page")
@@ -222,11 +222,11 @@ def _stores(state: PagingState, form: NewForm, told: _Losses) -> Iterator[Conver
             told.lost.append(f"{where}: {store.problem}")
         elif store.address is None:
             (told.lost if store.pages else told.dropped).append(
-                f"{where}: {store.text.problem}, so brokers pass over it, with {pages}; see: pagectl pages salvage"
+                f"{where}: {store.text.problem}, so brokers ignore it, with {pages}; see: pagectl pages salvage"
             )
         elif known.read_instead is not None:
             (told.lost if store.pages else told.dropped).append(
-                f"{where}: {known.read_instead} names the same address, and brokers read that one alone; {pages}; "
+                f"{where}: {known.read_instead} names the same address, and brokers read only that one; {pages}; "
                 "see: pagectl pages salvage"
             )
         else:
@@ -265,7 +265,7 @@ def _one_store_each(place: DataLocation, stores: Iterator[ConvertedStore]) -> tu
         if other is not None and other.pages and store.pages:
             raise CannotConvert(
                 f"{place.given}: {other.old_address} and {store.old_address} would both become {store.address}, and "
-                "both have pages, of which a broker would read one; --keep-prefixes keeps them apart"
+                "both have pages, of which a broker would read only one; --keep-prefixes keeps them apart"
             )
         if other is None or store.pages:
             found[store.address] = store
@@ -301,8 +301,8 @@ def _jms(jms: JournalFiles, told: _Losses) -> None:
     count = len(jms.loaded.rows)
     if count:
         told.dropped.append(
-            f"{jms.folder.name}: {count_text(count, 'record')} of the JMS journal: connection factories and JNDI names "
-            "are the clients' own in 2.x; destinations are addresses and queues"
+            f"{jms.folder.name}: {count_text(count, 'record')} of the JMS journal: in 2.x, connection factories "
+            "and JNDI names belong to the clients, and destinations are addresses and queues"
         )
 
 

@@ -56,9 +56,9 @@ def _missing(place: str, counted: int, edition: Edition) -> Finding:
         "counter-missing",
         place,
         f"no counter record and no acknowledgement, but {count_text(counted, 'message')} outstanding",
-        "counts again at start; one up to 2.27 would take the queue as empty and delete the pages"
+        "counts again at start; one up to 2.27 would treat the queue as empty and delete the pages"
         if newer
-        else "takes the queue as empty and its pages as complete: the messages are lost",
+        else "treats the queue as empty and its pages as complete: the messages are lost",
     )
 
 

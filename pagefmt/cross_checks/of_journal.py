@@ -34,7 +34,8 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
             "lost-acknowledgements",
             "journal",
             lost_acknowledgements(journal.loaded.damage),
-            "takes what it cannot find as never acknowledged, and messages of lost transactions as never sent",
+            "treats messages whose acknowledgements are lost as not acknowledged, and messages of lost transactions "
+            "as not sent",
         )
     if bindings is not None:
         if single:
@@ -48,9 +49,9 @@ def unknown_part(unknown: Unknown) -> Finding:
     rule = f"{unknown.part}-{'missing' if unknown.missing else 'unreadable'}"
     broker = "may refuse to start, or starts without what is lost"
     if unknown.missing and unknown.part is UnknownPart.JOURNAL:
-        broker = "makes a new one at start, and delivers again what was acknowledged"
+        broker = "creates a new one at start, and delivers acknowledged messages again"
     elif unknown.missing:
-        broker = "makes new ones at start: without its queues nothing is delivered"
+        broker = "creates new ones at start: without their queues, nothing is delivered"
     return about_data(Severity.ERROR, rule, f"{unknown.part}", unknown.reason, broker)
 
 
@@ -68,7 +69,7 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iter
                 "torn-record",
                 f"{place}/{file.name}",
                 f"{count_text(torn.count, 'torn record')}, the first at offset {first.offset}: {first.detail}",
-                "passes over them without a word; what they said is not done",
+                "skips them without logging it; their operations are lost",
             )
 
 
@@ -94,15 +95,16 @@ def _message_journal(journal: MessageJournal, *, single: bool, live: bool) -> It
             "prepared-transaction",
             f"journal transaction {branch.tx}",
             _describe(branch),
-            "keeps it, with the pages and large bodies it concerns, until someone commits or rolls it back",
+            "keeps it, with its pages and large bodies, until it is committed or rolled back",
         )
     if journal.ack_index.repeated:
         yield about_data(
             Severity.INFO,
             "repeated-acknowledgement",
             "journal",
-            f"{count_text(journal.ack_index.repeated, 'acknowledgement')} of a position that another one names as well",
-            "takes them as one",
+            f"{count_text(journal.ack_index.repeated, 'acknowledgement')} of a position that another one also "
+            "acknowledges",
+            "treats them as one",
         )
     for tx, references in sorted(journal.page_transactions.items()):
         rest = references - journal.page_acknowledged[tx]
@@ -112,7 +114,7 @@ def _message_journal(journal: MessageJournal, *, single: bool, live: bool) -> It
                 "spent-page-transaction",
                 f"journal page transaction {tx}",
                 f"{references} references, {references - rest} of them acknowledged, but the record is still there",
-                "takes it as finished and deletes the record",
+                "treats it as finished and deletes the record",
             )
 
 
@@ -137,5 +139,5 @@ def bad_record(place: str, bad: UnreadableRecord) -> Finding:
     """A record whose body does not have the form of its type."""
     where = f"{place} record {bad.record} {type_name(bad.user_type)}"
     if bad.longer:
-        return about_data(Severity.WARNING, "bad-record", where, bad.detail, "takes no notice of the bytes behind")
+        return about_data(Severity.WARNING, "bad-record", where, bad.detail, "ignores the bytes after it")
     return about_data(Severity.ERROR, "bad-record", where, bad.detail, "does not start")

@@ -73,7 +73,7 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
                 Severity.ERROR,
                 "large-body-missing",
                 place,
-                f"large message {message} is still to be delivered, but there is no file {message}.msg",
+                f"large message {message} is still to be delivered, but its file {message}.msg is missing",
                 "delivers it without a body, or fails to",
             )
         elif body is not None and body.name.endswith(".tmp") and message in found.live_large:
@@ -81,7 +81,7 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
                 Severity.WARNING,
                 "large-body-not-durable",
                 place,
-                f"the body of large message {message} is {body.name}, that of a message that was not durable",
+                f"the body of large message {message} is {body.name}, the name for a message that is not durable",
                 "deletes the file at start and delivers the message without a body",
             )
     nameless = {i: f.name for i, f in files.items() if i not in named and (before is None or i in before)}
@@ -98,13 +98,13 @@ def _lasting(found: DirectorySurvey, in_journal: dict[int, int], message: int) -
 def _orphans(found: DirectorySurvey, orphans: dict[int, str], pending: set[int], edition: Edition) -> Iterator[Finding]:
     damaged = [f"{store.place} page {page}" for store in found.stores for page in sorted(store.damaged)]
     for message, name in orphans.items():
-        detail = f"no readable record names large message {message}"
+        detail = f"no readable record refers to large message {message}"
         if message in pending:
             detail += "; a pending record does"
         severity = Severity.INFO
         if damaged:
             severity = Severity.WARNING
-            detail += f"; it may belong behind the damage in {damaged[0]}: copy it before a broker starts"
+            detail += f"; its record may follow the damage in {damaged[0]}: copy the file before a broker starts"
         yield about_data(
             severity,
             "large-body-orphan",
@@ -116,7 +116,7 @@ def _orphans(found: DirectorySurvey, orphans: dict[int, str], pending: set[int],
 
 def _broker_action(name: str, pending: bool, edition: Edition) -> str:
     if name.endswith(".tmp"):
-        return "deletes it at start, as every .tmp file"
+        return "deletes it at start, like every .tmp file"
     if edition >= Edition.ARTEMIS_2_44:
         return "deletes it at start (2.29 and later)"
     if pending:

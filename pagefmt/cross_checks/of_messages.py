@@ -39,7 +39,7 @@ def _lost(messages: JournalMessages, *, live: bool) -> Iterator[Finding]:
             "reference-without-message",
             f"journal queue {queue}",
             f"{count_text(count, 'reference')} to messages that are not in the journal, the first to message {first}",
-            "passes over them with a line in its log; the messages are lost",
+            "skips them and logs each; the messages are lost",
         )
 
 
@@ -51,7 +51,7 @@ def _astray(state: PagingState, messages: JournalMessages) -> Iterator[Finding]:
             f"journal {type_name(kind)}",
             f"{count_text(len(ids), 'record')} about references that are not in the journal, the first about message "
             f"{ids[0]} in queue {queues[0]}",
-            "passes over them with a line in its log",
+            "skips them and logs each",
         )
 
 
@@ -77,6 +77,6 @@ def _unknown_queues(messages: JournalMessages, known: frozenset[int], *, live: b
                 _severity(Severity.WARNING, live=live),
                 "reference-to-unknown-queue",
                 f"journal queue {queue}",
-                f"{count_text(count, 'message')} of the journal wait for a queue that has no binding",
+                f"{count_text(count, 'message')} in the journal are waiting for a queue that has no binding",
                 "does not deliver them; it keeps them, or deletes them at start where no other queue has them",
             )

@@ -66,12 +66,12 @@ def _beyond(store: StoreSurvey, page: int, records: int, queue: int, count: int,
     place = f"{store.place} page {page} queue {queue}"
     detail = f"{count_text(count, 'acknowledgement')} of records beyond the last one ({records} can be read)"
     if page == store.store.current_page and (page not in store.damaged or edition < Edition.ARTEMIS_2_10):
-        broker = "goes on writing into this page: as many messages to come are taken as acknowledged and lost"
+        broker = "goes on writing to this page: that many future messages are treated as acknowledged and lost"
         return about_data(Severity.ERROR, "acknowledgement-beyond-the-page", place, detail, broker)
     if edition < Edition.ARTEMIS_2_28:
         broker = "up to 2.23 the page never counts as complete and stays on disk; harmless from 2.24 on"
         return about_data(Severity.WARNING, "acknowledgement-beyond-the-page", place, detail, broker)
-    broker = "takes the page as finished; up to 2.23 it never counts as complete and stays on disk"
+    broker = "treats the page as finished; up to 2.23 it never counts as complete and stays on disk"
     return about_data(Severity.INFO, "acknowledgement-beyond-the-page", place, detail, broker)
 
 
@@ -80,7 +80,7 @@ def _missing(
 ) -> Finding:
     ahead = [page for page in pages if _ahead(found, store, page)]
     where = store.place if store else "no store"
-    detail = f"acknowledgements for pages that are not there: {ranges(pages)}"
+    detail = f"acknowledgements for pages that do not exist: {ranges(pages)}"
     if ahead:
         detail += f"; of these not written yet: {ranges(ahead)}"
     return about_data(
@@ -99,10 +99,10 @@ def _keeps(edition: Edition) -> bool:
 def _action_on_missing(edition: Edition, ahead: bool) -> str:
     if edition < Edition.ARTEMIS_2_28:
         return "deletes them with a warning; 2.24 to 2.44 keep them"
-    lost = ", and messages to come in such a page are taken as acknowledged and lost" if ahead else ""
+    lost = ", and future messages in such a page are treated as acknowledged and lost" if ahead else ""
     if _keeps(edition):
         return f"keeps them{lost}"
-    return f"deletes those outside of its pages (AMQ224153); 2.24 to 2.44 keep them{lost}"
+    return f"deletes those outside its pages (AMQ224153); 2.24 to 2.44 keep them{lost}"
 
 
 def _completes(
@@ -142,7 +142,7 @@ def _complete(
             "page-complete-ahead" if ahead else "page-complete-of-missing-page",
             place,
             "page-complete record for a page that does not exist yet" if ahead else "page-complete record, but no page",
-            "deletes the record at load; if the page came into being before that, its messages would be taken as done"
+            "deletes the record at load; if the page were created before that, its messages would be treated as done"
             if ahead
             else "deletes the record at load",
         )
@@ -154,7 +154,7 @@ def _complete(
             "page-complete-count",
             place,
             f"page-complete record for {count_text(messages, 'message')}, the page holds {records}",
-            "takes all of the page as done for this queue",
+            "treats the whole page as done for this queue",
         )
     elif page == current:
         yield about_data(

@@ -44,7 +44,7 @@ def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: 
             "record-given-twice",
             place,
             f"{count_text(len(twice), 'record id')} added more than once, the first is {twice[0]}",
-            "loads each of them; of a message and of a queue the last one counts",
+            "loads each of them; for messages and queues, the last one counts",
         )
     prepared = [np.frombuffer(each.rows, np.int64) for each in loaded.prepared]
     known = np.concatenate([added, *(columns.ids.at(each) for each in prepared)])
@@ -56,8 +56,8 @@ def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: 
                 severity,
                 "update-without-record",
                 f"{place} {type_name(kind)}",
-                f"{count_text(len(here), 'update')} of records that are not there, the first of record {here[0]}",
-                "takes it as the record itself" if journal is Journal.BINDINGS else "passes over it",
+                f"{count_text(len(here), 'update')} of records that do not exist, the first of record {here[0]}",
+                "treats it as the record itself" if journal is Journal.BINDINGS else "skips it",
             )
     if journal is Journal.MESSAGES:
         yield from _bodies(place, loaded, types)
@@ -77,7 +77,7 @@ def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Ed
             "unknown-record",
             f"{place} {type_name(kind)}",
             f"{count_text(len(here), 'record')} of a type that does not belong there, the first is record {here[0]}",
-            "passes over them; one up to 2.44 does not start" if passes else "does not start",
+            "skips them; one up to 2.44 does not start" if passes else "does not start",
         )
 
 

@@ -31,7 +31,8 @@ def _duplicates(found: DirectorySurvey) -> Iterator[Finding]:
             "duplicate-store",
             f"address {address}",
             f"{len(folders)} folders name it: {', '.join(sorted(folders))}",
-            f"keeps the one that the system lists last, now {folders[-1]}; what is in the others stays undelivered",
+            f"uses the one that the operating system lists last, now {folders[-1]}; messages in the others stay "
+            "undelivered",
         )
 
 
@@ -45,9 +46,9 @@ def _pages(store: StoreSurvey, edition: Edition) -> Iterator[Finding]:
             "missing-pages",
             store.place,
             f"pages missing between the first and the last: {holes}",
-            "reads on behind a hole, but deletes no page behind it before a restart"
+            "reads on after a gap, but deletes no page after it before a restart"
             if old
-            else "takes a missing page as empty; up to 2.23 pages behind it are not deleted before a restart",
+            else "treats a missing page as empty; up to 2.23, pages after it are not deleted before a restart",
         )
     empty = [page.number for page in store.store.pages if page.size == 0 and page.number != store.store.current_page]
     if empty:
@@ -56,7 +57,7 @@ def _pages(store: StoreSurvey, edition: Edition) -> Iterator[Finding]:
             "empty-page",
             store.place,
             f"pages of size 0 before the last: {ranges(empty)}",
-            "passes over them; some releases do not delete pages behind one (ARTEMIS-1958)",
+            "skips them; some releases do not delete pages after one (ARTEMIS-1958)",
         )
 
 
@@ -74,7 +75,7 @@ def _message_ids(store: StoreSurvey) -> Iterator[Finding]:
             Severity.INFO,
             "repeated-message-id",
             store.place,
-            f"{len(repeated)} message ids stand in it more than once: {some(repeated)}",
+            f"{len(repeated)} message ids occur in it more than once: {some(repeated)}",
             "delivers each of them",
         )
 
@@ -97,7 +98,7 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
             f"{store.place} queue {queue}",
             f"{count_text(records, 'record')} for a queue that no binding of the address has (deleted since, or not "
             "durable)",
-            "takes them as not routed there",
+            "treats them as not routed there",
         )
 
 
@@ -109,8 +110,8 @@ def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]
             Severity.INFO,
             "page-transaction-without-records",
             "journal",
-            f"{len(orphans)} page transactions that no page names: {some(orphans)}",
-            "deletes them once it has counted (2.32 and later)" if edition >= Edition.ARTEMIS_2_44 else "keeps them",
+            f"{len(orphans)} page transactions that no page refers to: {some(orphans)}",
+            "deletes them after counting (2.32 and later)" if edition >= Edition.ARTEMIS_2_44 else "keeps them",
         )
     if found.ignored_transactions:
         count, records = len(found.ignored_transactions), sum(found.ignored_transactions.values())
@@ -121,5 +122,6 @@ def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]
             "pages",
             f"{count_text(records, 'record')} of {count_text(count, 'transaction')} that the journal does not know: "
             f"{first}",
-            "drops them: rolled back or never committed; if the tail of the journal was lost, so is their commit",
+            "drops them: they were rolled back or never committed; if the tail of the journal was lost, so was "
+            "their commit",
         )

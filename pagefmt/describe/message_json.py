@@ -214,7 +214,7 @@ def _content(
         if packed and content is not None and wanted.inflate:
             content, packed = inflated(content, wanted.limit), False
         if packed and _by_type(kind, None, wanted.forms):
-            raise Undecodable(0, "the body is compressed, and is not inflated unless asked for")
+            raise Undecodable(0, "the body is compressed, and is inflated only on request")
         fields |= {} if packed else _by_type(kind, content, wanted.forms)
     except (NotReadable, Undecodable) as err:
         fields |= _by_type(kind, None, wanted.forms) | {"body_error": _why(err)}

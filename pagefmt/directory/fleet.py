@@ -108,7 +108,7 @@ def _matching(path: Path) -> list[Path]:
     else:
         found = sorted(map(any_path, glob.glob(str(path))))  # noqa: PTH207 (Path has no glob for absolute patterns)
     if not found:
-        raise FleetError(f"{path}: no path fits this pattern")
+        raise FleetError(f"{path}: no path matches this pattern")
     return found
 
 
@@ -120,7 +120,7 @@ def _listed(listing: Path, columns: Sequence[str]) -> list[FleetEntry]:
     rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
     heading = [name.strip() for name in _fields(rows[0][1])] if rows else []
     if "path" not in heading or (foreign := next(dropwhile(columns.__contains__, heading), None)) is not None:
-        said = f"{foreign!r} is none of" if "path" in heading else "the first line has to name the columns:"
+        said = f"{foreign!r} is none of" if "path" in heading else "the first line must name the columns:"
         raise FleetError(f"{listing}: {said} {', '.join(columns)}")
     if len(set(heading)) < len(heading):
         raise FleetError(f"{listing}: the first line names a column twice")

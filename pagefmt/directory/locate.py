@@ -146,8 +146,8 @@ def _page(path: Path) -> DataLocation:
     named = path.name.endswith(PAGE_SUFFIXES)
     if not named and (form := packed_form(path)) is not None:
         raise LocateError(
-            f"{path}: packed by {form}, not a page; an archive is read where its name ends with "
-            f"{', '.join(ARCHIVES)}; unpack any other"
+            f"{path}: packed with {form}, not a page; archives are read if their names end with {', '.join(ARCHIVES)}; "
+            "unpack any other"
         )
     if not named or not _is_store(folder):
         return DataLocation(path, LocationKind.PAGE, None, store=folder, page=path, obvious=named)
@@ -168,7 +168,9 @@ def _folder(path: Path) -> DataLocation:
         if len(names) == 1:
             return _folder(path / names[0])._replace(given=path, obvious=False)
         if names:
-            raise LocateError(f"{path}: no broker's data directory; name what in it is meant, as {path / names[0]}")
+            raise LocateError(
+                f"{path}: no broker's data directory; name one of the directories in it, such as {path / names[0]}"
+            )
     raise LocateError(
         f"{path}: no paging, journal or bindings folder, no store with an address.txt, no page file in it; "
         "name a broker instance, a data directory, a paging directory, a store folder or a page file"
@@ -179,7 +181,7 @@ def _refuse_two_layouts(path: Path) -> None:
     """A folder with the pages of two brokers names neither of them."""
     found = [data / name for data in (path, path / "data") for name in _folders(data, PAGING_NAMES)]
     if len(found) > 1 and all(map(_holds_stores, found)):
-        raise LocateError(f"{path}: pages in {found[0]} and in {found[1]}; name the one that is meant")
+        raise LocateError(f"{path}: pages in {found[0]} and in {found[1]}; name one of them")
 
 
 def within(data: Path) -> DataLocation:
@@ -215,11 +217,11 @@ def _leads_to_folder(path: Path) -> bool:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
-            why = "a symbolic link that leads nowhere; is a file system not mounted?"
+            why = "a dangling symbolic link; is a file system not mounted?"
             raise LocateError(f"{path}: {why}") from None
         return False
     except OSError as err:
-        raise LocateError(f"{path}: {err.strerror}; run as a user who may look there, or put the link right") from err
+        raise LocateError(f"{path}: {err.strerror}; run as a user with access, or correct the link") from err
 
 
 def _is_store(folder: Path) -> bool:

@@ -97,7 +97,7 @@ def _take(stack: ExitStack, path: Path, start: int, length: int) -> int:
     except OSError as err:
         who = holder(handle, start, length)
         by = f" (process {who})" if who else ""
-        raise BrokerRuns(f"{path}: held by a live broker{by}, or by another pagectl; stop it first") from err
+        raise BrokerRuns(f"{path}: held by a running broker{by}, or by another pagectl; stop it first") from err
     return handle
 
 

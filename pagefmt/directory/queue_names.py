@@ -24,11 +24,11 @@ def named_queue(bindings: Bindings, name: str) -> QueueBinding:
         return found[0]
     if found:
         which = some(f"{qualified(queue)} (id {queue.id})" for queue in found)
-        raise NoSuchQueue(f"{name}: {len(found)} queues have this name: {which}; name one as ADDRESS{FQQN}QUEUE")
+        raise NoSuchQueue(f"{name}: {len(found)} queues have this name: {which}; give one as ADDRESS{FQQN}QUEUE")
     names = {queue.name for queue in bindings.queues.values()} | set(map(qualified, bindings.queues.values()))
     near = [each for each in sorted(names) if each.endswith((f".{name}", f"{FQQN}{name}")) or name.endswith(f".{each}")]
     few = f"'pagectl pages outstanding' lists {count_text(len(bindings.queues), 'queue')}"
-    empty = "the bindings have no durable queue at all"
+    empty = "the bindings contain no durable queue"
     meant = f"did you mean {near[0]}?" if near else did_you_mean(name, names, few if names else empty, shown="{}")
     raise NoSuchQueue(f"{name}: no durable queue of this name in the bindings; {meant}")
 

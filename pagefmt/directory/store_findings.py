@@ -61,21 +61,21 @@ def _finding(store: str, file: str, fault: StoreFault, detail: str) -> Finding:
 
 
 _ENTRIES = {
-    EntryKind.BAD_NAME: (StoreFault.BAD_NAME, "ends in .page and is no page: the broker does not start"),
+    EntryKind.BAD_NAME: (StoreFault.BAD_NAME, "ends in .page but is not a page: the broker does not start"),
     EntryKind.OVERLOOKED: (
         StoreFault.OVERLOOKED,
         "counts as page {number} but is never opened under this name: {messages} messages in it are not delivered",
     ),
-    EntryKind.SPECIAL: (StoreFault.SPECIAL, "no regular file: it is not read here"),
-    EntryKind.PUT_ASIDE: (StoreFault.PUT_ASIDE, "a damaged page that a broker put aside: never read again"),
-    EntryKind.FOREIGN: (StoreFault.FOREIGN, "the broker takes no notice of it, but for deleting it with the folder"),
+    EntryKind.SPECIAL: (StoreFault.SPECIAL, "not a regular file: it is not read"),
+    EntryKind.PUT_ASIDE: (StoreFault.PUT_ASIDE, "a damaged page that a broker set aside: never read again"),
+    EntryKind.FOREIGN: (StoreFault.FOREIGN, "the broker ignores it, but deletes it with the folder"),
 }
 
 
 def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Finding]:
     """What is odd about one folder: its address, its entries, empty pages. ``addresses``: of all queues."""
     if store.problem is not None:
-        yield _finding(store.name, "", StoreFault.UNLISTED, f"{store.problem}: nothing of it was read")
+        yield _finding(store.name, "", StoreFault.UNLISTED, f"{store.problem}: nothing in it was read")
     elif store.from_replica:
         yield _finding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
     elif store.address is None:
@@ -88,13 +88,13 @@ def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Fi
     if far := store.out_of_reach:
         before = store.pages[-len(far) - 1].number
         detail = (
-            f"the page in front of it is {before}: a broker looks for each number between at its start and delivers "
-            "nothing meanwhile; 'pagectl pages salvage' gives near numbers to it and to what lies behind"
+            f"the page before it is {before}: at start, a broker looks for each number in between and delivers "
+            "nothing meanwhile; 'pagectl pages salvage' gives closer numbers to it and to the pages after it"
         )
         yield _finding(store.name, far[0].name, StoreFault.FAR, detail)
     for page in store.pages[:-1]:
         if page.size == 0:
-            detail = "empty, in the middle: in old brokers such a page stops the deletion of those behind it"
+            detail = "empty page between others: in old brokers it prevents the deletion of the pages after it"
             yield _finding(store.name, page.name, StoreFault.EMPTY_PAGE, detail)
 
 
@@ -106,7 +106,7 @@ def _address_findings(store: Store, address: str, addresses: Collection[str]) ->
         for each in sorted({*addresses, *_addresses_in(store)} - {address}):
             if address not in (_written(each, "?"), _written(each, "??")):
                 continue
-            detail = f"this is {each!r} as a broker without UTF-8 writes it; another one delivers nothing from here"
+            detail = f"this is {each!r} as written by a broker without UTF-8; other brokers deliver nothing from here"
             yield _finding(store.name, "address.txt", StoreFault.LOSSY, detail)
 
 

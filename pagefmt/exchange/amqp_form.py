@@ -84,7 +84,7 @@ class _Making:
             self.fields["correlation_id"] = _identifier(text) if typed.kind is ValueKind.STRING else typed
             if typed.kind is ValueKind.BYTES:
                 self.lost.append(
-                    "a correlation id of bytes: brokers before 2.33 make text of it for core clients (ID:AMQP_BINARY:…)"
+                    "a binary correlation id: brokers before 2.33 turn it into text for core clients (ID:AMQP_BINARY:…)"
                 )
         elif name == "JMSReplyTo":
             self._reply(text)
@@ -99,7 +99,7 @@ class _Making:
         elif name.startswith("JMS_AMQP_"):
             self._of_amqp(name.removeprefix("JMS_AMQP_"), typed, form)
         elif name.startswith("JMS") and not name.startswith(("JMSX", "JMS_")):
-            self.lost.append(f"property {name}: names that begin with JMS are the broker's own")
+            self.lost.append(f"property {name}: names that begin with JMS are reserved for the broker")
         elif not name.startswith(("__AMQ_CID", "_AMQ_ROUTE_TO")):
             self.application[name] = _plain(typed)
 
@@ -147,7 +147,7 @@ def amqp_form(form: CoreForm, address: str | None, now: int, streamed: int | Non
     _map(out, APPLICATION, made.application, symbols=False)
     if streamed is not None:
         if made.footer:
-            made.lost.append("a footer behind a large body")
+            made.lost.append("a footer after a large body")
         out.raw(bytes((0, 0x53, DATA, 0xB0)) + streamed.to_bytes(4, "big"))
     else:
         _body(out, made, form)
@@ -228,7 +228,7 @@ def _body(out: ByteWriter, made: _Making, form: CoreForm) -> None:
 def _default(out: ByteWriter, made: _Making, body: bytes) -> None:
     """A broker looks for a string there, and passes on nothing else."""
     if not body:
-        made.lost.append("a message without a body: core clients read one of bytes, with none")
+        made.lost.append("a message without a body: core clients receive a bytes message with none")
         return
     try:
         text = text_of(body)

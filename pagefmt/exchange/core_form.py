@@ -138,7 +138,7 @@ def _annotations(made: CoreForm, sections: AmqpSections) -> None:
         if name == "x-opt-delivery-time" and number is not None:
             made.put("_AMQ_SCHED_DELIVERY", long(number))
         elif name == "x-opt-delivery-delay":
-            made.lost.append("x-opt-delivery-delay: starts anew when the message is sent")
+            made.lost.append("x-opt-delivery-delay: starts again when the message is sent")
         elif name == "x-opt-ingress-time" and number is not None:
             made.put("_AMQ_INGRESS_TIMESTAMP", long(number))
         made.put(f"JMS_AMQP_MA_{name}", value)
@@ -268,7 +268,7 @@ def _value(made: CoreForm, section: BodySection, kind: str | None) -> int | None
             return _MAP
         case _:
             made.type = BYTES
-            made.lost.append(f"a body that is a value of AMQP ({found.kind.value}) is kept as its text")
+            made.lost.append(f"a body that is an AMQP value ({found.kind.value}) is kept as text")
             made.body = _said(found).encode()
             return None
 

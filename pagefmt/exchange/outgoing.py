@@ -117,7 +117,7 @@ def outgoing(
     if message.large:
         file = large.find(message.id) if large is not None else None
         if file is None:
-            raise NotReadable(f"message {message.id}: its file in the large-messages directory is not there")
+            raise NotReadable(f"message {message.id}: its file in the large-messages directory is missing")
     if isinstance(message, AmqpMessageBase):
         return _as_is(message, file, duplicate_id, scheduled, now, U32 if tunnel else _I32)
     block = _properties(message.header, duplicate_id, scheduled)
@@ -179,7 +179,7 @@ def _converted(message: CoreMessageBase, block: bytes, file: LargeFile | None, n
     own = form.properties.get(DUPLICATE_ID)
     if own is not None and own.kind is ValueKind.BYTES:
         form.properties[DUPLICATE_ID] = string(own.value.hex())
-        form.lost.append("a duplicate id of bytes becomes text")
+        form.lost.append("a binary duplicate id becomes text")
     compressed = is_compressed(form.properties)
     if file is not None and form.type == BYTES and not compressed and file.size < 1 << 31:
         made = amqp_form(form, message.address, now, streamed=file.size)
@@ -231,11 +231,11 @@ def _as_is(
     message: AmqpMessageBase, file: LargeFile | None, duplicate_id: str | None, scheduled: int, now: int, longest: int
 ) -> Outgoing:
     own = [entry.name for entry in message.extra.entries or () if entry.name != "_AMQ_AD"]
-    lost = tuple(f"{name}: what the broker noted beside an AMQP message" for name in own)
+    lost = tuple(f"{name}: the broker's own note about an AMQP message" for name in own)
     assert isinstance(message, AmqpMessage | AmqpLargeMessage)
     header = _time_left(message, now, longest)
     if header is not None and message.expiration - now > longest:
-        lost += (f"a time to live above {longest} ms becomes that",)
+        lost += (f"a time to live above {longest} ms is cut to that",)
     if isinstance(message, AmqpMessage):
         edited = _edited(message.encoded, header, duplicate_id, scheduled)
         return Outgoing(SendingWay.AS_IS, MessageFormat.AMQP, edited, lost=lost)

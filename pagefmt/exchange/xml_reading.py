@@ -94,22 +94,26 @@ class ImportPlan:
         """What is worth knowing before the import."""
         if self.stop is not None:
             yield (
-                f"the import stops at line {self.stop[0]}: {count_text(self.messages, 'message')} in front of it "
-                f"arrive, {self.behind} from there on do not"
+                f"the import stops at line {self.stop[0]}: {count_text(self.messages, 'message')} before it arrive, "
+                f"{self.behind} from there on do not"
             )
         unbound = sorted(queue.name for queue in self.queues.values() if queue.made)
         if unbound:
             names = ", ".join(map(_short, unbound))
-            yield f"not among the bindings, so the broker makes them, multicast, of an address of that name: {names}"
+            yield (
+                "not among the bindings, so the broker creates them as multicast queues of an address of that name: "
+                f"{names}"
+            )
         if self.expired:
-            yield f"{count_text(self.expired, 'message')} expired: sent, and not delivered"
+            yield f"{count_text(self.expired, 'message')} expired: sent, but not delivered"
         if self.again:
             yield (
                 f"{count_text(self.again, 'message')} without a duplicate id, or with one that the broker forgets "
                 "before the file ends: a second import sends them again"
             )
         if self.duplicates:
-            yield f"{count_text(self.duplicates, 'message')} with a duplicate id of another: the broker drops them"
+            duplicates = count_text(self.duplicates, "message")
+            yield f"{duplicates} with the duplicate id of another message: the broker drops them"
 
 
 def _short(text: str) -> str:
@@ -203,7 +207,9 @@ class _PlanReader:
             self.plan.more_faults += 1
 
     def _entity(self, *_: object) -> None:
-        raise NotJournalXml(f"{self.path}:{self.parser.CurrentLineNumber}: declares an entity; such files are not read")
+        raise NotJournalXml(
+            f"{self.path}:{self.parser.CurrentLineNumber}: declares an entity, and such files are not read"
+        )
 
     def _start(self, name: str, given: dict[str, str]) -> None:
         self._depth += 1
@@ -265,10 +271,10 @@ class _PlanReader:
         self._duplicate_id: str | None = None
         self._name = f"message {_short(given.get('id', '?'))}"
         if given.get("type", "default") not in _TYPES:
-            self._fault(f"{self._name}: type {_short(given['type'])} is taken as default")
+            self._fault(f"{self._name}: type {_short(given['type'])} is read as default")
         for key, bounds in _NUMBERS.items():
             if key in given and not _fits(given[key], bounds):
-                self._fault(f"{self._name}: {key} {_short(given[key])!r} is no number that fits", stops=True)
+                self._fault(f"{self._name}: {key} {_short(given[key])!r} is not a number that fits", stops=True)
         priority, expiration = given.get("priority", "0"), given.get("expiration", "0")
         self._refused = _fits(priority, _BYTE) and not _fits(priority, (0, 10))
         self._expired = _fits(expiration, _LONG) and 0 < int(expiration) < self._now
@@ -277,14 +283,14 @@ class _PlanReader:
         name, kind, value = given.get("name", ""), given.get("type", ""), given.get("value", "")
         said = f"property {_short(name)}"
         if kind not in _KINDS:
-            self._fault(f"{said}: of kind {_short(kind) or 'none'}, it is left out")
+            self._fault(f"{said}: of kind {_short(kind) or 'none'}; it is left out")
             return
         bounds, plain = _KINDS[kind], value.rstrip("=")
         if (bounds is not None and not _fits(value, bounds)) or (kind in _FLOATS and not _FLOAT.fullmatch(value)):
-            self._fault(f"{said}: its value is no {kind}", stops=True)
+            self._fault(f"{said}: its value is not a {kind}", stops=True)
         if kind == "bytes" and value != _NULL and (_NOT_BASE64.search(plain) or not _whole(plain, value)):
             stops = self._edition >= STRICT_BASE64
-            self._fault(f"{said}: its value is no Base64" + ", it is left out" * (not stops), stops=stops)
+            self._fault(f"{said}: its value is not Base64" + "; it is left out" * (not stops), stops=stops)
         if name == _DUPLICATE_ID and value != _NULL:
             self._duplicate_id = f"{kind == 'bytes'} {value}"
 
@@ -295,12 +301,12 @@ class _PlanReader:
             self.parser.CharacterDataHandler = None
             self.parser.StartCdataSectionHandler = self.parser.EndCdataSectionHandler = None
             if self._body.wrong:
-                self._fault(f"{self._name}: its body is not Base64 of the URL-safe alphabet", stops=True)
+                self._fault(f"{self._name}: its body is not URL-safe Base64", stops=True)
             elif self._body.cut and self._edition < STRICT_BASE64:
                 self._fault(f"{self._name}: its body is cut: {self._body.cut} bytes at its end are lost")
                 self._body.bytes -= self._body.cut
             elif self._body.left:
-                self._fault(f"{self._name}: no white space behind its body, which the importer loses")
+                self._fault(f"{self._name}: no white space after its body, so the importer loses the end of it")
         elif name == "message" and self._in_message:
             self._in_message = False
             self._message()
@@ -313,7 +319,7 @@ class _PlanReader:
             plan.behind += 1
             return
         if self._refused:
-            self._fault(f"{self._name}: no broker takes its priority, which is not 0 to 9: it is lost")
+            self._fault(f"{self._name}: its priority is not 0 to 9, which no broker accepts: the message is lost")
             return
         plan.messages += 1
         plan.expired += self._expired
@@ -327,7 +333,7 @@ class _PlanReader:
         for name in self._queues:
             queue = plan.queues.get(name)
             if queue is None or queue.address != address:
-                self._fault(f"{self._name}: queue {_short(name)} is none of {_short(address)}: it gets nothing")
+                self._fault(f"{self._name}: queue {_short(name)} does not belong to {_short(address)}: it gets nothing")
                 continue
             queue.messages += 1
             queue.bytes += self._body.bytes

@@ -111,7 +111,7 @@ class JournalXml:
                 unfit = unfit or UNFIT.search(text) is not None
                 text = xml_text(text)
             elif text == NULL_TEXT and kind is ValueKind.STRING:
-                lost.append(f"property {name}: its text stands for null")
+                lost.append(f"property {name}: its text would be read as null")
             if unfit:
                 lost.append(f"property {name}: characters that XML does not allow")
             out += (lead, text, close)
@@ -200,7 +200,7 @@ def xml_message(message: Message, queues: tuple[str, ...], large: LargeMessages 
         return XmlMessage(core_form(message), queues)
     file = large.find(message.id) if large is not None else None
     if file is None:
-        raise NotReadable(f"message {message.id}: its file in the large-messages directory is not there")
+        raise NotReadable(f"message {message.id}: its file in the large-messages directory is missing")
     if message.protocol == "core":
         return XmlMessage(core_form(message), queues, chunks(file))
     return XmlMessage(core_form(message, b"".join(chunks(file))), queues)

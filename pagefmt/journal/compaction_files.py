@@ -85,7 +85,7 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
             notes.append(FileNote(FileProblem.CONTROL, CONTROL_FILE, _tell(control)))
         except NotReadable as err:
             control = None
-            what = f"{err.reason}; which files count, those of before or those of a compaction, is not known"
+            what = f"{err.reason}; it is not known whether the files from before or after the compaction are valid"
             notes.append(FileNote(FileProblem.UNREADABLE, CONTROL_FILE, what))
         if control is not None:
             _carry_out(control, names)
@@ -106,8 +106,8 @@ def _tell(control: RenameControl | None) -> str:
     if control is None:
         return "holds no valid record; a broker deletes it"
     return (
-        f"a compaction was finishing: the next start deletes {count_text(len(control.delete), 'file')} and renames "
-        f"{len(control.finish) + len(control.rename)}; read here as if that were done"
+        f"a compaction was being completed: the next start deletes {count_text(len(control.delete), 'file')} and "
+        f"renames {len(control.finish) + len(control.rename)}; read here as if that had been done"
     )
 
 

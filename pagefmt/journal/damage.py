@@ -65,7 +65,7 @@ def _gaps(torn: tuple[tuple[JournalFile, TornRecords], ...]) -> Iterator[LostStr
             yield _lost(file, start, end)
         if found.more_gaps:
             behind, places = found.gaps[-1][1], count_text(found.more_gaps, "place")
-            why = f"{found.more_bytes} bytes in {places} behind offset {behind} hold no record"
+            why = f"{found.more_bytes} bytes in {places} after offset {behind} hold no record"
             yield LostStretch(file.name, behind, found.more_bytes, why, found.more_gaps)
         if found.tail and n < last:
             yield _lost(file, found.end, file.size)

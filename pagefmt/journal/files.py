@@ -101,7 +101,7 @@ def encode_header(header: JournalHeader) -> bytes:
 def decode_header(buf: bytes) -> JournalHeader:
     """The header at the start of a file. Raises ``NotAJournal`` where it is too short."""
     if len(buf) < HEADER.size:
-        raise NotAJournal(f"a journal file starts with {HEADER.size} bytes, here are {len(buf)}")
+        raise NotAJournal(f"a journal file starts with a header of {HEADER.size} bytes, but there are only {len(buf)}")
     return JournalHeader(*HEADER.unpack_from(buf))
 
 

@@ -38,12 +38,16 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
             found.append(file)
             if not BROKERS_NAME.fullmatch(name):
                 notes.append(
-                    FileNote(FileProblem.FOREIGN, name, "loaded because of its ending; no broker names a file so")
+                    FileNote(
+                        FileProblem.FOREIGN, name, "loaded because of its extension, but no broker uses such a name"
+                    )
                 )
     found.sort(key=lambda file: (file.header.file_id, file.name))
     for one, two in pairwise(found):
         if one.header.file_id == two.header.file_id:
-            detail = f"file id {two.header.file_id} also stands in {one.name}; which is read first is left to chance"
+            detail = (
+                f"file id {two.header.file_id} is also used by {one.name}; which of the two is read first is arbitrary"
+            )
             notes.append(FileNote(FileProblem.SAME_ID, two.name, detail))
     return JournalListing(tuple(found), tuple(notes))
 
@@ -53,9 +57,9 @@ def _examine(name: str, path: Path) -> JournalFile | FileNote:
     try:
         status = path.lstat()
         if stat.S_ISDIR(status.st_mode):
-            return FileNote(FileProblem.UNREADABLE, name, "a folder under the name of a journal file: move it away")
+            return FileNote(FileProblem.UNREADABLE, name, "a folder with the name of a journal file: move it away")
         if not stat.S_ISREG(status.st_mode):
-            return FileNote(FileProblem.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
+            return FileNote(FileProblem.NOT_REGULAR, name, "not read, because it is not a regular file")
         size = status.st_size
         start = read_start(path, HEADER.size)
     except (NotReadable, OSError) as err:

@@ -186,7 +186,7 @@ def load_journal(folder: Path, journal: Journal = Journal.MESSAGES) -> LoadedJou
             return loaded
         before = loaded.damage
         del loaded
-    raise JournalMoves(f"{folder}: a running broker changed its files in each of {TRIES} tries; ask again")
+    raise JournalMoves(f"{folder}: a running broker changed its files in each of {TRIES} tries; try again")
 
 
 def load_files(listing: JournalListing) -> LoadedJournal:
@@ -269,7 +269,7 @@ class _Loader:
         tx = tx or _OpenTransaction()
         found = tx.per_file[number]
         if found != frame.records:
-            reason = f"its commit names {count_text(frame.records, 'record')} in that file, {found} are there"
+            reason = f"its commit counts {count_text(frame.records, 'record')} in that file, but there are {found}"
             self.dropped.append(DroppedTransaction(frame.tx, len(tx.rows) + len(tx.deletes), reason))
             return
         self.rows.extend(tx.rows)
@@ -282,9 +282,7 @@ class _Loader:
             if tx.xid is not None and not tx.invalid:
                 prepared.append(PreparedTransaction(number, tx.xid, tx.rows, tx.deletes, tx.file))
                 continue
-            reason = (
-                "neither committed nor rolled back" if tx.xid is None else "prepared, but not all records are there"
-            )
+            reason = "neither committed nor rolled back" if tx.xid is None else "prepared, but records are missing"
             self.dropped.append(DroppedTransaction(number, len(tx.rows) + len(tx.deletes), reason, open=tx.xid is None))
         rows = without(self.rows, self.columns.ids, self.deleted)
         return LoadedJournal(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes)

@@ -123,7 +123,7 @@ def frame_at(buf: bytes | memoryview | FileStretches, at: int, version: int) -> 
     (kind,) = buf[at : at + 1]
     shape = FRAME_LAYOUTS[version].get(kind)
     if shape is None:
-        return f"{kind} is no record type"
+        return f"{kind} is not a record type"
     left = len(buf) - at
     if shape.total > left:
         return f"needs at least {shape.total} bytes, {left} are left"
@@ -140,7 +140,7 @@ def frame_at(buf: bytes | memoryview | FileStretches, at: int, version: int) -> 
 
 def decode(buf: bytes, at: int = 0, version: int = 2) -> JournalRecord:
     """The record that starts at ``at``."""
-    frame = frame_at(buf, at, version) if 0 <= at < len(buf) else "is outside of the file"
+    frame = frame_at(buf, at, version) if 0 <= at < len(buf) else "is outside the file"
     if isinstance(frame, str):
         raise BadJournalRecord(f"journal record at offset {at}: {frame}")
     return record_of(frame, buf)

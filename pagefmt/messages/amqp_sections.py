@@ -175,14 +175,14 @@ def _add_section(parts: dict[str, Any], code: int, value: TypedValue, at: int, e
 
 def _fields(value: TypedValue, at: int) -> tuple[TypedValue, ...]:
     if value.kind is not ValueKind.LIST:
-        raise Undecodable(at, f"a list is expected, found {value.kind}")
+        raise Undecodable(at, f"expected a list, found {value.kind}")
     fields: tuple[TypedValue, ...] = value.value
     return fields
 
 
 def _map(value: TypedValue, at: int) -> TypedValue:
     if value.kind not in (ValueKind.MAP, ValueKind.NULL):
-        raise Undecodable(at, f"a map is expected, found {value.kind}")
+        raise Undecodable(at, f"expected a map, found {value.kind}")
     return value
 
 

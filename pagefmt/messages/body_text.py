@@ -59,7 +59,7 @@ def whole_text(message: Message, large: LargeMessages | None, limit: int = BODY_
     if message.large:
         content = content_of(large.find(message.id) if large else None, limit)
         if content is None:
-            raise Undecodable(0, "the file with the body is not there")
+            raise Undecodable(0, "the file with the body is missing")
     if isinstance(message, CoreMessage | OldCoreMessage | CoreLargeMessage):
         assert content is not None
         if is_compressed(message.properties()):

@@ -62,7 +62,7 @@ class LargeMessages:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as err:
-                raise NotReadable(f"{path}: cannot be looked at: {err.strerror or err}") from err
+                raise NotReadable(f"{path}: cannot be examined: {err.strerror or err}") from err
             if stat.S_ISREG(status.st_mode):
                 return LargeFile(path.name, path, message_id, status.st_size, _moment(status))
         return None

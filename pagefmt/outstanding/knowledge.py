@@ -42,7 +42,7 @@ class Unknown(NamedTuple):
         """The reason, with what is known all the same. ``unacknowledged``: None without the journal."""
         if self.part is UnknownPart.FOLDER:
             return self.reason
-        rest = "" if unacknowledged is None else f", {unacknowledged} unacknowledged by the journal"
+        rest = "" if unacknowledged is None else f", {unacknowledged} unacknowledged according to the journal"
         return f"{self.reason}: {count_text(messages, 'message')}{rest}"
 
 
@@ -73,7 +73,7 @@ class KnownJournals(NamedTuple):
 def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> str:
     """The remark on a damaged journal. ``waiting``: messages of the store that are unacknowledged."""
     most = min((count for count in (damage.most_acknowledgements, waiting) if count is not None), default=None)
-    upto = "nobody knows how many messages" if most is None else f"up to {count_text(most, 'message')}"
+    upto = "an unknown number of messages" if most is None else f"up to {count_text(most, 'message')}"
     return f"the journal is damaged ({damage.place}): acknowledgements are lost, {upto} may be delivered again"
 
 
@@ -94,7 +94,7 @@ def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] =
 def _journal(place: DataLocation, look: Callable[[LoadedJournal], object]) -> tuple[MessageJournal, Unknown | None]:
     loaded = load_files(JournalListing((), ()))
     if place.journal is None:
-        reason = "there is no journal beside the pages, so what was acknowledged is not known"
+        reason = "there is no journal beside the pages, so it is not known what was acknowledged"
         return MessageJournal(loaded), Unknown(UnknownPart.JOURNAL, reason, missing=True)
     try:
         loaded = load_journal(place.journal)
@@ -108,7 +108,7 @@ def _journal(place: DataLocation, look: Callable[[LoadedJournal], object]) -> tu
 def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:
     """A queue whose binding was missed would look like one that was deleted: all of the bindings have to be read."""
     if place.bindings is None:
-        reason = "there are no bindings beside the pages, so which queues exist is not known"
+        reason = "there are no bindings beside the pages, so it is not known which queues exist"
         return None, Unknown(UnknownPart.BINDINGS, reason, missing=True)
     try:
         bindings = load_bindings(place.bindings)
@@ -116,7 +116,7 @@ def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:
         return None, Unknown(UnknownPart.BINDINGS, f"the bindings cannot be read: {err}")
     unknown = _nothing_read(bindings.loaded, UnknownPart.BINDINGS)
     if unknown is None and (damage := bindings.loaded.damage) is not None:
-        reason = f"the bindings are damaged ({damage.place}), so which queues exist is not known"
+        reason = f"the bindings are damaged ({damage.place}), so it is not known which queues exist"
         unknown = Unknown(UnknownPart.BINDINGS, reason)
     bad = next((bad for bad in bindings.bad if bad.user_type == RecordType.QUEUE_BINDING_RECORD), None)
     if unknown is None and bad is not None:
@@ -126,8 +126,8 @@ def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:
 
 
 _FILES: Final = {
-    UnknownPart.JOURNAL: (Journal.MESSAGES, "what was acknowledged is not known"),
-    UnknownPart.BINDINGS: (Journal.BINDINGS, "which queues exist is not known"),
+    UnknownPart.JOURNAL: (Journal.MESSAGES, "it is not known what was acknowledged"),
+    UnknownPart.BINDINGS: (Journal.BINDINGS, "it is not known which queues exist"),
 }
 
 
@@ -149,5 +149,5 @@ def unknown_address(store: Store) -> Unknown | None:
         return None
     if store.from_replica:
         return Unknown(UnknownPart.ADDRESS, "left by a replication backup, without address.txt; the broker skips it")
-    until = "the broker skips this folder until address.txt is back ('pagectl pages salvage' writes it)"
+    until = "the broker skips this folder until it has an address.txt again ('pagectl pages salvage' writes one)"
     return Unknown(UnknownPart.ADDRESS, f"{store.text.problem}; {until}")

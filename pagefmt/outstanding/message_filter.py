@@ -148,5 +148,5 @@ def _queue_id(wanted: str, bindings: Bindings | None) -> int:
     if wanted.isascii() and wanted.isdigit() and wanted not in names:
         return int(wanted)
     if bindings is None:
-        raise NoSuchQueue(f"queue {wanted}: the bindings are not there, so names are not known; give the queue's id")
+        raise NoSuchQueue(f"queue {wanted}: there are no bindings, so names are not known; give the queue's id")
     return named_queue(bindings, wanted).id

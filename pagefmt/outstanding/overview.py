@@ -223,10 +223,10 @@ def _conditions(
             yield Condition.SUSPECT, f"{file}: {finding.message}"
     if messages and not (state.queues or state.read_instead or state.unknown):
         here = count_text(messages, "message")
-        orphan = f"no queue of this address is in the bindings; nobody will ever read the {here} here"
-        yield Condition.ORPHAN, f"{orphan} unless 'pagectl pages salvage' finds in them whose they are"
+        orphan = f"the bindings contain no queue of this address; the {here} here will never be read"
+        yield Condition.ORPHAN, f"{orphan} unless 'pagectl pages salvage' finds their address"
     if not messages and not damages and state.store.problem is None:
-        yield Condition.EMPTY, "no message in it"
+        yield Condition.EMPTY, "no messages"
 
 
 def _of_remark(about: StoreRemark, unknown: Unknown | None) -> Condition:

@@ -142,11 +142,11 @@ class StoreState:
         if self.read_instead is not None:
             yield (
                 StoreRemark.SAME_ADDRESS,
-                f"{self.read_instead} names the same address, and a broker delivers from that one only; "
-                f"'pagectl pages salvage' merges the {count_text(messages, 'message')} of this one into it",
+                f"{self.read_instead} names the same address, and a broker delivers only from that one; 'pagectl pages "
+                f"salvage' merges the {count_text(messages, 'message')} of this one into it",
             )
         elif self.same_address:
-            remark = "another folder names the same address; a broker delivers from this one only"
+            remark = "another folder names the same address; a broker delivers only from this one"
             yield StoreRemark.SAME_ADDRESS, remark
         damage = self.journal.loaded.damage
         if damage is not None and waiting:
@@ -312,7 +312,7 @@ class PagingState:
         if same and same[-1] != store.name:
             return StoreState(store, self.journal, {}, None, same, queues)
         if store.problem is not None:
-            reason = f"{store.problem}, so what is in it is not known"
+            reason = f"{store.problem}, so its contents are not known"
             return StoreState(store, self.journal, None, Unknown(UnknownPart.FOLDER, reason), same, queues)
         unknown = self.known.unknown_journal or unknown_address(store) or self.known.unknown_bindings
         if self.known.unknown_bindings is not None:

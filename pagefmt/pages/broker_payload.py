@@ -58,7 +58,7 @@ def walk_old_record(buf: bytes | memoryview, at: int, end: int, edition: Edition
         try:
             message_id, queues = walk_payload(reader, edition)
             if reader.u8("end mark") != END_MARK:
-                raise Undecodable(reader.pos - 1, "no end mark behind the last queue id")
+                raise Undecodable(reader.pos - 1, "no end mark after the last queue id")
         except Undecodable:
             if limit == len(buf):
                 raise

@@ -243,7 +243,7 @@ class Page:
             stated = _I32(self.buf, offset + 1)[0]
             if stated == length:
                 return found
-            what = f"its length is {stated} where it has {length} bytes"
+            what = f"its stated length is {stated}, but it has {length} bytes"
             return OddRecord(route, Damage(DamageKind.SWALLOWED, offset + self.base, number, what), found)
         try:
             record, _ = decode_prefix(self.buf, offset, length, self.strict_layout())
@@ -261,7 +261,7 @@ class Page:
         behind = 0 if self.damage is None else sum(1 for _ in self.recovered())
         if self.damage is None or not behind:
             return self.damage
-        what = f"{behind} whole message{'s' * (behind > 1)} behind it that no broker delivers"
+        what = f"{behind} whole message{'s' * (behind > 1)} after it that no broker delivers"
         return self.damage._replace(detail=f"{self.damage.detail}; {what}: 'pagectl pages salvage' gets them back")
 
     def behind(self, start: int, end: int | None = None) -> Iterator[PageRecord]:

@@ -156,7 +156,7 @@ def read_paging(path: Path) -> PagingDirectory:
 
 def linked_store(link: Path) -> Store:
     """What stands for a store folder that is a symbolic link: nothing of it is known."""
-    problem = f"{link.name} is a symbolic link, which a broker follows and pagectl does not: name its folder as DIR"
+    problem = f"{link.name} is a symbolic link, which a broker follows but pagectl does not: give its target as DIR"
     return Store(link, AddressText(None, problem=problem), (), (), problem)
 
 

@@ -82,10 +82,10 @@ def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
         odd = old in refused or _out_of_order(old, listing.files)
         new = _mended(old) if odd else old
         if odd:
-            what = f"its header is destroyed: format {old.header.version}, file id {old.header.file_id}"
-            action = "no record is in it: left out"
+            what = f"its header is damaged: format {old.header.version}, file id {old.header.file_id}"
+            action = "contains no record: left out"
             if new is not None:
-                action = f"read as file {new.header.file_id}, which its records name, and written with a new header"
+                action = f"read as file {new.header.file_id}, which its records refer to, and written with a new header"
             faults.append(JournalFault(old.name, what, action))
         if new is not None:
             files.append(new)
@@ -166,11 +166,11 @@ def _cut(journal: Journal, loaded: LoadedJournal) -> Iterator[LostStretch]:
     for note in loaded.notes:
         if note.kind is FileProblem.SHORT and note.file.endswith(journal.value):
             missing = max(usual - note.size, 1)
-            yield LostStretch(note.file, note.size, missing, f"{note.size} bytes are left of it")
+            yield LostStretch(note.file, note.size, missing, f"{note.size} bytes of it are left")
     for file, found in loaded.torn:
         full = found.tail or found.end >= file.size
         if full and (file.size < usual or file.size % ALIGNMENT):
-            why = f"cut off at {file.size} bytes, in or behind its last record"
+            why = f"cut off at {file.size} bytes, in or after its last record"
             yield LostStretch(file.name, found.end, max(usual, file.size + 1) - found.end, why)
 
 

@@ -94,7 +94,7 @@ def kept_messages(
         outcomes.add(
             RecoveryOutcome.UNSURE, "records", "a record about it cannot be read", ((each, None) for each in named)
         )
-        nameless = "of records about pages it is not known which message they are about"
+        nameless = "records about pages do not show which message they concern"
         steps.append(
             RecoveryStep(
                 DamagedPart.JOURNAL, "records", what, "left out", unsure=unsure,
@@ -106,10 +106,8 @@ def kept_messages(
     missing = {message for message, _ in parts.messages.lost} - bad
     if missing:
         lost = len({message for message, _ in waiting})
-        what = f"{count_text(len(missing), 'message')} that queues refer to are not there"
-        outcomes.add(
-            RecoveryOutcome.LOST, "references", "a queue refers to it, and it is not there", waiting, sure=True
-        )
+        what = f"{count_text(len(missing), 'message')} that queues refer to are missing"
+        outcomes.add(RecoveryOutcome.LOST, "references", "a queue refers to it, but it is missing", waiting, sure=True)
         each = MessageRange(lost, lost)
         steps.append(RecoveryStep(DamagedPart.JOURNAL, "references", what, "the references are left out", each))
     bare = np.flatnonzero((np.diff(parts.messages.begins) == 0) & (parts.messages.tx == NO_TRANSACTION))
@@ -123,7 +121,7 @@ def kept_messages(
         if not dropped.open:
             what = f"transaction {dropped.tx}: {dropped.reason}"
             most = MessageRange(0, dropped.records)
-            action, nameless = "left out, as a broker does", "nothing is kept of a transaction that is not whole"
+            action, nameless = "left out, as a broker does", "nothing is kept of an incomplete transaction"
             steps.append(RecoveryStep(DamagedPart.JOURNAL, "transactions", what, action, most, nameless=nameless))
     parts = _parts(kept)
     return kept, parts.state.journal, parts
@@ -151,8 +149,8 @@ def unfinished_files(place: DataLocation) -> list[str]:
 def _broken_compaction(place: DataLocation) -> Iterator[RecoveryStep]:
     left = unfinished_files(place)
     if left:
-        what = f"holds no valid record, and what a compaction has written is not in use: {', '.join(left)}"
-        action = f"read without these; they are in {ASIDE}, for brokers delete them at start"
+        what = f"contains no valid record, and the files that a compaction wrote are not used: {', '.join(left)}"
+        action = f"read without these; they are moved to {ASIDE}, because brokers delete them at start"
         nameless = "they are not read"
         yield RecoveryStep(DamagedPart.JOURNAL, CONTROL_FILE, what, action, MessageRange(0, None), nameless=nameless)
 

@@ -37,7 +37,9 @@ def salvaged_pages(found: RecoverySources, out: Path, disk: Disk) -> SalvagedDir
         return SalvagedDirectory([], 0)
 
     def again(folder: str, pairs: Iterable[tuple[int, int]]) -> None:
-        found.outcomes.add(RecoveryOutcome.AGAIN, folder, "acknowledged where it was, and given a new place", pairs)
+        found.outcomes.add(
+            RecoveryOutcome.AGAIN, folder, "acknowledged at its old position, and moved to a new one", pairs
+        )
 
     return salvage_stores(found.place._replace(store=None, page=None), found.state, out, disk, again=again)
 
@@ -52,12 +54,12 @@ def names_of_pages(found: RecoverySources) -> NamesOfPages | None:
     def named(message: int, queue: int, ack_state: AckState) -> None:
         if ack_state is AckState.NO_QUEUE and queue in passed_over:
             found.outcomes.add(
-                RecoveryOutcome.UNSURE, "bindings", f"no queue is made: {passed_over[queue]}", [(message, queue)]
+                RecoveryOutcome.UNSURE, "bindings", f"no queue is created: {passed_over[queue]}", [(message, queue)]
             )
         elif holes is not None and ack_state is AckState.OUTSTANDING:
             found.outcomes.add(RecoveryOutcome.UNSURE, *holes, [(message, queue)])
         elif holes is not None and ack_state is AckState.IGNORED:
-            why = "withheld: what is lost of the journal may have committed its transaction"
+            why = "withheld: the lost part of the journal may have committed its transaction"
             found.outcomes.add(RecoveryOutcome.UNSURE, holes[0], why, [(message, queue)])
 
     return named
@@ -69,7 +71,7 @@ def _holes(found: RecoverySources) -> tuple[str, str] | None:
     if kept.gone:
         return "journal", "delivered, acknowledged or not, committed or not: there is no journal"
     for stretch in (*kept.stretches, *kept.cut):
-        return stretch.file, "delivered: what is lost of the journal may have acknowledged it"
+        return stretch.file, "delivered: the lost part of the journal may have acknowledged it"
     return None
 
 
@@ -106,7 +108,7 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
     done = _name_losses(found, each)
     fewest, most = (max(count - done, 0) for count in each.lost)
     cut = _cut_pages(read_store(found.paging.path / each.folder), each.losses)
-    what += [f"how much was cut off of {', '.join(cut)} is not known"] if cut else []
+    what += [f"how much of {', '.join(cut)} was cut off is not known"] if cut else []
     again = MessageRange(0, each.delivered_again)
     command = f"pagectl pages salvage {quote(str(found.place.given))} --out NEW"
     name = f"{each.folder} ({each.address})" if each.address is not None else each.folder
@@ -118,7 +120,7 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
         MessageRange(fewest, None if cut else most),
         again,
         command=command,
-        nameless="what stood in bytes that make no record has no id" if cut or _nameless(each.losses) else None,
+        nameless="bytes that are not a record have no message id" if cut or _nameless(each.losses) else None,
     )
 
 
@@ -158,7 +160,7 @@ def _empty_steps(paging: PagingDirectory) -> Iterator[RecoveryStep]:
     for store in listed_stores(paging):
         empty = [page.name for page in store.pages[:-1] if not page.size]
         if empty:
-            what = f"{', '.join(empty)}: nothing is in it, though pages were written behind it"
+            what = f"{', '.join(empty)}: empty, though later pages were written"
             yield RecoveryStep(
                 DamagedPart.PAGES, store.name, what, "what was in it is not known", MessageRange(0, None), mends=False,
                 nameless=GONE,
@@ -184,8 +186,8 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
     kept, place = found.journal, found.place
     paged = tally.outstanding.total()
     if kept.gone and (paged or kept.damaged or not kept.loaded.files):
-        what = "there is no journal" if not kept.loaded.files else "there is no record in it"
-        action = "a new one is made, and all messages of pages are delivered, acknowledged or not, committed or not"
+        what = "there is no journal" if not kept.loaded.files else "it contains no record"
+        action = "a new one is created, and all messages in pages are delivered, acknowledged or not, committed or not"
         yield RecoveryStep(
             DamagedPart.JOURNAL, "journal", what, action, MessageRange(0, None), unsure=MessageRange(0, paged),
             nameless=GONE,
@@ -195,9 +197,9 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
         most = min(waiting, stretch.most_acknowledgements * max(tally.largest, 1))
         lost = None if stretch in kept.cut else stretch.size // _SMALLEST_MESSAGE
         yield RecoveryStep(
-            DamagedPart.JOURNAL, stretch.file, stretch.why, "written anew without it",
+            DamagedPart.JOURNAL, stretch.file, stretch.why, "rewritten without it",
             MessageRange(0, lost), unsure=MessageRange(0, most + tally.ignored),
-            command=f"pagectl journal verify {quote(str(place.given))}", nameless="what stood there is not known",
+            command=f"pagectl journal verify {quote(str(place.given))}", nameless="what was there is not known",
         )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ class NameSource(StrEnum):
     MESSAGES = "messages that were sent to it by its full name"
     CONFIGURATION = "the configuration, which declares one queue of the address"
     ADDRESS = "its address, which has one queue"
-    INVENTED = "nowhere: it is invented"
+    INVENTED = "nowhere: invented"
 
 
 class QueueToName(NamedTuple):
@@ -118,10 +118,10 @@ def make_queues(
         beside = any(store in other.stores for store in each.stores for other in evidence.queues.values()
                      if other.id in living)  # fmt: skip
         if each.address is None:
-            found.passed_over[each.id] = "no message for it names an address"
+            found.passed_over[each.id] = "no message for it shows its address"
         elif each.id not in living and beside:
             found.passed_over[each.id] = (
-                "the journal names other queues of the store, but not this one: it was deleted, or is not durable"
+                "the journal knows other queues of the store, but not this one: it was deleted, or is not durable"
             )
         else:
             wanted.append(each)

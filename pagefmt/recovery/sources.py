@@ -31,7 +31,7 @@ from pagefmt.recovery.queues import MadeBindings, QueueToName, emptied, foreign,
 
 AHEAD: Final = 1 << 16
 """New ids lie so far behind all that were found."""
-GONE: Final = "nothing is left that would name a message"
+GONE: Final = "nothing is left that shows which messages"
 
 
 class NothingLeft(PageFmtError):
@@ -84,11 +84,9 @@ def read_sources(
     if not (kept.loaded.files or kept.cut or bindings_kept.loaded.files or evidence.queues or kept.faults):
         raise NothingLeft(f"{place.given}: no journal file, no bindings, no message in pages: nothing to recover from")
     if place.paging is None and knows_pages(journal):
-        what = "there are no pages, though the journal has records about some"
+        what = "there are no pages, though the journal has records about pages"
         lost = MessageRange(0, None)
-        steps.append(
-            RecoveryStep(DamagedPart.PAGES, "paging", what, "a folder without pages is made", lost, nameless=GONE)
-        )
+        steps.append(RecoveryStep(DamagedPart.PAGES, "paging", what, "an empty folder is created", lost, nameless=GONE))
     why = _bindings_fault(place, bindings_kept, bindings, evidence, largest, bool(living))
     edition = edition or _edition(place, bindings, journal, evidence)
     next_id = max(largest, _largest(bindings.loaded), bindings.id_counter or 0) + AHEAD
@@ -147,22 +145,22 @@ def _bindings_fault(
     if place.bindings is None:
         return ("bindings", "there are none", False) if waiting else None
     if foreign(bindings, evidence, largest):
-        return "bindings", "they are of another broker: no queue that messages wait for is theirs", True
+        return "bindings", "they belong to another broker: none of their queues has messages here", True
     if kept.faults:
         return kept.faults[0].file, kept.faults[0].what, False
     for stretch in (*kept.stretches, *kept.cut):
         return stretch.file, stretch.why, False
     for address in without_address(bindings, bindings.queues.values()):
-        return "bindings", f"the record of address {address} is gone, and a broker does not start without", False
+        return "bindings", f"the record of address {address} is missing, and a broker does not start without it", False
     if kept.gone and waiting:
-        return "bindings", "there is no record in them", False
+        return "bindings", "they contain no record", False
     return None
 
 
 def _made_step(why: tuple[str, str, bool], made: MadeBindings, evidence: Evidence) -> RecoveryStep:
     action = (
-        f"written anew: {count_text(len(made.bindings.queues) - len(made.made), 'queue')} as they were, "
-        f"{count_text(len(made.made), 'queue')} from messages"
+        f"rebuilt: {count_text(len(made.bindings.queues) - len(made.made), 'queue')} unchanged, "
+        f"{count_text(len(made.made), 'queue')} recreated from messages"
     )
     unsure = sum(evidence.queues[each].messages for each in made.passed_over)
     return RecoveryStep(DamagedPart.BINDINGS, why[0], why[1], action, unsure=MessageRange(0, unsure))

@@ -112,7 +112,7 @@ def plan_drop(
     if bindings is None:
         raise CannotDrop(f"{place.given}: no bindings; name the instance or the data directory")
     if lost := state.known.lost():
-        raise CannotDrop(f"{place.given}: {lost[0]}; which records are of the queue cannot be told")
+        raise CannotDrop(f"{place.given}: {lost[0]}; it is not known which records belong to the queue")
     queue = named_queue(bindings, name)
     left = tuple(one for one in bindings.queues_of(queue.address) if one.id != queue.id)
     if with_address and left:

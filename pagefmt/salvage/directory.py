@@ -50,9 +50,11 @@ def salvage_directory(
         found = salvage_stores(place, state, partial, disk, jobs)
         if not found.stores and not any(store.problem for store in stores(place)):
             judged = state is not None and state.unknown is None
-            rest = found.remarks or ["no folder is orphaned" if judged else "which folders are orphaned is not known"]
+            rest = found.remarks or [
+                "no folder is orphaned" if judged else "it is not known which folders are orphaned"
+            ]
             raise CannotSalvage(
-                f"{place.given}: no page is damaged or put aside; {'; '.join(rest)}; nothing was written"
+                f"{place.given}: no page is damaged or set aside; {'; '.join(rest)}; nothing was written"
             )
         return found
 
@@ -76,7 +78,7 @@ def salvage_stores(
     bindings = _known(state)
     bound = None if bindings is None else {number: queue.address for number, queue in bindings.queues.items()}
     found, copied = [], []
-    orphans = [f"{store.problem}: nothing of it is in the new directory" for store in stores(place) if store.problem]
+    orphans = [f"{store.problem}: nothing from it is in the new directory" for store in stores(place) if store.problem]
     for address, folders in _by_owner(place, bound, jobs):
         kept, *others = folders
         store = kept.store
@@ -85,8 +87,8 @@ def salvage_stores(
         orphan = bound is not None and not queues and kept.messages > 0
         if orphan:
             report.remarks.append(
-                f"folder {store.name} stays an orphan: there is no queue of {address!r} in the bindings, nor of an id "
-                "in its records, so nobody waits for its messages"
+                f"folder {store.name} stays an orphan: there is no queue of {address!r} in the bindings, nor with "
+                "an id in its records, so its messages have no consumers"
             )
         if not report.readdressed and kept.sound and not others:
             copied.append(store)

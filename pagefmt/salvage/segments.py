@@ -207,7 +207,7 @@ def _swallowed(data: memoryview, at: int, layout: Layout) -> list[PageSegment]:
     if left < 1 or data[end - 1] != END_MARK or not _starts(data, end):
         return []
     mended = bytes(data[at : at + 1]) + _I32.pack(end - at - FRAME) + data[at + 5 : end]
-    detail = "its length reached over the records behind it"
+    detail = "its length reached into the records after it"
     return [PageSegment(SegmentOutcome.MENDED, at, end, mended, detail, record.queues, record.message.id)]
 
 
@@ -242,7 +242,7 @@ def _gap(data: memoryview, at: int, layout: Layout) -> PageSegment:
     end = behind.offset if behind else len(data)
     size = end - at
     zero = all_zero(data[at:end], 0)
-    what = f"{size} {'zero bytes' if zero else 'bytes that make no record'}"
+    what = f"{size} {'zero bytes' if zero else 'bytes that are not a record'}"
     if data[at] == START_MARK and size > FRAME and _I32.unpack_from(data, at + 1)[0] >= size - FRAME:
         message = stated_id(data, at, end, layout)
         if message is not None:

@@ -130,7 +130,9 @@ def salvage_store(
             else:
                 left.append(entry)
         for entry in specials(store):
-            report.remarks.append(f"{entry.name} is no regular file: it was not read, and it is not in the new folder")
+            report.remarks.append(
+                f"{entry.name} is not a regular file: it was not read, and it is not in the new folder"
+            )
         for entry in left:
             rescue.stray(store.folder, entry)
         rescue.write_loose()

@@ -96,7 +96,7 @@ def negated(value: Value) -> Value:
     if not isinstance(value, Number):
         return None
     if value.kind in (JavaClass.BYTE, JavaClass.SHORT, JavaClass.OTHER):
-        raise EvaluationFailed(f"no minus for {value.kind.name.lower()}")
+        raise EvaluationFailed(f"minus cannot be applied to {value.kind.name.lower()}")
     if value.kind is JavaClass.BIG:
         return Number(JavaClass.LONG, _LONG_MIN) if -value.value == _LONG_MIN else Number(JavaClass.BIG, -value.value)
     return number(value.kind, -value.value)

@@ -130,7 +130,7 @@ class _Parser:
             return node
         if isinstance(node, PropertyName):
             return Truth(node)
-        raise self._on.error("a condition is expected, not a value", at)
+        raise self._on.error("expected a condition, not a value", at)
 
     def _condition(self) -> Node:
         return self._junction("OR", self._both)
@@ -195,9 +195,9 @@ class _Parser:
     def _ordered(self, sign: str, left: Node, left_at: Token, right: Node, right_at: Token) -> Node:
         for node, token in ((left, left_at), (right, right_at)):
             if isinstance(node, Constant) and not is_number(node):
-                raise self._on.error("only numbers have an order: a constant of another kind stands here", token)
+                raise self._on.error("only numbers can be ordered, and this is a constant of another type", token)
             if is_condition(node):
-                raise self._on.error("only numbers have an order: a condition stands here", token)
+                raise self._on.error("only numbers can be ordered, and this is a condition", token)
         return Ordered(sign, left, right, self._convert)
 
     def _word(self, left: Node, first: Token, *, negated: bool) -> Node:
@@ -292,8 +292,8 @@ class _Parser:
 
     def _unwanted(self, token: Token) -> SelectorError:
         if token.text in ("XPATH", "XQUERY"):
-            return self._on.error(f"{token.text} looks into XML bodies and is not offered here", token)
-        return self._on.error(f"a value or a name is expected, found {token.shown()}", token)
+            return self._on.error(f"{token.text} looks into XML bodies and is not supported", token)
+        return self._on.error(f"expected a value or a name, found {token.shown()}", token)
 
     def _number(self, token: Token) -> Number:
         if token.kind is TokenKind.FLOAT:

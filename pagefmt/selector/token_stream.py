@@ -40,12 +40,12 @@ class TokenStream:
     def expect(self, text: str) -> None:
         """Pass the sign or keyword. Raises ``SelectorError`` where something else stands there."""
         if not self.accept(text):
-            raise self.error(f"'{text}' is expected, found {self.next().shown()}")
+            raise self.error(f"'{text}' expected, found {self.next().shown()}")
 
     def string(self) -> Token:
         """Pass a quoted string. Raises ``SelectorError`` where something else stands there."""
         if self.next().kind is not TokenKind.STRING:
-            raise self.error(f"a quoted string is expected, found {self.next().shown()}")
+            raise self.error(f"a quoted string expected, found {self.next().shown()}")
         return self.take()
 
     def error(self, detail: str, at: Token | None = None) -> SelectorError:

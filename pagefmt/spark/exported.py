@@ -208,13 +208,13 @@ class ExportLog:
             if isinstance(err, OSError) and err.errno in _PASSING:
                 raise OSError(err.errno, err.strerror, str(folder / EXPORTED)) from err
             raise LogRefused(
-                f"{folder / EXPORTED}: what was exported cannot be read ({' '.join(str(err).split())[:200]}); "
-                "write the table anew with --mode overwrite"
+                f"{folder / EXPORTED}: the log of what was exported cannot be read "
+                f"({' '.join(str(err).split())[:200]}); rewrite the table with --mode overwrite"
             ) from err
         if not _is_complete(folder, files):
             raise LogRefused(
-                f"{folder / EXPORTED}: lacks an export whose rows the table has, so they would be added again; "
-                "write the table anew with --mode overwrite"
+                f"{folder / EXPORTED}: lacks an export whose rows are in the table, so they would be added again; "
+                "rewrite the table with --mode overwrite"
             )
         named = pages.column("broker").combine_chunks().dictionary_encode()
         codes = np.asarray(named.indices)

@@ -67,7 +67,7 @@ def note_version(folder: Path) -> None:
     try:
         whole_text(folder / ICEBERG_FILES / VERSION_HINT, str(version_at(folder)))
     except OSError as err:
-        err.strerror = f"{err.strerror}; {VERSION_HINT} still names the version before"
+        err.strerror = f"{err.strerror}; {VERSION_HINT} still names the previous version"
         raise
 
 
@@ -139,7 +139,7 @@ class FolderFiles(FileIO):
 
     def _inside(self, location: str) -> str:
         if not location.startswith(f"{self.root}/"):
-            raise FormatRefused(f"{self.root}: the table was made elsewhere, and names {location}; it cannot be moved")
+            raise FormatRefused(f"{self.root}: the table was created at {location} and cannot be moved")
         return location.removeprefix(f"{self.root}/")
 
     def _noted(self, location: str) -> Path:

@@ -76,7 +76,7 @@ class TableSpec:
         for name in self.columns or ():
             if name not in every.names:
                 raise NoSuchColumn(
-                    f"{name}: a table of {self.content} has no such column; it has {', '.join(every.names)}"
+                    f"{name}: a table of {self.content} has no such column; choose from {', '.join(every.names)}"
                 )
         return every if self.columns is None else pa.schema([every.field(name) for name in self.columns])
 
@@ -108,7 +108,7 @@ class SourceOptions:
         options = {name.lower(): value for name, value in given.items()}
         unknown = sorted(set(options) - _KNOWN)
         if unknown:
-            raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(_KNOWN))}")
+            raise BadOption(f"option {unknown[0]}: not known; choose from {', '.join(sorted(_KNOWN))}")
         content = _one_of(TableContent, options, "content", TableContent.PAGED_MESSAGES)
         body = _one_of(TableBody, options, "body", TableBody.SIZE)
         columns = options.get("columns")

@@ -48,8 +48,8 @@ _JAVA_NAMES: Final = re.compile(
 )
 _OF_KUBERNETES: Final = re.compile(r"^Failure executing: .*? Message: (.*?)\.? Received status: .*")
 _THEY_END: Final = (
-    "its executors end again and again: see their logs (on Kubernetes "
-    "spark.kubernetes.executor.deleteOnTermination=false keeps their pods)"
+    "its executors keep failing: see their logs (on Kubernetes spark.kubernetes.executor.deleteOnTermination=false "
+    "keeps their pods)"
 )
 _HINTS: Final = {
     "Cannot run program": "spark.pyspark.python, else PYSPARK_PYTHON, names a Python that the cluster's machines have",

@@ -78,7 +78,7 @@ class PageFiles(DataSource):
         found = SourceOptions.of(options)
         if schema.names != found.schema().names:
             raise BadOption(
-                "other columns than the options give: leave them out; a table that has them is to be created again"
+                "the columns differ from those that the options give: leave them out, or create the table again"
             )
         return found
 

@@ -64,7 +64,7 @@ class PageFilesStream(DataSourceStreamReader):
 
     def __init__(self, options: SourceOptions) -> None:
         if not options.spec.content.of_messages:
-            raise BadOption(f"option content: {options.spec.content} is no stream; it is read as a table")
+            raise BadOption(f"option content: {options.spec.content} is not a stream; read it as a table")
         self.brokers, self.spec, self.form = options.brokers, options.spec, options.schema()
         self.damage = options.damage
         self._reached: Offset = {}

@@ -63,7 +63,7 @@ SPLIT: Final = 8 * GROUP
 """Bytes of pages that make the files of one task where a table is split by what differs from message to message."""
 LOG: Final = "pages.arrow"
 """What a run found out about pages, below its folder and that of each task."""
-_UNSHARED: Final = "sees another folder there; every machine has to see the same, or name a URL (s3://…)"
+_UNSHARED: Final = "sees a different folder there; every machine has to see the same one, or name a URL (s3://…)"
 OF_PAGE: Final = ("broker", "store", "page")
 PAGE_SPLITS: Final = frozenset(("broker", "store", "store_address", "page"))
 """Columns with one value for all messages of a page."""
@@ -171,7 +171,7 @@ def _looked(job: Callable[[], list[_Found]]) -> list[_Found]:
     try:
         return answered(job)
     except Exception as err:
-        raise ExportFailed(f"brokers cannot be looked at: {cause(err)}") from err
+        raise ExportFailed(f"brokers cannot be read: {cause(err)}") from err
 
 
 def backlogs_of(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSpec) -> list[dict[str, Any]]:

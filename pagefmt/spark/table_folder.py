@@ -33,7 +33,7 @@ REPLACED: Final = "replaced"
 """Below the folder of a run: what was there, from the first change of the table on."""
 NUMBER: Final = "number"
 """There as well: that of the export, where a commit decides."""
-_LEFT: Final = "the next export finishes or undoes what this one has left there"
+_LEFT: Final = "the next export completes or undoes what this one left there"
 MADE: Final = "made"
 """And the files that are of no use without it."""
 

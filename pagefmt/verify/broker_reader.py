@@ -62,7 +62,7 @@ def _read_old(buf: Buffer, edition: Edition, reach: Reach) -> BrokerReading:
         length = _I32(buf, at + 1)[0]
         end_mark = at + 5 + length
         if end_mark < 0 or end_mark > INT_MAX:
-            return _thrown(records, bytes_read, at, f"the length {length} points outside of the file")
+            return _thrown(records, bytes_read, at, f"the length {length} points outside the file")
         if end_mark >= size or not reach(at, end_mark + 1) or buf[end_mark] != END_MARK:
             return BrokerReading(records, bytes_read, suspect=(at, records))
         try:
@@ -87,7 +87,7 @@ def _read_new(buf: Buffer, edition: Edition, reach: Reach) -> BrokerReading:
         length = _I32(buf, at + 1)[0]
         end = at + FRAME + length
         if end > INT_MAX:
-            return _thrown(records, at, at, f"the length {length} runs over 32 bits")
+            return _thrown(records, at, at, f"the length {length} exceeds 32 bits")
         if end > size:
             return suspect
         chunk.need(at + 5, length + 1)

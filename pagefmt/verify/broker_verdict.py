@@ -49,10 +49,12 @@ def judge(reading: BrokerReading, size: int, edition: Edition, place: PageContex
     at_start = _at_start(left, size, edition, place)
     count = count_text(reading.records, "record")
     if reading.suspect is not None:
-        text = f"reads {count}, reports the file as suspect at {reading.suspect[0]}, and loses the {left} bytes behind"
+        text = (
+            f"reads {count}, reports the file as suspect at {reading.suspect[0]}, and loses the {left} bytes after it"
+        )
         return BrokerVerdict(edition, BrokerAction.LOSES_REST, f"{text}; {PUT_ASIDE}{at_start}", reading)
     if left:
-        text = f"reads {count} and takes no notice of the last {left} bytes{at_start}"
+        text = f"reads {count} and ignores the last {left} bytes{at_start}"
         return BrokerVerdict(edition, BrokerAction.IGNORES_TAIL, text, reading)
     return BrokerVerdict(edition, BrokerAction.READS, f"reads {count}, the whole file{at_start}", reading)
 
@@ -80,5 +82,5 @@ def _at_start(left: int, size: int, edition: Edition, place: PageContext) -> str
     if not left:
         return "; writing goes on at its end"
     if edition >= Edition.ARTEMIS_2_10:
-        return "; as the last page it is left as it is, and the next page is opened for writing"
-    return "; as the last page it is written on behind the damage, and those messages are lost at the next start"
+        return "; as the last page it is left unchanged, and the next page is opened for writing"
+    return "; as the last page it is appended to after the damage, and those messages are lost at the next start"

@@ -89,10 +89,10 @@ def _read(
     faults += zeroed
     if usual is not None and file.size < usual:
         faults.append(_other_size(file, usual))
-    passed = count_text(lost, "byte") + " that hold none" if lost else "a torn record at its end" if torn.tail else ""
+    passed = count_text(lost, "byte") + " without a record" if lost else "a torn record at its end" if torn.tail else ""
     text = f"reads {count_text(torn.records, 'record')}"
     if passed and not moving:
-        text += f" and passes over {passed}, without a word: what was written there is not done"
+        text += f" and skips {passed} without logging it: the operations written there are lost"
     known = {
         "id": file.header.file_id, "version": file.header.version, "user_version": file.header.user_version,
         "records": torn.records, "record_bytes": torn.record_bytes, "lost_bytes": lost,
@@ -113,8 +113,8 @@ def _torn(torn: TornRecords, *, moving: bool) -> Iterator[_Fault]:
 def _other_size(file: JournalFile, usual: int) -> _Fault:
     """Another ``journal-file-size`` than before is no damage; brokers round it to whole blocks."""
     cut = file.size % ALIGNMENT != 0
-    detail = f"{file.size} bytes, other files have {usual}: " + (
-        "cut, records behind may be missing" if cut else "cut, or made with another journal-file-size"
+    detail = f"{file.size} bytes, while other files have {usual}: " + (
+        "cut off, later records may be missing" if cut else "cut off, or created with a different journal-file-size"
     )
     return _Fault("file size", file.size, detail, Severity.WARNING if cut else Severity.INFO)
 
@@ -162,9 +162,8 @@ def _zeroed(opened: FileStretches, file: JournalFile, runs: SectorRuns) -> Itera
                 yield _Fault(
                     "zeroed sector",
                     start,
-                    f"{end - start} zero bytes in whole sectors inside of record {frame.id} "
-                    f"{type_name(frame.user_type)}: "
-                    "what a lost sector looks like; a journal has no checksum that tells",
+                    f"{end - start} zero bytes in whole sectors inside record {frame.id} {type_name(frame.user_type)}: "
+                    "this is what a lost sector looks like; a journal has no checksum to tell",
                     Severity.WARNING if _holds_text(opened, frame) else Severity.INFO,
                 )
 

@@ -123,5 +123,5 @@ def check_sizes(rows: list[LargeRow]) -> Iterator[Finding]:
                 "large-body-size",
                 f"large-messages/{row.file.name}",
                 f"{row.file.size} bytes, the message says {row.reference.declared}",
-                "delivers what is there" if shorter else "delivers the bytes behind as well",
+                "delivers what is there" if shorter else "delivers the extra bytes as well",
             )

@@ -114,7 +114,7 @@ def _object(path: Path, number: int, line: str) -> Any:
     try:
         return json.loads(line)
     except ValueError as err:
-        raise BadSeal(f"{path}: line {number}: not JSON; the manifest was damaged or is something else") from err
+        raise BadSeal(f"{path}: line {number}: not JSON; the manifest is damaged or is another kind of file") from err
 
 
 def _entry(path: Path, number: int, line: str) -> SealedFile:
@@ -123,7 +123,7 @@ def _entry(path: Path, number: int, line: str) -> SealedFile:
         case {"file": str(name), "size": int(size), "crc32c": str(crc)} if size >= 0 and _SUM.fullmatch(crc):
             return SealedFile(name, size, crc)
         case _:
-            raise BadSeal(f"{path}: line {number}: file, size and crc32c are expected")
+            raise BadSeal(f"{path}: line {number}: expected file, size and crc32c")
 
 
 def differences(place: DataLocation, sealed: dict[str, SealedFile]) -> Iterator[SealDifference]:
@@ -132,7 +132,7 @@ def differences(place: DataLocation, sealed: dict[str, SealedFile]) -> Iterator[
     for name in sorted(paths.keys() | {name for name in sealed if _covers(place, name)}):
         before, path = sealed.get(name), paths.get(name)
         if path is None:
-            yield SealDifference(name, SealChange.MISSING, "sealed, and not there any more")
+            yield SealDifference(name, SealChange.MISSING, "sealed, but no longer there")
         elif before is None:
             yield SealDifference(name, SealChange.NEW, "not in the seal")
         else:

@@ -73,7 +73,7 @@ def zeroed_sectors(page: Page, place: str) -> Finding | None:
     more = f", and {len(found) - 1} more such places" if len(found) > 1 else ""
     message = (
         f"{end - start} zero bytes in whole sectors at offset {start}{more}, in message{'s' if len(ids) > 1 else ''} "
-        f"{named}: what a lost sector of {SECTOR} bytes looks like; a page has no checksum that tells"
+        f"{named}: this is what a lost sector of {SECTOR} bytes looks like; a page has no checksum to tell"
     )
     surely = any(text for *_, text in found)
     return about_data(

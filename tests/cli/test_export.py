@@ -388,9 +388,7 @@ def test_a_python_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     done = export(SOUND.data(), tmp_path / "out", "--conf", "spark.pyspark.python=/nowhere/python")
     line = done.err.splitlines()[-1]
     assert done.status == 2 and not (tmp_path / "out").exists()
-    assert line.startswith(
-        'pagectl: brokers cannot be looked at: Cannot run program "/nowhere/python": error=2, No such'
-    )
+    assert line.startswith('pagectl: brokers cannot be read: Cannot run program "/nowhere/python": error=2, No such')
 
 
 @pytest.mark.parametrize(("how", "send"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])

@@ -142,7 +142,7 @@ def test_stopped_while_spark_waits_for_its_first_executor(cluster: Kubernetes, t
     nothing_is_left(cluster, tmp_path)
 
 
-ENDING = "its executors end again and again: see their logs (on Kubernetes "
+ENDING = "its executors keep failing: see their logs (on Kubernetes "
 REFUSALS = {
     "token": (
         {"spark__kubernetes__authenticate__oauthToken": "another"},

@@ -276,7 +276,7 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda text: text.replace("path", "where"), "the first line has to name the columns: name, path, edition"),
+        (lambda text: text.replace("path", "where"), "the first line must name the columns: name, path, edition"),
         (lambda text: text.replace("edition", "release"), "'release' is none of name, path, edition"),
         (lambda text: text.replace("2.44", "9.9"), "line 4: edition 'artemis-9.9' is none of hornetq-2.4"),
         (lambda text: text.replace("/far/away", ""), "line 5: not a line of name,path,edition, with a path"),

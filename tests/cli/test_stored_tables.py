@@ -264,7 +264,7 @@ def test_nothing_secret_is_shown(server: ObjectServer, tmp_path: Path) -> None:
 
 Request = Callable[[Any], bool]
 FORMATS = {"delta": "Delta Lake", "iceberg": "Iceberg"}
-LEFT = "; the next export finishes or undoes what this one has left there\n"
+LEFT = "; the next export completes or undoes what this one left there\n"
 MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     "clock": (
         lambda handler: handler.command == "PUT" and ".parquet" in handler.path,
@@ -290,7 +290,7 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     ),
     "hint of Iceberg": (
         lambda handler: handler.command == "PUT" and "version-hint.text" in handler.path, expired, True, 1,
-        "warning: OUT: the credentials have expired; renew them; version-hint.text still names the version before; "
+        "warning: OUT: the credentials have expired; renew them; version-hint.text still names the previous version; "
         "the table is whole, the next ",
     ),
     "end of Delta Lake": (

@@ -163,7 +163,7 @@ def test_archives_put_together_are_refused(ending: str, tmp_path: Path) -> None:
     parts = [tar(tmp_path / f"{n}.{ending}", regular(f"paging/x/{n}.page")).read_bytes() for n in (1, 2)]
     path = tmp_path / f"both.{ending}"
     path.write_bytes(b"".join(parts))
-    with pytest.raises(LocateError, match=r"another archive begins behind its end, with 'paging/x/2\.page'"):
+    with pytest.raises(LocateError, match=r"another archive begins after its end, with 'paging/x/2\.page'"):
         locate(any_path(path))
     if ending in ("tar", "tar.gz"):  # as tapes are padded, and with what tar does not look at
         path.write_bytes(parts[0] + bytes(3000) + (b"leftover" * 999 if ending == "tar" else b""))

@@ -121,7 +121,7 @@ def test_destinations_of_jms(tmp_path: Path) -> None:
     assert {(one.name, one.routing) for one in found.addresses.values()} == {
         ("x", ("ANYCAST",)), ("t", ("MULTICAST",)), ("core", ("MULTICAST",))
     }  # fmt: skip
-    assert plan.dropped == ("queue jms.topic.t: stood for the topic itself and got no message",)
+    assert plan.dropped == ("queue jms.topic.t: represented the topic itself and received no messages",)
     assert not plan.lost and found.queues[3].fields["metadata"] == ""
 
 

@@ -167,8 +167,8 @@ def command(
         raise CallError(f"--mode {mode}: needs --partition-by")
     if incremental and (what is not TableContent.PAGED_MESSAGES or mode is Mode.PARTITIONS):
         raise CallError(
-            "--incremental: adds paged messages to a table; it cannot be combined with --what or "
-            "--mode overwrite-partitions"
+            "--incremental: adds paged messages to a table; it cannot be combined with --what or --mode "
+            "overwrite-partitions"
         )
     if table_format is not LakeFormat.PARQUET:
         from pagefmt.spark.table_formats import check_format

@@ -51,8 +51,7 @@ class ShownOptions(OptionGroup):
             "--columns",
             metavar="COLUMNS",
             help="Only these columns, separated by commas: sent, queue_names, outstanding_names, body_text, "
-            "properties.NAME, "
-            "amqp.properties.subject, … [default: all; CSV: the readable ones].",
+            "properties.NAME, amqp.properties.subject, … [default: all; CSV: the readable ones].",
         ),
     ] = None
     partition_by: Annotated[

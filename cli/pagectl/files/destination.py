@@ -47,8 +47,8 @@ def note_written(target: Path, like: Path | None) -> None:
     if like is not None and owner(target) != owner(like):
         user, group = owner(like)
         note(
-            f"{target}: its owner is not that of {like}, and this user cannot change it; "
-            f"before a broker uses it: chown -R {user}:{group} {shlex.quote(str(target))}"
+            f"{target}: its owner is not that of {like}, and this user cannot change it; before a broker uses it: "
+            f"chown -R {user}:{group} {shlex.quote(str(target))}"
         )
 
 

@@ -122,8 +122,8 @@ class TableOutput:
             sync_files(partial)
         if parts.shortened:
             note(
-                f"{count_text(len(parts.shortened), 'value')} empty or too long for a folder name: the name "
-                f"ends with ~ and a checksum, and {SHORTENED} has the full value"
+                f"{count_text(len(parts.shortened), 'value')} empty or too long for a folder name: the name ends with "
+                f"~ and a checksum, and {SHORTENED} has the full value"
             )
         return count, parts.files
 

@@ -133,8 +133,8 @@ def _instance(given: Path, found: BrokerConfiguration) -> OpenedBroker:
     if place.paging is None and place.journal is None:
         raise CallError(
             f"{found.start.config}: it sets the paging directory {found.directories.paging} "
-            f"({found.sources['paging']}), which does not exist; "
-            "name the data directory itself, or the configuration that is in force"
+            f"({found.sources['paging']}), which does not exist; name the data directory itself, or the configuration "
+            "that is in force"
         )
     _note_apart(place, found)
     return OpenedBroker(place, found)
@@ -191,8 +191,8 @@ def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
     if same(found.directories.paging, place.paging):
         return OpenedBroker(_beside(place, found), found)
     note(
-        f"{found.start.config} sets the paging directory {found.directories.paging}; "
-        f"{place.paging or path} is read, as given"
+        f"{found.start.config} sets the paging directory {found.directories.paging}; {place.paging or path} is read, "
+        "as given"
     )
     return OpenedBroker(place)
 

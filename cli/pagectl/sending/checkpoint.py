@@ -125,8 +125,8 @@ class SendingCheckpoint:
             if other:
                 which = ", ".join(f"{key} ({found.get(key)})" for key in other)
                 raise CallError(
-                    f"--checkpoint {self.path}: it belongs to a command that differs in {which}; "
-                    "run that command again, or name another file"
+                    f"--checkpoint {self.path}: it belongs to a command that differs in {which}; run that command "
+                    "again, or name another file"
                 )
             for line in rest:
                 kept = self.of(line["queue"])

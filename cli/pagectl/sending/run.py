@@ -178,8 +178,8 @@ class Sending:
             return None
         if self._rules[sending.target].drops:
             sending.totals.failure = (
-                "its address-full-policy is DROP, which silently loses messages once the address is full; "
-                "set another policy"
+                "its address-full-policy is DROP, which silently loses messages once the address is full; set another "
+                "policy"
             )
             return None
         run = _QueueRun(self, sending, progress)
@@ -280,8 +280,8 @@ class _QueueRun:
                 if not peer.credit or self._flying:
                     self.all.bar.clear()
                     note(
-                        f"{self.queue.target}: the broker accepts no more messages at the moment: is the address "
-                        "full, or its disk?"
+                        f"{self.queue.target}: the broker accepts no more messages at the moment: is the address full, "
+                        "or its disk?"
                     )
                 quiet = now + 55
             if now - self._saved > 1.0:
@@ -373,8 +373,8 @@ class _QueueRun:
         if self._crc != self.progress.crc or self._next < settled:
             raise CallError(
                 f"--checkpoint {self.all.checkpoint.path}: {self.queue.name} does not start with the "
-                f"{count_text(settled, 'message')} that were sent: has a broker run on the directory since, or "
-                "does --where depend on the time?"
+                f"{count_text(settled, 'message')} that were sent: has a broker run on the directory since, or does "
+                "--where depend on the time?"
             )
 
     # -- settling -----------------------------------------------------------------------------------------------------
