@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def check_target(run: Run, target: Path) -> None:
     """Raises ``TargetRefused`` where it exists with content, ``CannotWrite`` for editions of the old layout."""
     if run.profile.old_layout:
-        raise CannotWrite(f"{target}: data directories of {run.profile.edition.value} are not written; choose 2.x")
+        raise CannotWrite(f"{target}: data directories of {run.profile.edition.value} cannot be written; choose 2.x")
     check_new_folder(target)
 
 

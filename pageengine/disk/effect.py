@@ -62,10 +62,10 @@ _ASKED = {
     ProducerEffect.GOES_ON: "producers go on",
 }
 _ARRIVING = {
-    ArrivalEffect.MEMORY: "what still arrives stays in memory",
-    ArrivalEffect.PAGED: "what still arrives starts page mode",
-    ArrivalEffect.REFUSED: "what still arrives is refused (AMQ229102)",
-    ArrivalEffect.DROPPED: "what still arrives is dropped (AMQ222039)",
+    ArrivalEffect.MEMORY: "messages that still arrive stay in memory",
+    ArrivalEffect.PAGED: "messages that still arrive start page mode",
+    ArrivalEffect.REFUSED: "messages that still arrive are refused (AMQ229102)",
+    ArrivalEffect.DROPPED: "messages that still arrive are dropped (AMQ222039)",
 }
 _BY_ADDRESS_POLICY = {
     "PAGE": ArrivalEffect.PAGED,
@@ -85,7 +85,7 @@ def disk_full_effect(
     full = (address_full_policy or "PAGE").upper()
     arriving = _BY_ADDRESS_POLICY.get(full)
     if arriving is None:
-        raise ValueError(f"address-full-policy {address_full_policy!r} is none of {', '.join(_BY_ADDRESS_POLICY)}")
+        raise ValueError(f"address-full-policy {address_full_policy!r} is not one of {', '.join(_BY_ADDRESS_POLICY)}")
     if edition < Edition.ARTEMIS_2_56:
         return DiskFullEffect(ProducerEffect.REFUSED if full == "FAIL" else ProducerEffect.WAITS, arriving)
     match (disk_full_policy or "BLOCK").upper():
@@ -96,7 +96,7 @@ def disk_full_effect(
         case "DROP":
             return DiskFullEffect(ProducerEffect.GOES_ON, ArrivalEffect.DROPPED)
         case other:
-            raise ValueError(f"disk-full-policy {other!r} is none of BLOCK, DROP, FAIL")
+            raise ValueError(f"disk-full-policy {other!r} is not one of BLOCK, DROP, FAIL")
 
 
 def closed_connections(edition: Edition = NEWEST) -> str:

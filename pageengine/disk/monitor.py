@@ -111,7 +111,7 @@ class Unmonitored(Enum):
     TOO_OLD = "releases before 1.4.0 have no disk monitor"
     SWITCHED_OFF = "max-disk-usage is -1 and min-disk-free is not set"
     DATABASE = "with database-store max-disk-usage is not used, and min-disk-free is not set"
-    NO_SCAN = "disk-scan-period is negative: the limits are never looked at"
+    NO_SCAN = "disk-scan-period is negative: the limits are never checked"
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,13 +90,15 @@ def parse_samples(text: str, place: str, shown: str) -> DiskSamples:
     try:
         found = json.loads(text)
         if not isinstance(found, dict) or found.get(MARK) != 1:
-            raise ValueError("something else stands there")
+            raise ValueError("it contains something else")
         owner = str(found["dir"])
         samples = tuple(map(_sample, found["samples"]))
     except (ValueError, KeyError, TypeError, AttributeError) as err:
-        raise SamplesError(f"{shown}: not a file of samples ({err}); it is left alone: name another --state") from err
+        raise SamplesError(
+            f"{shown}: not a sample file ({err}), so it is left unchanged; name another --state"
+        ) from err
     if owner != place:
-        raise SamplesError(f"{shown}: holds samples of {owner}, not of {place}: name another --state")
+        raise SamplesError(f"{shown}: contains samples of {owner}, not of {place}; name another --state")
     return DiskSamples(place, tuple(sorted(samples, key=lambda one: one.time)))
 
 

@@ -81,7 +81,7 @@ class DiskState(NamedTuple):
             yield f"nothing is monitored: {self.limit.value}"
             return
         if self.settings.overridden(self.edition):
-            yield "min-disk-free is in force, the max-disk-usage beside it is not looked at (AMQ224130)"
+            yield "min-disk-free is in force, the max-disk-usage beside it is ignored (AMQ224130)"
         if self.limit.kind is LimitKind.USAGE and self.settings.max_disk_usage is None:
             yield f"max-disk-usage is not set: the default of {default_max_disk_usage(self.edition)} % is in force"
         if self.limit.kind is LimitKind.USAGE and self.settings.min_disk_free not in (None, -1):
@@ -92,7 +92,7 @@ class DiskState(NamedTuple):
             yield f"the {name} directory does not exist: the broker does not watch it"
         for store in self.stores:
             if store.never_within:
-                yield f"{store.file_system.mount} is beyond the limit even when it is empty"
+                yield f"{store.file_system.mount} is beyond the limit even when empty"
         if len(self.stores) > 1 and self.deciding is not None:
             where = self.deciding.file_system
             verb = "decides" if self.blocked else "will decide first"

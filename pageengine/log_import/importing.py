@@ -19,7 +19,7 @@ ALWAYS = (
     "bodies (only their sizes count)",
     "sends that never reached the broker (blocked or refused producers)",
     "prefetching of consumers (each delivery became a receive)",
-    "restarts of the broker (they are not in these logs)",
+    "broker restarts (not in these logs)",
 )
 
 
@@ -55,7 +55,7 @@ def import_logs(
     """
     for path in paths:
         if path.exists() and not path.is_file():
-            raise NoTrafficError(f"{path}: must be a file, because it is read twice; save it to one first")
+            raise NoTrafficError(f"{path}: must be a file, because it is read twice; save it to a file first")
     facts, codes = LogFacts(), Counter[int]()
     for record in merged(paths, [ReadCounts(path) for path in paths], advance):
         codes[record.code] += 1
@@ -91,7 +91,7 @@ def _source(codes: Counter[int], paths: Sequence[Path]) -> LogSource:
         return LogSource.PLUGIN_INFO
     raise NoTrafficError(
         f"{', '.join(map(str, paths))}: no line of the message audit log (AMQ601500) or the logging plugin (AMQ841009) "
-        f"is in here; switch on the logger org.apache.activemq.audit.message, or the LoggingActiveMQServerPlugin"
+        f"was found; switch on the logger org.apache.activemq.audit.message, or the LoggingActiveMQServerPlugin"
     )
 
 
@@ -111,7 +111,7 @@ def _operations(
     actions = audit_actions.ActionAudit(traffic, audit)
     for queue in facts.queues.values():
         if plugin is None or not queue.created:
-            traffic.create_queue(queue, "already there when the log begins, or made without a line in it")
+            traffic.create_queue(queue, "already existed when the log begins, or was created without a line in it")
     for record in merged(paths, report.files, advance):
         traffic.now(record.t - (facts.first_t or 0))
         _apply(record, report, audit, plugin, actions)

@@ -199,7 +199,7 @@ class PluginLog:
         if number not in self.traffic.facts.described and number not in self.traffic.seqs:
             message = self.traffic.facts.messages.get(number)
             if message is None:
-                self.traffic.unknown["content of a send (its message is printed nowhere)"] += 1
+                self.traffic.unknown["content of a send (its message is not logged)"] += 1
                 return
             if transaction is not None:
                 self.traffic.unknown["transaction of a send (replayed at its commit)"] += 1

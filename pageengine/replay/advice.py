@@ -214,21 +214,21 @@ def _evidence(
     best: Trial, common: Trial, trials: list[Trial], demand: Totals, allowed: Budget
 ) -> list[tuple[str, str]]:
     found = best.totals
-    needed = f"without any limit messages take {size_text(demand.peak_memory)}"
-    share = f"of {size_text(allowed.heap)} heap half is for messages: {size_text(allowed.memory)}"
+    needed = f"without any limit, messages take {size_text(demand.peak_memory)}"
+    share = f"half of the {size_text(allowed.heap)} heap is for messages: {size_text(allowed.memory)}"
     evidence = [
         ("global-max-size", f"{share}; they take {size_text(found.peak_memory)} at most ({needed})"),
         ("max-size-bytes", _beside(common, trials)),
     ]
     if found.paged:
-        why = f"paged because a limit was hit: {found.paged}; any other policy drops, refuses or blocks these"
+        why = f"paged because a limit was hit: {found.paged}; any other policy would drop, refuse or block these"
     else:
         why = "no message was paged; under more traffic than this, none is lost"
-    room = f"of {size_text(allowed.disk)} disk pages may take {size_text(allowed.pages)} before the broker blocks"
+    room = f"of the {size_text(allowed.disk)} disk, pages may take {size_text(allowed.pages)} before the broker blocks"
     return [
         *evidence,
         ("address-full-policy", why),
-        ("disk", f"{room}; they take {size_text(found.peak_disk or 0)} at most (journal and other files come on top)"),
+        ("disk", f"{room}; they take {size_text(found.peak_disk or 0)} at most (plus journal and other files)"),
     ]
 
 
@@ -243,7 +243,7 @@ def _evidence_of_one(best: Trial, common: Trial, single: list[Trial]) -> Iterato
         if one.own is not None and one.own.match == name
     ]
     paged = next(count for address, count in common.most_paged if address == name)
-    share = f"{paged} of {common.totals.paged} paged messages are its own where all have the same"
+    share = f"{paged} of {common.totals.paged} paged messages are its own if all have the same limit"
     yield f"{name}:{best.own.name}", f"{share}; {'; '.join(tried)}"
 
 

@@ -142,7 +142,9 @@ def _crashed(recording: Recording) -> Iterator[_WeighedFinding]:
             yield _finding("lost", "broker", f"{said} though answered (journal-sync-transactional, -non-transactional)")
         if crash.incomplete:
             yield _finding(
-                "lost", "broker", f"the crash at operation {crash.i} may have lost more: too much was under way to tell"
+                "lost",
+                "broker",
+                f"the crash at operation {crash.i} may have lost more: too much was in progress to tell",
             )
 
 
@@ -160,10 +162,10 @@ def _broker(recording: Recording) -> Iterator[_WeighedFinding]:
         yield _finding(
             "refused", "broker",
             f"the disk has 0 bytes left from operation {recording.no_space} on: a broker stops itself at its next "
-            "write (critical I/O error); what follows is what it would decide if it went on",
+            "write (critical I/O error); what follows is what it would decide if it continued",
         )  # fmt: skip
     if recording.disk_full.times:
-        yield _finding("blocked", "broker", f"the disk counted as full {_held_for(recording.disk_full, recording)}")
+        yield _finding("blocked", "broker", f"the disk was full {_held_for(recording.disk_full, recording)}")
     only_global = broker.full.until(end) - recording.disk_full.until(end)
     if broker.full.times and (only_global > 0 or not recording.disk_full.times):
         yield _finding("limit", "broker", f"the global limit was reached {_held_for(broker.full, recording)}")
@@ -187,9 +189,9 @@ def _starved(recording: Recording) -> Iterator[_WeighedFinding]:
         yield _finding(
             "held",
             queue,
-            f"consumer {consumer} got nothing {_times(count)} though queue {queue} had messages waiting "
+            f"consumer {consumer} received nothing {_times(count)} although queue {queue} had messages waiting "
             "(its selector, or the read limit)",
-            "{} consumers got nothing though messages waited",
+            "{} consumers received nothing although messages waited",
             count,
         )
 

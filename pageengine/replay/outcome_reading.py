@@ -52,7 +52,8 @@ def open_outcome(path: Path) -> OutcomeReader:
     _number, header = next(lines, (1, {}))
     if header.get("outcome") != OUTCOME_VERSION:
         raise OutcomeError(
-            f"{path}: line 1: no header of an outcome of version {OUTCOME_VERSION}; 'replay run --outcome' writes one"
+            f"{path}: line 1: not the header of an outcome of version {OUTCOME_VERSION}; 'replay run --outcome' "
+            "writes outcomes"
         )
     return OutcomeReader(path, header, lines)
 
@@ -66,7 +67,7 @@ def _objects(path: Path) -> Iterator[tuple[int, Line]]:
         except (ValueError, RecursionError) as err:
             raise OutcomeError(f"{path}: line {number}: not JSON: {err}") from None
         if not isinstance(value, dict) or not isinstance(value.get("state", {}), dict):
-            raise OutcomeError(f"{path}: line {number}: a line of an outcome is an object, and so is its state")
+            raise OutcomeError(f"{path}: line {number}: a line of an outcome must be an object, and so must its state")
         yield number, value
 
 

@@ -41,7 +41,7 @@ OF_BROKER = {
 
 NOT_MODELLED = {
     "page-max-cache-size": "which pages stay in memory",
-    "auto-create-queues": "queues are made where the trace makes them",
+    "auto-create-queues": "queues are created where the trace creates them",
     "auto-delete-queues": "queues are deleted where the trace deletes them",
     "auto-delete-addresses": "addresses are deleted where the trace deletes them",
 }
@@ -87,8 +87,8 @@ def checked_value(one: SettingOverride, document: Document) -> Any:
     """The value as the broker of the document's edition reads it. Raises SettingError."""
     found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
     if found is None or (one.match is None and one.name not in OF_BROKER):
-        what = "setting of the broker that a replay looks at" if one.match is None else "setting of an address"
-        raise SettingError(f"{str(one)!r}: {one.name!r} is no {what}; {_meant(one, document)}")
+        what = "setting of the broker that a replay uses" if one.match is None else "setting of an address"
+        raise SettingError(f"{str(one)!r}: {one.name!r} is not a {what}; {_meant(one, document)}")
     return _read(found, one, document)
 
 
@@ -108,7 +108,7 @@ def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
         raise SettingError(f"{str(one)!r}: {one.name!r} does not exist in {document.edition.value}")
     value = read_value(setting, one.text, document.edition)
     if value is None:
-        refused = f"{str(one)!r}: the broker refuses the value {one.text!r} or takes it for not set"
+        refused = f"{str(one)!r}: the broker refuses the value {one.text!r} or treats it as not set"
         raise SettingError(f"{refused}; {_value(setting, one.text)}" if setting.allowed else refused)
     return value
 
@@ -125,7 +125,7 @@ def not_modelled(document: Document, overrides: Iterable[SettingOverride], entri
     given.update((node.name, node.own_text.strip()) for node in document.root.walk() if not node.children)
     names = {name for name, _ in given - _AS_REPLAYED - {(_camel(name), text) for name, text in _AS_REPLAYED}}
     return [
-        f"{name} is set, and a replay does not model it ({what})"
+        f"{name} is set, but a replay does not model it ({what})"
         for name, what in NOT_MODELLED.items()
         if name in names or _camel(name) in names
     ]

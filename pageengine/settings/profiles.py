@@ -14,7 +14,7 @@ from pagefmt.editions import Edition
 class FullWhen(Enum):
     """When a limit in bytes is reached, and when it is left again."""
 
-    ABOVE = "size > limit, looked at anew at each use"
+    ABOVE = "size > limit, checked at each use"
     AT_CLEARED_AT = "size >= limit, cleared at size <= limit"
     AT_CLEARED_BELOW = "size >= limit, cleared at size < limit"
 

@@ -64,7 +64,7 @@ def json_value(line: bytes) -> Any:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def operation_of(value: Any) -> tuple[Operation, list[str]]:

@@ -35,12 +35,13 @@ class TrafficShape(Enum):
 
 DESCRIPTIONS = {
     TrafficShape.STEADY: "consumers keep up with the producers",
-    TrafficShape.BURST: "a tenth of the time brings most of the messages; consumers work them off in between",
-    TrafficShape.SLOW_CONSUMER: "consumers take half of what comes, and the rest afterwards",
+    TrafficShape.BURST: "most of the messages arrive in a tenth of the time; consumers catch up in between",
+    TrafficShape.SLOW_CONSUMER: "consumers take half of what arrives, and the rest afterwards",
     TrafficShape.ONE_SLOW_SUBSCRIBER: "multicast: all subscribers keep up but one, which takes a tenth",
     TrafficShape.SELECTIVE_CONSUMER: "one consumer selects one message in ten; the other takes half of the rest",
     TrafficShape.TRANSACTIONS: "batches in local and XA transactions, one in ten rolled back; consumed in transactions",
-    TrafficShape.DISK_FILLING_UP: "nobody consumes while the disk fills up; then space is made and consumers come",
+    TrafficShape.DISK_FILLING_UP: "nothing is consumed while the disk fills up; then space is freed and consumers "
+    "connect",
 }
 
 

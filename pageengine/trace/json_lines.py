@@ -39,7 +39,7 @@ def json_lines(
                 continue
         yield number, value
     if ending.cut:
-        cut(f"{path}: the compressed stream is cut off after line {number}; what came before was read")
+        cut(f"{path}: the compressed stream is cut off after line {number}; everything before it was read")
     elif broken is not None and not ending.newline:
         cut(f"{path}: line {number} is cut off; everything before it was read")
     elif broken is not None:

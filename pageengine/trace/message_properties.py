@@ -55,7 +55,7 @@ def _property(name: str, value: Any) -> MessageProperty:
         except (ValidationError, OverflowError):
             ok = False
         if not ok:
-            raise ValueError(f"property {name!r} is no {kind}: {value!r:.60}")
+            raise ValueError(f"property {name!r} is not a {kind}: {value!r:.60}")
     return MessageProperty(name, kind, value)
 
 

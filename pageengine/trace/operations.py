@@ -215,7 +215,7 @@ class Send(Operation, tag="send"):
 
     def __post_init__(self) -> None:
         if self.text is not None and self.body is not None:
-            raise ValueError("'text' and 'body_b64' exclude each other")
+            raise ValueError("'text' and 'body_b64' cannot be combined")
 
 
 class Begin(Operation, tag="begin"):

@@ -82,7 +82,7 @@ def _value(row: dict[str, Any]) -> dict[str, Any] | BadValue:
     except BadValue as err:
         return err
     except (TypeError, ValueError):
-        return BadValue("a column is not of the type it has in a trace")
+        return BadValue("a column does not have the type that a trace requires")
 
 
 def _first_line(err: Exception) -> str:

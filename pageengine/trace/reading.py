@@ -62,9 +62,7 @@ class TraceReader:
     def _refuse(self, number: int, reason: str) -> MalformedLine:
         if not self.skip_bad_lines:
             where = f"{'row' if self.parquet else 'line'} {number}"
-            advice = (
-                f"operation {self._interpreter.i} and what follows were not applied; --skip-bad-lines passes over it"
-            )
+            advice = f"operation {self._interpreter.i} and all later ones were not applied; --skip-bad-lines skips it"
             raise TraceError(f"{self.path}: {where}: {reason} ({advice})")
         self._interpreter.skip()
         return MalformedLine(self._interpreter.i - 1, self._interpreter.t, number, reason)

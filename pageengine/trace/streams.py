@@ -125,7 +125,7 @@ def _whole_lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterato
     length = lines = 0
     for piece in pieces:
         if length + (piece.find(b"\n") if b"\n" in piece else len(piece)) > LONGEST_LINE:
-            raise StreamError(f"{path}: line {lines + 1} is longer than {LONGEST_LINE >> 20} MiB, which no line may be")
+            raise StreamError(f"{path}: line {lines + 1} is longer than {LONGEST_LINE >> 20} MiB, the longest allowed")
         end = piece.rfind(b"\n") + 1
         lines += piece.count(b"\n")
         if end:

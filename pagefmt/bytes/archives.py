@@ -472,7 +472,8 @@ class _UnnamedFile(OpenFile):
             raise OSError(
                 errno.ENOSPC,
                 f"is compressed, and {folder} has no room for its contents ({self._size + size} bytes and maybe more, "
-                f"{usage.free} are free, and a tenth of the file system is kept free); set TMPDIR, or unpack it yourself",
+                f"{usage.free} are free, and a tenth of the file system is kept free); set TMPDIR, or unpack it "
+                "yourself",
             )
         begun = self._size
         while self._size < begun + size:

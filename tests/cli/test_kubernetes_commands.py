@@ -254,7 +254,9 @@ def test_what_has_no_settings_is_an_error_of_one_line(
     assert PASSWORD not in captured.err
 
 
-SUPPOSED = "the broker.xml of the image is not known: settings that this file leaves out count as the broker's defaults"
+SUPPOSED = (
+    "the broker.xml of the image is not known: settings that this file leaves out are taken as the broker's defaults"
+)
 
 
 def test_capacity_says_what_it_supposes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

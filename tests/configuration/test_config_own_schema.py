@@ -144,4 +144,4 @@ def test_without_an_instance_the_newest_that_fits(tmp_path: Path) -> None:
     fits_old = GOOD.replace("<max-disk-usage>5</max-disk-usage>", "<ha-policy><live-only/></ha-policy>")
     assert read_as_fits(config(tmp_path, GOOD)).edition is NEWEST
     assert read_as_fits(config(tmp_path, fits_old)).edition >= Edition.ARTEMIS_1_5
-    assert read_as_fits(config(tmp_path, BAD)).reason == "no edition fits; this one has the fewest faults"
+    assert read_as_fits(config(tmp_path, BAD)).reason == "no edition fits; this one gives the fewest errors"

@@ -247,7 +247,9 @@ def test_what_has_no_counterpart_is_named_and_no_secret_is(tmp_path: Path, capsy
     out, err = capsys.readouterr()
     assert out == "clusterPassword: geheim\n"
     assert (
-        "<cluster-connection-uri> (its address makes it as a file is read): has no counterpart in yaml" in err
+        "<cluster-connection-uri> (the broker creates it from its address when it reads a file): has no counterpart "
+        "in yaml"
+        in err
         and "geheim" not in err
     )
     (tmp_path / "x.properties").write_text("globalMaxSize=-1\nmaxDiskUsage=70\nmaxDiskUsag=1\n", "utf-8")

@@ -52,7 +52,7 @@ def test_destinations_times_max_size_against_the_heap(
 def test_a_disk_that_is_never_looked_at_has_no_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "broker.xml"
     path.write_text(CORE.format("<disk-scan-period>-1</disk-scan-period>", ""), "utf-8")
-    said = "the limits are never looked at"
+    said = "the limits are never checked"
     assert run(["config", "capacity", "--disk", "100G", str(path)]) == 0
     assert said in capsys.readouterr().out
     assert run(["config", "lint", "--only", "disk-limit-extreme", str(path)]) == 0

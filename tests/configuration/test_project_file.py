@@ -117,7 +117,7 @@ def test_the_nearest_counts_up_to_the_root_of_the_repository(tmp_path: Path) -> 
         ("edition = 'artemis-2.44'\nheep = '4G'", 2, "no key 'heep' is known; did you mean 'heap'?"),
         ("\nedition = 'hornetq-2.5'", 2, "did you mean 'hornetq-2.4'?"),
         ("edition = 2.44", 1, "edition: no edition of that name is known"),
-        ("heap = 4", 1, 'heap: a size above 0 is needed, as "512M" or "4G"'),
+        ("heap = 4", 1, 'heap: a size above 0 is needed, such as "512M" or "4G"'),
         ("heap = 'much'", 1, "heap: a size above 0"),
         ("fail-on = true", 1, "fail-on: one of error, warning, never is needed"),
         ("ignore = 'drop-policy'", 1, "ignore: a list of rules is needed"),

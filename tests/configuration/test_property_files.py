@@ -285,5 +285,5 @@ def test_a_pipe_in_a_folder_of_properties_is_not_waited_for(tmp_path: Path) -> N
 def test_a_limit_of_ours_is_not_told_as_the_brokers(raw: bytes, name: str) -> None:
     with pytest.raises(PropertiesError) as err:
         list(entries_in(raw, name))
-    assert err.value.finding().why == "a limit of this check: what the broker makes of the file is not known"
+    assert err.value.finding().why == "a limit of this check: it is not known what the broker does with the file"
     assert err.value.help

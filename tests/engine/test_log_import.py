@@ -80,7 +80,7 @@ def test_info_lines_give_the_sends_whose_message_is_printed_later(tmp_path: Path
     assert len(sends) == 45
     assert all(wanted[seq] == one for seq, one in sends.items())
     assert report.source is LogSource.PLUGIN_INFO
-    assert report.unknown["content of a send (its message is printed nowhere)"] == 7
+    assert report.unknown["content of a send (its message is not logged)"] == 7
 
 
 # What the clients acknowledged, by the outcome of the same run: the last one on tx1 was rolled back.

@@ -198,7 +198,7 @@ BAD_LINES = {
     b'{"op":"send","address":"a","seq":1,"size":2147483648}': "'size' must be a whole number <= 2147483647",
     b'{"op":"send","address":"a","seq":1,"size":1073741822,"type":"text"}': "'size' must be at most 1073741821",
     b'{"op":"send","address":"a","seq":1,"size":1e400}': "'size' must be a whole number",
-    b'{"op":"send","address":"a","seq":1,"size":NaN}': "NaN is no JSON number",
+    b'{"op":"send","address":"a","seq":1,"size":NaN}': "NaN is not a JSON number",
     b'{"op":"send","address":"a","seq":1,"priority":10}': "'priority' must be a whole number <= 9",
     b'{"op":"send","address":"a","seq":1,"durable":1}': "'durable' must be true or false",
     b'{"op":"send","address":"a","seq":1,"type":"pdf"}': "'type' must be one of",

@@ -35,8 +35,8 @@ _PERMISSIONS = {
 
 # rule: why it matters
 _WHY = {
-    "boolean-one": "the schema takes 1 for true, but the broker's reader knows only the word",
-    "size-overflow": "the product does not fit into 64 bits and wraps without a word",
+    "boolean-one": "the schema accepts 1 as true, but the broker's reader recognises only the word",
+    "size-overflow": "the product does not fit into 64 bits and overflows silently",
     "unknown-permission": "the broker logs a warning and grants nothing",
 }
 
@@ -123,7 +123,7 @@ class SilentlyAccepted:
         name = node.name
         unread_routing = name == _ROUTING and parent is self.core and self.edition > Edition.ARTEMIS_1_5
         if ((name, parent.name) in _NEVER_READ and self.edition > Edition.HORNETQ_2_4) or unread_routing:
-            why = "use wildcard-addresses/routing-enabled" if unread_routing else "the setting has no effect in any way"
+            why = "use wildcard-addresses/routing-enabled" if unread_routing else "the setting has no effect"
             found = warning("never-read", node, f"{name} is allowed and never read", "remove it", why)
             yield found._replace(fix=without_element(node))
         elif name == "connector" and parent.name == "connectors":
@@ -136,8 +136,8 @@ class SilentlyAccepted:
         first = self.connectors.setdefault(name, node)
         if first is not node:
             message, why = (
-                f"a second connector '{name}' is left out",
-                f"the first one, of line {first.position.line}, counts",
+                f"a second connector '{name}' is ignored",
+                f"the first one, in line {first.position.line}, is used",
             )
             yield warning("duplicate-connector", node, message, "give it a name of its own", why)
 
@@ -155,7 +155,7 @@ class SilentlyAccepted:
         first = {tag: nodes[0] for tag, nodes in self.core.by_tag().items() if tag in wanted}
         for name, node in first.items():
             if node.parent is not self.core:
-                given = "the one directly in <core> is passed over" if name in direct else "none is given in <core>"
-                message = f"{name} of this element is taken for the broker's own {name}"
+                given = "the one directly in <core> is ignored" if name in direct else "none is given in <core>"
+                message = f"{name} of this element is read as the broker's own {name}"
                 why = f"the reader takes the first at any depth: {given}"
                 yield warning("taken-for-broker", node, message, f"put {name} into <core> above this element", why)

@@ -31,9 +31,10 @@ def silence_findings(document: Document, *, cwd_given: bool = False) -> list[Fin
 def _fragment(document: Document) -> Iterator[Finding]:
     if document.taken_for:
         yield Finding(
-            document.source.position(0), Severity.INFO, "fragment", f"taken for a part: {document.taken_for}",
-            help="name the whole file to have it checked as the broker reads it",
-            why="a broker takes a whole file; what is alone here is checked as it would be in its place",
+            document.source.position(0), Severity.INFO, "fragment", "checked as part of a configuration: "
+                                                                    f"{document.taken_for}",
+            help="name the complete file to have it checked as the broker reads it",
+            why="a broker reads a complete file; this part is checked as if it were in its place",
         )  # fmt: skip
 
 
@@ -41,7 +42,7 @@ def _without_messaging(document: Document) -> Iterator[Finding]:
     if not document.cores:
         yield warning(
             "core-not-found", document.root, "no messaging subsystem with a server in this file: nothing was checked",
-            "name the file of the server, or of the domain, that has one", "no broker takes settings from it",
+            "name the file of the server, or of the domain, that has one", "no broker reads settings from it",
         )  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def _whole_file(document: Document) -> Iterator[Finding]:
         yield warning(
             "core-not-found", document.root, "the broker finds no <core> in this file",
             'write <core xmlns="urn:activemq:core"> below <configuration>, without a prefix',
-            "it starts all the same, with nothing but its defaults: no acceptors, no settings, data in ./data",
+            "it starts anyway, with nothing but its defaults: no acceptors, no settings, data in ./data",
         )  # fmt: skip
     elif document.kind is FileKind.ARTEMIS:
         yield from _unread_parts(document)
@@ -61,7 +62,9 @@ def _unread_parts(document: Document) -> Iterator[Finding]:
     for node in document.root.children:
         if node is not document.core and node is not document.jms:
             message, help = f"<{node.tag}> here is neither checked nor read", "move what it holds into the first <core>"
-            yield warning("part-not-read", node, message, help, "the broker takes the first <core> and the first <jms>")
+            yield warning(
+                "part-not-read", node, message, help, "the broker reads only the first <core> and the first <jms>"
+            )
 
 
 def _encoding(document: Document) -> Iterator[Finding]:
@@ -69,10 +72,10 @@ def _encoding(document: Document) -> Iterator[Finding]:
     declared = _DECLARED.match(text)
     if document.badly_decoded:
         severity, help = Severity.WARNING, "save the file as UTF-8"
-        message = "bytes that are no UTF-8: the broker reads them as \N{REPLACEMENT CHARACTER}"
+        message = "bytes that are not UTF-8: the broker reads them as \N{REPLACEMENT CHARACTER}"
     elif declared and declared.group(1).lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
         severity, help = Severity.INFO if text.isascii() else Severity.WARNING, 'declare encoding="UTF-8"'
-        message = f"the declared encoding '{declared.group(1)}' is not what counts"
+        message = f"the declared encoding '{declared.group(1)}' is ignored"
     else:
         return
     why = "the broker decodes the file by the platform's encoding (UTF-8) and does not look at the declaration"
@@ -91,14 +94,15 @@ def _placeholders(document: Document) -> Iterator[Finding]:
             if "<" in inside or "\n" in inside:
                 yield Finding(
                     source.position(found.offset), Severity.WARNING, "placeholder-swallows",
-                    "'${' is closed only further on: all between is taken for the name of a property",
-                    help="close it with '}' where it ends", why="the text between is gone before the file is parsed",
+                    "'${' is closed too late: everything in between is read as the name of a property",
+                    help="close it with '}' where it ends", why="the text in between is replaced before the file is "
+                                                                "parsed",
                 )  # fmt: skip
         open_one = source.text.rfind("${")
         if open_one >= 0 and "}" not in source.text[open_one:]:
             yield Finding(
                 source.of_parsed(open_one), Severity.WARNING, "placeholder-unclosed", "'${' without '}'",
-                help="close it with '}'", why="the broker leaves it, and replaces nothing more after it",
+                help="close it with '}'", why="the broker leaves it, and replaces nothing after it",
             )  # fmt: skip
 
 
@@ -108,5 +112,5 @@ def _includes(document: Document) -> Iterator[Finding]:
             document.root.position, Severity.INFO, "include-working-directory",
             f"{source.path} and other includes are looked for in the broker's working directory", document.root.path,
             "start the broker in the folder that the names are relative to, and check with --cwd",
-            "the broker's parser is not told where the file lies",
+            "the broker's parser does not know where the file is",
         )  # fmt: skip

@@ -123,11 +123,11 @@ _USAGE = "write <!-- pagectl: ignore RULE --> before the element, or ignore-sect
 
 
 def _unknown(at: Position, name: str, known: Collection[str]) -> Finding:
-    return _fault(at, f"'{name}' is no rule", did_you_mean(name, known, "see: pagectl config rules"))
+    return _fault(at, f"'{name}' is not a rule", did_you_mean(name, known, "see: pagectl config rules"))
 
 
 def _fault(at: Position, message: str, advice: str) -> Finding:
-    why = "a comment that silences nothing looks as if it did"
+    why = "the comment looks as if it silenced something, but it does not"
     return Finding(at, Severity.WARNING, UNKNOWN, message, help=advice, why=why)
 
 

@@ -109,9 +109,9 @@ def _number(read_as: str, text: str, edition: Edition) -> Number:
 
 def _string_fault(check: str, text: str) -> str:
     if check == "not-null-or-empty" and not text:
-        return "empty where a text is needed"
+        return "empty, but text is needed"
     if check in _WORDS and text not in _WORDS[check]:
-        return f"'{text[:40]}' is none of {', '.join(_WORDS[check])}"
+        return f"'{text[:40]}' is not one of {', '.join(_WORDS[check])}"
     if check == "null-or-two-characters" and len(text) != 2:
-        return f"'{text}' has {len(text)} characters where two are needed"
+        return f"'{text}' has {len(text)} characters, but needs two"
     return ""

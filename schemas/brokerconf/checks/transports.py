@@ -21,7 +21,7 @@ def fault(node: ConfigNode, edition: Edition) -> str:
     """Why the address of the element is none, as half a sentence; empty where it is taken."""
     text, more = _first_text(node)
     if not trimmed(text):
-        return "a comment or instruction stands before the address and is taken for it" if more else "no address"
+        return "a comment or instruction comes before the address and is read as the address" if more else "no address"
     return _address_fault(text, node.attributes.get("name"), edition)
 
 
@@ -52,15 +52,15 @@ def _first_text(node: ConfigNode) -> tuple[str, bool]:
 def _uri_fault(text: str, schemes: tuple[str, ...]) -> str:
     scheme, colon, rest = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
-        return f"'{masked(text[:100])}' is no address with a scheme"
+        return f"'{masked(text[:100])}' is not an address with a scheme"
     if scheme not in schemes:
         are = "are" if len(schemes) > 1 else "is"
-        return f"scheme '{scheme[:40]}' is unknown: only {' and '.join(schemes)} {are} (in small letters)"
+        return f"scheme '{scheme[:40]}' is unknown: only {' and '.join(schemes)} {are} (in lower case)"
     if not rest or rest == "//":
         return "an address without a host"
     bad = _ILLEGAL.search(rest) or _path_bracket(rest)
     if bad:
-        return f"a character that no address may have: {bad.group()!r}"
+        return f"a character that is not allowed in an address: {bad.group()!r}"
     return _host_fault(re.split(r"[/?#]", rest.removeprefix("//"), maxsplit=1)[0] if rest.startswith("//") else "")
 
 
@@ -74,7 +74,7 @@ def _host_fault(authority: str) -> str:
     try:
         ipaddress.IPv6Address(found.group(1) if found else "")
     except ValueError:
-        return f"'{authority.rpartition('@')[2][:60]}' is no host: brackets hold an IPv6 address"
+        return f"'{authority.rpartition('@')[2][:60]}' is not a host: brackets are for an IPv6 address"
     return ""
 
 
@@ -87,5 +87,5 @@ def _path_bracket(rest: str) -> re.Match[str] | None:
 def _name_fault(text: str, name: str | None, edition: Edition) -> str:
     given = _NAMED.search(text)
     if edition >= Edition.ARTEMIS_2_44 and given and text.startswith("tcp:") and name not in (None, given.group(1)):
-        return "the name in the query is another than that of the element"
+        return "the name in the query differs from that of the element"
     return ""

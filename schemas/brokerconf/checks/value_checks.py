@@ -21,7 +21,7 @@ from brokerconf.settings.settings_model import find
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Position, Severity
 
-REFUSED = "the broker's reader stops the start at this value, although the schema allows it"
+REFUSED = "the broker does not start with this value, although the schema allows it"
 _QUEUE_NUMBERS = {"max-consumers": parse_int, "group-buckets": parse_int, "consumers-before-dispatch": parse_int}
 _QUEUE_LONGS = {"delay-before-dispatch": parse_long, "ring-size": parse_long}
 
@@ -121,9 +121,9 @@ class _ValueChecks:
             if not wrapped and (not masks or node.tag == _AMQP):
                 continue
             if not re.fullmatch(r"[+-]?[0-9A-Fa-f]+", text[4:-1] if wrapped and not masks else text):
-                why, help = "is not what 'artemis mask' makes", "mask the password again"
+                why, help = "is not the output of 'artemis mask'", "mask the password again"
                 if wrapped and masks:
-                    why, help = "stands in ENC(), and mask-password is true", "write the digits without ENC()"
+                    why, help = "is inside ENC(), but mask-password is true", "write the digits without ENC()"
                 at = node.attribute_position(attribute) if attribute else node.position
                 yield refused("bad-value", node, at, f"{attribute or node.name} {why}", help)
 
@@ -193,7 +193,7 @@ class _ValueChecks:
         try:
             number = parse_int(text) if parse is parse_int else parse_long(text)
             if text != trimmed(text):
-                why = "blanks around a number in an attribute"
+                why = "spaces around a number in an attribute"
             elif name == "max-consumers" and number < -1 and self.edition >= Edition.ARTEMIS_2_4:
                 why = f"'{text}' is out of range: -1 or more is needed"
         except SizeError as err:
@@ -246,7 +246,7 @@ class _ValueChecks:
         elif (limit is None or trimmed(limit) == "-1") and not period:
             yield refused(
                 "bad-value", node, node.position, f"{name} has neither period nor storage-limit",
-                'add one, as in period="7" unit="DAYS" storage-limit="10G"',
+                'add one, for example period="7" unit="DAYS" storage-limit="10G"',
             )  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def setting_lines(setting: Setting) -> Iterator[str]:
     for row in _in_servers(setting):
         default = f", default {row.default}" if row.default else ""
         yield f"  in JBoss EAP 7, 8 and WildFly: {row.attribute} of {row.element or 'server'}{default}"
-    yield f"  taken over by a reload: {setting.reload}"
+    yield f"  applied by a reload: {setting.reload}"
     if setting.trap:
         yield f"  trap: {setting.trap}"
     for saying in contradicted(setting.name):

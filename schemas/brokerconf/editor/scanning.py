@@ -118,7 +118,7 @@ class CursorPlace(Enum):
     ATTRIBUTE = "the name of an attribute"
     ATTRIBUTE_VALUE = "the value of an attribute"
     TEXT = "text between tags"
-    NOTHING = "a comment, or another section that nothing is said about"
+    NOTHING = "a comment, or another section without help"
 
 
 @dataclass

@@ -144,7 +144,7 @@ def _global(broker: Values) -> tuple[int | None, bool]:
 def _disk_limit(broker: Values, disk: int | None) -> tuple[int | None, str]:
     period = broker["disk-scan-period"].value if "disk-scan-period" in broker else 0
     if isinstance(period, int) and period < 0:
-        return None, f"no disk limit: disk-scan-period {period}, the limits are never looked at"
+        return None, f"no disk limit: disk-scan-period {period}, the limits are never checked"
     free = broker["min-disk-free"].value if "min-disk-free" in broker else -1
     if isinstance(free, int) and free > 0:
         return None if disk is None else max(disk - free, 0), f"min-disk-free {free}"
@@ -161,9 +161,9 @@ def _first(found: Capacity, supposed: str) -> list[str]:
     unbounded = [one.address for one in found.addresses if one.memory is None and one.messages is None]
     total = found.memory_sum
     if found.global_off and unbounded:
-        said.append(f"memory has no bound: {some(unbounded)} has no max-size-bytes and the global limit is off")
+        said.append(f"memory is unlimited: {some(unbounded)} has no max-size-bytes and the global limit is off")
     elif unbounded:
-        said.append(f"the global limit acts first for {some(unbounded)}: no max-size-bytes there")
+        said.append(f"the global limit applies first for {some(unbounded)}: there is no max-size-bytes")
     if found.global_limit is not None and bounded and total is not None and total > found.global_limit:
         said.append(f"the limits of the addresses add up to more than the global limit of {found.global_limit} bytes")
     if found.heap is not None:
@@ -177,10 +177,10 @@ def _against_heap(found: Capacity, heap: int) -> list[str]:
     total = sum(one.memory or 0 for one in found.addresses)
     if found.global_off and total >= heap:
         said.append(
-            f"the addresses may hold {total} bytes together and the heap has {heap}: no global limit stops them"
+            f"the addresses may hold {total} bytes together, but the heap has {heap}, and there is no global limit"
         )
     if found.global_limit is not None and found.global_limit >= heap:
-        said.append("the global limit is not below the heap: memory ends before any policy acts")
+        said.append("the global limit is not below the heap: memory runs out before any policy applies")
     ahead = _sum(one.read_ahead for one in found.addresses)
     if ahead is not None and ahead > heap // 4:
         said.append(f"reading ahead alone may take {ahead} bytes, more than a quarter of the heap")
@@ -189,9 +189,9 @@ def _against_heap(found: Capacity, heap: int) -> list[str]:
 
 def _against_disk(found: Capacity) -> list[str]:
     endless = [one.address for one in found.addresses if one.policy == "PAGE" and one.disk is None]
-    said = [f"pages of {some(endless)} have no bound but the disk: {found.disk_rule}"] if endless else []
+    said = [f"pages of {some(endless)} are limited only by the disk: {found.disk_rule}"] if endless else []
     if found.disk_limit is not None and found.disk_sum is not None and found.disk_sum > found.disk_limit:
-        said.append(f"the page limits allow {found.disk_sum} bytes, the disk limit only {found.disk_limit}")
+        said.append(f"the page limits allow {found.disk_sum} bytes, but the disk limit only {found.disk_limit}")
     return said
 
 

@@ -38,11 +38,11 @@ def read_as_fits(
 
     Where none fits, the one with the fewest faults counts, the newest of those. Raises ``ReadingError``, ``OSError``.
     """
-    reason = "as asked for"
+    reason = "as requested"
     if edition is None:
         from brokerconf.instance.installed import edition_of_instance
 
-        edition, reason = edition_of_instance(path), "its instance runs that"
+        edition, reason = edition_of_instance(path), "the release of its instance"
 
     def as_edition(wanted: Edition | None) -> Document:
         return read(path, edition=wanted, cwd=cwd, properties=properties, environment=environment, fragments=True)
@@ -51,7 +51,7 @@ def read_as_fits(
 
 
 def as_fits(
-    as_edition: Callable[[Edition | None], Document], edition: Edition | None, reason: str = "as asked for"
+    as_edition: Callable[[Edition | None], Document], edition: Edition | None, reason: str = "as requested"
 ) -> DetectedEdition:
     """The same for a document that ``as_edition`` reads."""
     document = as_edition(edition)
@@ -63,8 +63,8 @@ def as_fits(
     if document.kind is not FileKind.ARTEMIS or not (verdict.document or verdict.broker):
         return DetectedEdition(document, verdict, "the newest that the file fits")
     if verdict.cut:
-        return DetectedEdition(document, verdict, "it has too many faults to fit any edition")
-    best = DetectedEdition(document, verdict, "no edition fits; this one has the fewest faults")
+        return DetectedEdition(document, verdict, "it has too many errors to fit any edition")
+    best = DetectedEdition(document, verdict, "no edition fits; this one gives the fewest errors")
     oldest = Edition.HORNETQ_2_4 if document.taken_for else Edition.ARTEMIS_1_5
     for older in reversed([known for known in Edition if oldest <= known < NEWEST]):
         try:

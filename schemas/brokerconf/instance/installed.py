@@ -71,7 +71,7 @@ def edition_of_release(text: str) -> Edition:
     if not text:
         return NEWEST
     if not text.startswith(("1.", "2.")):
-        raise UnknownRelease(f"release {text} is of no broker known here")
+        raise UnknownRelease(f"release {text} is not a known broker release")
     wanted = _numbers(text)[:2]
     known = [edition for edition in Edition if edition is not Edition.HORNETQ_2_4]
     older = [edition for edition in known if _numbers(edition.release)[:2] <= wanted]

@@ -146,4 +146,4 @@ def _compile(texts: dict[str, bytes], name: str, shown: str) -> XMLSchema:
         return etree.XMLSchema(tree)
     except (etree.XMLSyntaxError, etree.XMLSchemaParseError) as err:
         said = " ".join(str(err).split())[:200]
-        raise SchemaError(f"{shown}: {name} is no usable schema: {said}") from err
+        raise SchemaError(f"{shown}: {name} is not a usable schema: {said}") from err

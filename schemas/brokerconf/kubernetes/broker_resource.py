@@ -121,7 +121,8 @@ class BrokerResource:
                 shown = _shown(key)
                 yield self._error(
                     "kubernetes-duplicate-property", at,
-                    f"property '{shown}' a second time, first in line {seen[key].line}", shown, "keep one of them",
+                    f"property '{shown}' appears a second time, first in line {seen[key].line}", shown,
+                    "keep one of them",
                     "the operator refuses the resource (Valid is False)",
                 )  # fmt: skip
             seen.setdefault(key, at)
@@ -142,13 +143,13 @@ class BrokerResource:
         key = _shown(first)
         if pod is None and pod_and_rest(first)[0] is not None:
             yield self._error(
-                "kubernetes-pod-prefix", at, "a text of several lines does not begin with a prefix for one pod", key,
+                "kubernetes-pod-prefix", at, "a text of several lines does not start with a prefix for one pod", key,
                 "write each property for one pod as an item of its own, or the block with |-",
-                "the operator takes the prefix from items of one line; here it becomes part of a key for all pods",
+                "the operator reads the prefix only from items of one line; here it becomes part of a key for all pods",
             )  # fmt: skip
         elif pod is not None and self.pods is not None and pod >= self.pods:
             said = f"there is no pod {pod}: deploymentPlan.size is {self.pods}"
-            why = "the property is applied to no broker"
+            why = "the property is not applied to any broker"
             yield Finding(at, Severity.WARNING, "kubernetes-pod-prefix", said, key, "count pods from 0", why)
 
     def _error(self, rule: str, at: Position, said: str, path: str, help: str, why: str) -> Finding:

@@ -28,7 +28,7 @@ _FITS = {"integer": ("integer",), "number": ("integer", "number"), "boolean": ("
 _ANY = ("map", "kubernetes")
 _AROUND = {"apiVersion", "kind", "metadata", "spec", "status"}
 # How the operators take words: these in any case, and what they make of others.
-_ANY_CASE = {"deploymentPlan.journalType": "every other word is taken for nio without an error"}
+_ANY_CASE = {"deploymentPlan.journalType": "every other word is read as nio without an error"}
 ADDRESS_SETTING = "addressSettings.addressSetting[]."
 
 
@@ -83,7 +83,7 @@ class _FieldChecks:
     def findings(self) -> Iterator[Finding]:
         for key, _ in self.found.node.entries:
             if key.text not in _AROUND:
-                inside = "it stands outside of spec" if key.text in self.in_version else ""
+                inside = "it is outside spec" if key.text in self.in_version else ""
                 yield self._unknown(key, key.text, inside, f"move it below spec ({key.text})" if inside else "")
         spec = self.found.node.get("spec")
         if spec is not None:
@@ -131,7 +131,7 @@ class _FieldChecks:
         word = node.text.lower() if field.path in _ANY_CASE else node.text
         if word not in allowed and word:
             why = _ANY_CASE.get(field.path, "the operator does not know the word")
-            said = f"{shown}: '{masked(node.text[:80])}' is none of {', '.join(allowed)}"
+            said = f"{shown}: '{masked(node.text[:80])}' is not one of {', '.join(allowed)}"
             yield self._error("kubernetes-field-value", node, said, shown, f"write {' or '.join(allowed)}", why)
 
     def _wrong(self, node: YamlNode, shown: str, wanted: str) -> Finding:
@@ -139,8 +139,8 @@ class _FieldChecks:
         if wanted == "string" and node.type == "object" and len(node.entries) == 1:
             help = "write it as one text, key=value"
         if wanted in ("integer", "number", "boolean") and node.style in ("'", '"'):
-            help = "take the quotes away"
-        said = f"{shown} must be {_ARTICLES[wanted]}, and is {_ARTICLES[node.type]}"
+            help = "remove the quotes"
+        said = f"{shown} must be {_ARTICLES[wanted]}, but is {_ARTICLES[node.type]}"
         return self._error("kubernetes-field-type", node, said, shown, help or f"write {_ARTICLES[wanted]}", REFUSED)
 
     def _no_field(self, key: YamlNode, path: str, shown: str) -> Finding:

@@ -99,7 +99,11 @@ def _unpacked(node: YamlNode, depth: int) -> Iterator[YamlNode]:
 
 def _api_version(found: KubernetesObject, known: list[str]) -> Finding:
     node = found.node.get("apiVersion")
-    said = f"apiVersion '{node.text[:80]}' is none of a {found.kind}" if node else f"a {found.kind} without apiVersion"
+    said = (
+        f"apiVersion '{node.text[:80]}' does not exist for {found.kind}"
+        if node
+        else f"a {found.kind} without apiVersion"
+    )
     return Finding(
         found.position_of(node) if node else found.position, Severity.ERROR, "kubernetes-api-version", said,
         "apiVersion", f"write {' or '.join(reversed(known))}", REFUSED,

@@ -50,7 +50,7 @@ class DescribedBroker:
             )  # fmt: skip
         except ReadingError as err:
             if self.secrets.holds(err.position):
-                said = "what a Secret holds here cannot be read"
+                said = "the contents of a Secret here cannot be read"
                 raise ReadingError(err.rule, err.position, said, "config lint says more") from err
             raise
         found.laid_over, found.under, found.secret = self.partial, "the broker.xml of the image", self.secrets.holds
@@ -75,7 +75,7 @@ def described_broker(raw: bytes, name: str, edition: Edition | None = None) -> D
     titles = [broker.found.title for broker in found.brokers] or list(candidates)
     if len(titles) != 1:
         said = f"{len(titles)} brokers ({some(titles)})" if titles else "no configuration of a broker"
-        help = "put each into a file of its own" if titles else f"looked for {LOOKED_FOR}"
+        help = "put each in a file of its own" if titles else f"looked for {LOOKED_FOR}"
         raise ReadingError("kubernetes-no-broker", Position(name, 1, 1), said, help)
     return _of_files(found, titles[0], candidates[titles[0]], Position(name, 1, 1), edition or NEWEST)
 
@@ -97,7 +97,7 @@ def _of_files(
     documents = [file for file in files if file.suffix == ".xml"]
     if len(documents) > 1:
         said = f"{title} has {len(documents)} configurations: {some(file.name for file in documents)}"
-        raise ReadingError("kubernetes-no-broker", documents[1].key, said, "put each into a file of its own")
+        raise ReadingError("kubernetes-no-broker", documents[1].key, said, "put each in a file of its own")
     properties = [file for file in files if file.suffix != ".xml"]
     entries = [entry for file in properties if file.pod is None for entry in entries_of(file, edition)]
     remarks = _of_pods([file.pod for file in properties])
@@ -110,4 +110,4 @@ def _of_files(
 def _of_pods(pods: Iterable[int | None]) -> list[str]:
     """That what is for one pod alone is left out."""
     numbers = sorted({pod for pod in pods if pod is not None})
-    return [f"properties for pod {some(numbers)} alone are left out"] if numbers else []
+    return [f"properties for pod {some(numbers)} are left out"] if numbers else []

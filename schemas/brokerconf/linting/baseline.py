@@ -135,7 +135,7 @@ def read_baseline(path: Path) -> Baseline:
         if not all(map(_is_sound, entries)):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise BaselineError(f"{path}: not a baseline of this version; write it anew with --write-baseline") from None
+        raise BaselineError(f"{path}: not a baseline of this version; write it again with --write-baseline") from None
     return Baseline(path.parent, entries)
 
 

@@ -63,7 +63,7 @@ class _ObjectsLint:
         for one in found.objects:
             others = found.others.get(one.title)
             if others:
-                yield self._said(one, f"{one.title}: no configuration of a broker under {some(others)}")
+                yield self._said(one, f"{one.title}: no broker configuration under {some(others)}")
         for broker in found.brokers:
             yield from self._broker(broker, found.mounted(broker))
         mounted = {f"Secret {name}" for broker in found.brokers for name in broker.mounted}
@@ -73,17 +73,17 @@ class _ObjectsLint:
             if one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS):
                 yield from field_findings(one)
             elif one.role is ObjectRole.OTHER:
-                yield self._said(one, f"{one.title} is no configuration of a broker")
+                yield self._said(one, f"{one.title} is not a broker configuration")
         theirs = any(one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS) for one in found.objects)
         if found.readable and not theirs and not any(found.held.values()):
             yield Finding(
                 Position(self.name, 1, 1), Severity.ERROR, "kubernetes-no-broker",
-                f"no configuration of a broker among {len(found.objects)} objects", help=f"looked for {LOOKED_FOR}",
+                f"no broker configuration among {len(found.objects)} objects", help=f"looked for {LOOKED_FOR}",
                 why="nothing in this file was checked",
             )  # fmt: skip
 
     def _said(self, found: KubernetesObject, message: str) -> Finding:
-        why = "what is not looked at is not known to be sound"
+        why = "it was not checked, so it is not known to be valid"
         return Finding(found.position, Severity.INFO, _NOT_LOOKED_AT, message, why=why)
 
     def _broker(self, broker: BrokerResource, held: dict[str, list[HeldFile]]) -> Iterator[Finding]:
@@ -96,7 +96,7 @@ class _ObjectsLint:
         plain = {name: [file for file in files if not file.encoded] for name, files in held.items()}
         for name in broker.mounted:
             if not held[name]:
-                yield self._said(broker.found, f"Secret {name} is mounted, and its properties are not in this file")
+                yield self._said(broker.found, f"Secret {name} is mounted, but its properties are not in this file")
         try:
             properties = PodProperties(broker, plain, context.edition or NEWEST)
             # those of very many pods together: each entry is judged, though not each set of them

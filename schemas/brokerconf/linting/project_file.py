@@ -155,7 +155,7 @@ class _Reader:
                 raise self.error(table, key, f"no key '{key}' is known here; {advice}", number)
         path = given.get("path")
         if not isinstance(path, str) or not path:
-            raise self.error(table, "path", 'path is needed, as path = "legacy/**"', number)
+            raise self.error(table, "path", 'path is needed, such as path = "legacy/**"', number)
         ignored = self.ignored(given["ignore"], table, number) if "ignore" in given else frozenset()
         edition = self.edition(given["edition"], table, number) if "edition" in given else None
         return PathSettings(path, ignored, edition)
@@ -183,7 +183,7 @@ class _Reader:
         except SizeError:
             size = 0
         if size <= 0:
-            raise self.error(base, "heap", 'heap: a size above 0 is needed, as "512M" or "4G"')
+            raise self.error(base, "heap", 'heap: a size above 0 is needed, such as "512M" or "4G"')
         return size
 
     def fail_on(self, value: object, base: str) -> FailOn:
@@ -194,14 +194,14 @@ class _Reader:
 
     def _rules(self, value: object, key: str, table: str, number: int = 0) -> frozenset[str]:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            raise self.error(table, key, f'{key}: a list of rules is needed, as ["drop-policy"]', number)
+            raise self.error(table, key, f'{key}: a list of rules is needed, such as ["drop-policy"]', number)
         for name in value:
             self._known_rule(name, table, key, number)
         return frozenset(value)
 
     def _known_rule(self, name: str, table: str, key: str, number: int) -> None:
         if name not in known_ids():
-            raise self.error(table, key, f"'{name}' is no rule; {meant(name, known_ids())}", number)
+            raise self.error(table, key, f"'{name}' is not a rule; {meant(name, known_ids())}", number)
 
     def _table(self, value: object, table: str, number: int = 0) -> Mapping[str, object]:
         if not isinstance(value, dict):

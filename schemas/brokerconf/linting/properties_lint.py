@@ -49,10 +49,10 @@ def lint_properties(
     outside = Position("", 0, 0)
     _, found = findings_over(EMPTY_XML, name, context, selection, lambda _: outside, outside)
     if edition < Edition.ARTEMIS_2_28 and selection.takes("properties-unreadable"):
-        said = "no file of properties is read by this edition"
+        said = "this edition does not read properties files"
         found.append(Finding(Position(name, 1, 1), Severity.ERROR, "properties-unreadable", said, help="upgrade"))
     elif form is ConfigurationForm.YAML and edition < Edition.ARTEMIS_2_56 and selection.takes("properties-unreadable"):
-        said = "YAML is read since 2.56: this edition takes it line by line, as .properties"
+        said = "YAML is supported since 2.56: this edition reads it line by line, like .properties"
         place = Position(name, 1, 1)
         found.append(Finding(place, Severity.WARNING, "properties-unreadable", said, help="write .properties or .json"))
     sound = not any(one.rule.startswith("properties-") and one.severity is Severity.ERROR for one in found)

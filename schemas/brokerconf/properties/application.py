@@ -63,7 +63,7 @@ def apply(
     applying = _Application(edition, root or Bean(ROOT), given)
     broken = [entry for entry in entries if not own_codec and _NO_CODE.fullmatch(entry.value)]
     if broken:
-        return applying.root, [Outcome(entry, Fault.CODE, "ENC() holds hexadecimal digits") for entry in broken]
+        return applying.root, [Outcome(entry, Fault.CODE, "ENC() must contain hexadecimal digits") for entry in broken]
     outcomes = [applying.outcome(entry) for entry in entries if entry.key not in given]
     # what is taken away later on was not lost
     removed = {one.path: n for n, one in enumerate(outcomes) if one.applied and one.entry.value == applying.remove}
@@ -212,7 +212,7 @@ class _Application:
                 raise _Failure(Fault.UNKNOWN, f"{name} is a value and has no keys of its own", target.owner, name)
             end += key.startswith(".", end)
             if end == self.at:
-                raise _Failure(Fault.UNKNOWN, f"{self.surround} without a second one behind it")
+                raise _Failure(Fault.UNKNOWN, f"{self.surround} without a closing one")
             self.steps.append(self._plain(step))
             target, self.at = found, end
         path = key[self.at :]
@@ -225,7 +225,7 @@ class _Application:
         if self.passed:
             of, _ = self.passed.pop()
             if bean.kind == "bean":
-                raise _Failure(Fault.AFTER_ERROR, "the broker is still at the collection of the key before")
+                raise _Failure(Fault.AFTER_ERROR, "the broker is still in the collection of the previous key")
             if name not in bean.held:
                 bean.held[name] = self._entry(bean, of, name)
             found = bean.held[name]
@@ -241,9 +241,9 @@ class _Application:
     def _entry(self, collection: Bean, of: str | None, name: str) -> Bean:
         """A new entry of a collection."""
         if not collection.made:
-            raise _Failure(Fault.UNKNOWN, f"{of or collection.owner} takes no keys below its own")
+            raise _Failure(Fault.UNKNOWN, f"{of or collection.owner} accepts no keys below its own")
         if name.endswith(_CLASS) and collection.made not in _PLUGINS:
-            raise _Failure(Fault.REFUSED, f"{name} is taken for a class, and is none of the broker's")
+            raise _Failure(Fault.REFUSED, f"{name} is read as a class name, but the broker has no such class")
         made = self._bean(collection.made, collection)
         if "w" in self._row(made.owner, "name", access=True):
             made.held["name"] = name
@@ -270,10 +270,10 @@ class _Application:
         """What the getter of a property returns; beans and collections are made where they are missing."""
         row = self._known(bean, step, name)
         if "r" not in row.access:
-            raise _Failure(Fault.UNKNOWN, f"{name} cannot be gone into", bean.owner, name)
+            raise _Failure(Fault.UNKNOWN, f"{name} has no keys below it", bean.owner, name)
         if name not in bean.held:
             if row.made == _NONE:
-                raise _Failure(Fault.UNKNOWN, f"{name} has no entries before it is given whole", bean.owner, name)
+                raise _Failure(Fault.UNKNOWN, f"{name} has no entries until it is set as a whole", bean.owner, name)
             if row.type in _COLLECTIONS:
                 bean.held[name] = Bean(row.type, row.type, row.made, bean)
             elif row.made:
@@ -287,7 +287,7 @@ class _Application:
             inside = step[len(name) + 1 :].removesuffix(")")
             if inside in found.held:
                 return found.held[inside]
-        raise _Failure(Fault.UNKNOWN, f"{step} names no entry that is there", bean.owner, name)
+        raise _Failure(Fault.UNKNOWN, f"{step} does not name an existing entry", bean.owner, name)
 
     # the last step
 
@@ -300,7 +300,7 @@ class _Application:
             return Outcome(entry, owner=target.owner, name=name)
         found = self._get(target, step)
         if not isinstance(found, Bean) or found.kind == "bean":
-            said = f"{self.remove} takes an entry away, or all of a collection; {name} is a value"
+            said = f"{self.remove} removes an entry or a whole collection, but {name} is a value"
             raise _Failure(Fault.REFUSED, said, target.owner, name)
         found.held.clear()
         return Outcome(entry, owner=target.owner, name=name)
@@ -310,22 +310,22 @@ class _Application:
         subscript = "" if step == name or step.startswith(self.surround or " ") else step[len(name) : len(name) + 1]
         if target.kind == "Map":
             if text.endswith(_CLASS):
-                raise Refusal("a value that ends in .class is taken for a class")
+                raise Refusal("a value that ends in .class is read as a class name")
             self._forget()
             target.held[name] = text
             whole = Fault.WHOLE if target.made else None
             return Outcome(entry, whole, "", target.owner, name, text)
         row = self._known(target, step, name)
         if subscript:
-            raise _Failure(Fault.UNKNOWN, f"{step} names no entry that is there", target.owner, name)
+            raise _Failure(Fault.UNKNOWN, f"{step} does not name an existing entry", target.owner, name)
         if "w" not in row.access:
-            raise _Failure(Fault.UNKNOWN, f"{name} is told by the broker and cannot be set", target.owner, name)
+            raise _Failure(Fault.UNKNOWN, f"{name} is reported by the broker and cannot be set", target.owner, name)
         made = self.beans.get(row.type, {}).get(f"={text}")
         plugin = row.type in _PLUGINS and row.type in self.beans and text.endswith(_CLASS)
         typed = any(one.startswith("=") for one in self.beans.get(row.type, {}))
         if typed and made is None:
             words = sorted(one[1:] for one in self.beans[row.type] if one.startswith("="))
-            raise _Failure(Fault.REFUSED, f"it takes {', '.join(words)}", target.owner, name)
+            raise _Failure(Fault.REFUSED, f"it accepts {', '.join(words)}", target.owner, name)
         try:
             if made or plugin or row.type == _NAMED:
                 value = Converted(self._of_word(made.made if made else row.type, target, text))

@@ -15,10 +15,10 @@ class Fault(Enum):
     UNKNOWN = "no bean has that key"
     UNQUOTED = "a name with dots without quotes"
     REFUSED = "a value that is refused"
-    LOST = "a value that becomes another in silence"
-    WHOLE = "a value where an entry with keys of its own belongs"
-    CODE = "an ENC() that is none: nothing of the file is applied"
-    AFTER_ERROR = "a key that meets what the error of the one before left behind"
+    LOST = "a value that silently becomes another"
+    WHOLE = "a value where an entry with keys of its own is expected"
+    CODE = "an invalid ENC(): nothing in the file is applied"
+    AFTER_ERROR = "a key affected by an error in the previous one"
 
 
 class Outcome(NamedTuple):

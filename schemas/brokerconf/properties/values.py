@@ -50,7 +50,7 @@ def converted(one: BeanProperty, text: str) -> Converted:
     words = _WORDS.get((one.owner, one.name))
     if words:
         if not all(word in words for word in text.split(",")):
-            raise Refusal(f"it takes {' or '.join(words)}")
+            raise Refusal(f"it accepts {' or '.join(words)}")
     elif "!*" in odd or f"!{found.value}" in odd:
         raise Refusal("the broker's setter refuses it")
     if found.lost and all(one.startswith("~") for one in odd) and odd:
@@ -61,17 +61,17 @@ def converted(one: BeanProperty, text: str) -> Converted:
 def _converted(one: BeanProperty, text: str) -> Converted:
     kind = one.type
     if kind not in ("String", "String[]") and text.endswith(_CLASS):
-        raise Refusal("a value that ends in .class is taken for a class")
+        raise Refusal("a value that ends in .class is read as a class name")
     if one.words:
         if text not in one.words:
-            raise Refusal(f"it takes {', '.join(one.words)}")
+            raise Refusal(f"it accepts {', '.join(one.words)}")
         return Converted(text)
     if kind == "long":
         try:
             size = parse_size(text)
         except SizeError:
-            raise Refusal("it takes a whole number, or one with K, M or G") from None
-        return Converted(size.value, f"wraps round to {size.value}" if size.overflowed else "")
+            raise Refusal("it accepts a whole number, optionally with K, M or G") from None
+        return Converted(size.value, f"overflows to {size.value}" if size.overflowed else "")
     if kind in _BOOLEANS:
         value = text.lower() in _TRUE
         return Converted(value, "" if value or text.strip().lower() in _FALSE else "becomes false")
@@ -89,7 +89,7 @@ def _converted(one: BeanProperty, text: str) -> Converted:
             while pair and not pair[-1]:
                 pair.pop()
         if any(len(pair) != 2 for pair in pairs):
-            raise Refusal("it takes key=value, with commas between several")
+            raise Refusal("it accepts key=value pairs separated by commas")
         return Converted(dict(pairs))
     if kind == "char":
         return Converted(text[:1] or " ")
@@ -97,7 +97,7 @@ def _converted(one: BeanProperty, text: str) -> Converted:
         return Converted(text.split(","))
     if kind in _TEXTS:
         return Converted(text)
-    raise Refusal("no text can be given for it")
+    raise Refusal("it cannot be set from text")
 
 
 def _whole(text: str, low: int, high: int) -> int | None:

@@ -153,7 +153,7 @@ class _FileWalk:
                 texts.append(self._include(child, node))
             elif tag == FALLBACK and self.builder.includes:
                 at = self.source.of_element(next(self.ordinals))
-                raise ReadingError("include-refused", at, "a fallback outside of an include", "remove it")
+                raise ReadingError("include-refused", at, "a fallback outside an include", "remove it")
             else:
                 below = self.node(child)
                 below.parent = node
@@ -311,11 +311,11 @@ def _find_servers(document: Document) -> None:
     document.subsystems = messaging_subsystems(document.root)
     for kind, node, _ in document.subsystems:
         if not kind.known:
-            message = f"{kind.product}:{kind.version} is no version that is known here: nothing of it was looked at"
+            message = f"{kind.product}:{kind.version} is not a known version: nothing in it was checked"
             known = [each.version for each in known_subsystems(kind.product)]
             raise ReadingError(
                 "unknown-subsystem", node.position, message, f"known are {known[0]} to {known[-1]}",
-                "what a version has that is not known could only be guessed",
+                "the contents of an unknown version could only be guessed",
             )  # fmt: skip
     document.cores = [core for each in document.subsystems for core in each.cores()]
     for kind, _, _ in document.subsystems[:1]:

@@ -252,7 +252,7 @@ class Document:
         """What it leaves out counts as the default from now on; ``supposed`` says so."""
         if self.partial:
             self.supposed = (
-                f"{self.under} is not known: settings that this file leaves out count as the broker's defaults"
+                f"{self.under} is not known: settings that this file leaves out are taken as the broker's defaults"
             )
         self.laid_over = self.is_part = False
 

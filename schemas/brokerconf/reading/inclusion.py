@@ -43,7 +43,7 @@ class IncludeContext(NamedTuple):
         """The file meant; raises ``ReadingError`` where it is out of bounds or not there."""
         path = self._included_path(href, at).resolve()
         if not path.is_relative_to(self.root):
-            raise _refused(at, f"the include of '{href}' leads out of {self.root}", "move the file below that folder")
+            raise _refused(at, f"the include of '{href}' leads outside {self.root}", "move the file below that folder")
         if path in self.open_files:
             raise _refused(at, f"the include of '{href}' goes round in a circle", "remove one of the includes")
         if len(self.open_files) > DEPTH:
@@ -57,7 +57,7 @@ class IncludeContext(NamedTuple):
         try:
             parts = urlsplit(href)
         except ValueError:
-            raise _refused(at, f"'{href}' is no address of a file", "name a file below the folder") from None
+            raise _refused(at, f"'{href}' is not the address of a file", "name a file below the folder") from None
         if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
             raise _refused(at, f"the include of '{href}' is remote: nothing is fetched", "include a local file")
         if parts.fragment or href.endswith("#"):
@@ -102,5 +102,5 @@ def read_regular(path: Path, at: Position) -> bytes:
         reason = f"cannot include {path.name}: {err.strerror}"
         raise MissingInclude(
             "include-missing", at, reason,
-            "name it relative to the folder the broker is started in; --cwd says which that is",
+            "name it relative to the folder that the broker is started in (--cwd)",
         ) from err  # fmt: skip

@@ -30,8 +30,8 @@ _ESCAPE = re.compile(r"(?s)\\(u[0-9a-fA-F]{4}|.)")
 _BAD_ESCAPE = re.compile(r"\\(?:[^u]|u[0-9a-fA-F]{4})|(\\u)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _KEY = re.compile(r"(?s)((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*")
-_DROPPED = "the broker starts without this file; only its status attribute has the error"
-NOT_READ = "a limit of this check: what the broker makes of the file is not known"
+_DROPPED = "the broker starts without this file; only its status attribute shows the error"
+NOT_READ = "a limit of this check: it is not known what the broker does with the file"
 
 
 class PropertiesError(ReadingError):

@@ -60,7 +60,7 @@ def json_entries(raw: bytes, name: str, edition: Edition) -> Iterator[Entry]:
 
 
 def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no value")
+    raise ValueError(f"{word} is not a value")
 
 
 class _JsonTree:
@@ -83,13 +83,15 @@ class _JsonTree:
             case "[":
                 if self._edition < Edition.ARTEMIS_2_56:
                     raise PropertiesError(
-                        self._source.position(at), "an array, which the broker reads since 2.56", "write a,b"
+                        self._source.position(at), "an array, which brokers read since 2.56", "write a,b"
                     )
                 return self._array(at)
             case '"':
                 return _Text(json.loads(text), at)
             case "n":
-                raise PropertiesError(self._source.position(at), "null, which the broker does not take", "leave it out")
+                raise PropertiesError(
+                    self._source.position(at), "null, which the broker does not accept", "leave it out"
+                )
         if text in ("true", "false"):
             return _Text(text, at)
         number = (
@@ -136,7 +138,7 @@ def yaml_entries(raw: bytes, name: str) -> Iterator[Entry]:
         raise PropertiesError(source.position(found.roots[1].start), "a second document", "keep one document")
     tree = _yaml_tree(found.roots[0], source)
     if not isinstance(tree, _Tree):
-        raise PropertiesError(source.position(0), "no mapping of keys to values", "write key: value")
+        raise PropertiesError(source.position(0), "not a mapping of keys to values", "write key: value")
     return _entries(tree, source)
 
 
@@ -145,7 +147,7 @@ def _yaml_tree(node: YamlNode, source: SourceFile) -> _Tree | _Text | None:
         for key, _ in node.entries:
             if not key.style and not isinstance(_plain(key.text), str):
                 position = source.position(key.start)
-                raise PropertiesError(position, f"the key {key.text} is no text to the broker", "put it into quotes")
+                raise PropertiesError(position, f"the key {key.text} is not text to the broker", "put it into quotes")
         return _Tree([(key.text, key.start, _yaml_tree(value, source)) for key, value in node.entries])
     if node.type == "array":
         return _Text(",".join(_listed(item) for item in node.items), node.start)

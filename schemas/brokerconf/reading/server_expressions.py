@@ -37,7 +37,7 @@ class ServerExpressions:
 
     def _text(self, text: str, depth: int) -> str:
         if depth > _DEEPEST:
-            raise SubstitutionError("an expression whose values lead to each other without end")
+            raise SubstitutionError("an expression whose values refer to each other in a loop")
         out, at = [], 0
         while (start := text.find("$", at)) >= 0:
             out.append(text[at:start])

@@ -67,9 +67,9 @@ def parse_size(text: str, edition: Edition = NEWEST) -> Size:
         return Size(number, number)
     digits, unit, binary, _ = found.groups()
     if binary and not unit:
-        raise SizeError(f"'{text}' is no size: 'i' stands only after k, m or g")
+        raise SizeError(f"'{text}' is not a size: 'i' is allowed only after k, m or g")
     if binary and edition < Edition.ARTEMIS_2_28:
-        raise SizeError(f"'{text}' is no size before 2.28: write {digits}{unit}B, which means the same")
+        raise SizeError(f"'{text}' is not a size before 2.28: write {digits}{unit}B, which means the same")
     number = int(digits.lstrip("0")[:_LONGEST] or "0")
     if number > LONG_MAX:
         raise SizeError(f"'{_short(text)}' is beyond 64 bits")
@@ -90,7 +90,7 @@ def parse_int(text: str) -> int:
 def _number(text: str, low: int, high: int, width: str) -> int:
     text = trimmed(text)
     if not re.fullmatch(r"[+-]?\d+", text):
-        raise SizeError(f"'{_short(text)}' is no number" if text else "empty where a number is needed")
+        raise SizeError(f"'{_short(text)}' is not a number" if text else "empty, but a number is needed")
     sign, digits = ("-" if text[0] == "-" else ""), text.lstrip("+-").lstrip("0")
     number = int(f"{sign}{digits[:_LONGEST] or 0}")
     if not low <= number <= high:

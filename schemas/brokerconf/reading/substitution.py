@@ -56,7 +56,7 @@ class PlaceholderValues(NamedTuple):
         name, colon, rest = trimmed(inner).partition(":")
         name, default = trimmed(name), trimmed(rest) if colon else None
         if not name:
-            raise SubstitutionError(f"${{{inner[:40]}}} names no property")
+            raise SubstitutionError(f"${{{inner[:40]}}} does not name a property")
         if name in self.properties:
             return Placeholder(name, default, self.properties[name], "property", offset)
         if name in self.environment:
@@ -166,7 +166,7 @@ class _Replacement:
 
     def _replace(self, inner: str) -> None:
         if self.brace_passed and self.values.first_brace:
-            raise SubstitutionError("a '}' stands before the first '${'")
+            raise SubstitutionError("a '}' comes before the first '${'")
         found = self.values.look_up(inner, self.origin)
         self.done.placeholders.append(found)
         self.pending = found.value + self.pending

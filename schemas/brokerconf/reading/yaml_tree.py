@@ -176,10 +176,10 @@ class _Composer:
     def _alias(self, event: Any) -> YamlNode:
         at = event.start_mark.index
         if event.anchor not in self.anchors:
-            raise self.refused("yaml-syntax", at, "not YAML: an alias of an anchor that is not there", _CORRECT)
+            raise self.refused("yaml-syntax", at, "not YAML: an alias of an anchor that does not exist", _CORRECT)
         node = self.anchors[event.anchor]
         if node is None:
-            raise self.refused("yaml-aliases", at, "an alias that stands inside of its own anchor", _CORRECT)
+            raise self.refused("yaml-aliases", at, "an alias inside its own anchor", _CORRECT)
         return node
 
     def _scalar(self, event: Any) -> YamlNode:
@@ -194,7 +194,7 @@ class _Composer:
         parent.size += node.size
         if parent.size > MOST_NODES:
             at = parent.start
-            raise self.refused("yaml-aliases", at, "aliases that repeat each other beyond all measure", "write it out")
+            raise self.refused("yaml-aliases", at, "aliases that expand to too many nodes", "write it out")
         parent.items.append(node)
 
     def _close(self, node: YamlNode) -> None:
@@ -213,8 +213,9 @@ class _Composer:
             if key.text in seen:
                 self.findings.append(Finding(
                     self.source.position(key.start), Severity.ERROR, "yaml-duplicate-key",
-                    f"key '{key.text[:_LONGEST_KEY]}' a second time", key.text[:_LONGEST_KEY], "keep one of them",
-                    "Kubernetes refuses the document, or one of the two counts for nothing",
+                    f"key '{key.text[:_LONGEST_KEY]}' appears a second time", key.text[:_LONGEST_KEY],
+                    "keep one of them",
+                    "Kubernetes refuses the document or ignores one of the two",
                 ))  # fmt: skip
             seen.add(key.text)
             node.entries.append((key, value))
@@ -224,7 +225,7 @@ class _Composer:
                 node.entries.append((key, value))
 
 
-_CORRECT = "correct the YAML; a template is rendered first"
+_CORRECT = "correct the YAML; render a template first"
 _LONGEST_KEY = 200
 
 

@@ -27,7 +27,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="two wildcard matches of equal rank that overlap and disagree",
     why="among matches of equal rank the broker's order is that of a hash table: it can differ between two brokers",
-    help="make one of the matches longer or plainer, or give both the same values",
+    help="make one of the matches longer or simpler, or give both the same values",
     check=_check,
     failing=Example(
         settings=address_setting("a.*.#", max_size_bytes="10M") + address_setting("a.b.#", max_size_bytes="20M")

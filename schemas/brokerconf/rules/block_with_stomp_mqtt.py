@@ -16,7 +16,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("address-full-policy"):
         policy = case["address-full-policy"]
         if policy.value == "BLOCK" and not facts.is_management(case):
-            message = f"BLOCK of '{case.match}' does not hold back STOMP and MQTT, which acceptor {names} lets in"
+            message = f"BLOCK of '{case.match}' does not hold back STOMP and MQTT, which acceptor {names} accepts"
             yield Hit(policy, message)
 
 

@@ -11,13 +11,13 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     usage, free = facts.broker["max-disk-usage"], facts.broker["min-disk-free"]
     if usage.given and usage.value != -1 and free.number != -1:
-        yield Hit(usage, f"{usage} is ignored: {free} is given as well and wins")
+        yield Hit(usage, f"{usage} is ignored: {free} is also set and takes precedence")
 
 
 RULE = Rule(
     id="both-disk-limits",
     severity=Severity.WARNING,
-    title="min-disk-free and max-disk-usage both given",
+    title="min-disk-free and max-disk-usage both set",
     why="min-disk-free takes precedence when both are set (AMQ224130), so producers block at an unexpected point",
     help="keep one of them; <max-disk-usage>-1</max-disk-usage> beside min-disk-free avoids the warning in the log",
     check=_check,

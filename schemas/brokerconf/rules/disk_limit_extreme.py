@@ -20,7 +20,7 @@ def _check(facts: ConfigFacts) -> Hits:
     if usage.given and decides and usage.number in _EFFECTS:
         yield Hit(usage, f"{usage}: {_EFFECTS[usage.number]}")
     if period.given and period.number < 0:
-        yield Hit(period, f"disk-scan-period {period.number}: the limits are never looked at")
+        yield Hit(period, f"disk-scan-period {period.number}: the limits are never checked")
 
 
 RULE = Rule(

@@ -13,7 +13,7 @@ SLOW = 60000
 def _check(facts: ConfigFacts) -> Hits:
     period = facts.broker["disk-scan-period"]
     if period.number > SLOW:
-        yield Hit(period, f"{period}: the disk is looked at only every {period.number / 1000:g} s")
+        yield Hit(period, f"{period}: the disk is checked only every {period.number / 1000:g} s")
 
 
 RULE = Rule(

@@ -27,14 +27,15 @@ def _check(facts: ConfigFacts) -> Hits:
         for case in facts.cases_with(name):
             if case.value(name) == "DROP" and not (name == "address-full-policy" and _is_lossy(case.match)):
                 policy = case[name]
-                yield Hit(policy, f"{policy} on '{case.match}' loses messages without a word to the sender")
+                yield Hit(policy, f"{policy} on '{case.match}' loses messages without telling the sender")
 
 
 RULE = Rule(
     id="drop-policy",
     severity=Severity.WARNING,
-    title="DROP on an address that does not look lossy",
-    why="messages that arrive while the address, its pages or the disk are full are lost; the log tells it in one line",
+    title="DROP on an address that does not look as if it may lose messages",
+    why="messages that arrive while the address, its pages or the disk are full are lost; the log has only one line "
+    "about it",
     help="use PAGE, BLOCK or FAIL; if the loss is intended, silence the rule with a comment",
     check=_check,
     settings=("address-full-policy", "page-full-policy", "disk-full-policy"),

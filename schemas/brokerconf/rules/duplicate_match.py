@@ -12,10 +12,10 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     seen: dict[str, AddressSetting] = {}
     late = facts.edition >= Edition.ARTEMIS_2_28
-    counts = "the first one counts, this one is ignored" if late else "this one counts, the first one is lost"
+    counts = "the first one is used, this one is ignored" if late else "this one is used, the first one is lost"
     for match in facts.matches:
         if match.text in seen:
-            message = f"match '{match.text}' stands in line {seen[match.text].line} already: {counts}"
+            message = f"match '{match.text}' is already in line {seen[match.text].line}: {counts}"
             yield Hit(match.place, message, attribute="match")
         else:
             seen[match.text] = match
@@ -26,8 +26,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     title="the same match twice",
     why="the settings are not merged: since 2.18 the first element wins with a line in the log (AMQ222301), before "
-    "that the last one replaced the others as a whole",
-    help="put all settings of a match into one address-setting",
+    "that the last one replaced the others entirely",
+    help="put all settings of a match in one address-setting",
     check=_check,
     failing=Example(
         settings=address_setting("orders.#", max_size_bytes="10M") + address_setting("orders.#", page_size_bytes="1M")

@@ -22,7 +22,7 @@ def _check(facts: ConfigFacts) -> Hits:
 RULE = Rule(
     id="expiry-to-itself",
     severity=Severity.WARNING,
-    title="expiry-address is an address that the match applies to",
+    title="the match applies to its own expiry-address",
     why="the broker does not scan the queues of an address whose expiry address it is: what expires there stays",
     help="name an address outside the match",
     check=_check,

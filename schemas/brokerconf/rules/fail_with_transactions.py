@@ -19,7 +19,7 @@ RULE = Rule(
     severity=Severity.INFO,
     title="address-full-policy FAIL",
     why="a refused message marks the whole transaction as rollback-only, its other sends and acknowledgements included",
-    help="see that producers catch the failure and repeat the whole transaction",
+    help="make sure that producers handle the failure and repeat the whole transaction",
     check=_check,
     settings=("address-full-policy",),
     failing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="FAIL")),

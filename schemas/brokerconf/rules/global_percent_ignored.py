@@ -13,14 +13,14 @@ NAME = "global-max-size-percent-of-jvm-max-memory"
 def _check(facts: ConfigFacts) -> Hits:
     percent, size = facts.broker[NAME], facts.broker["global-max-size"]
     if percent.given and size.number > 0:
-        yield Hit(percent, f"{percent} is ignored: {size} is given as well")
+        yield Hit(percent, f"{percent} is ignored: {size} is set as well")
 
 
 RULE = Rule(
     id="global-percent-ignored",
     severity=Severity.INFO,
     title="percentage of the heap beside an explicit global-max-size",
-    why="the percentage only fills in for a global-max-size that is not given",
+    why="the percentage is used only if global-max-size is not set",
     help="remove one of the two",
     check=_check,
     settings=(NAME, "global-max-size"),

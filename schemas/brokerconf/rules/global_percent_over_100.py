@@ -13,15 +13,15 @@ NAME = "global-max-size-percent-of-jvm-max-memory"
 def _check(facts: ConfigFacts) -> Hits:
     percent = facts.broker[NAME]
     if percent.number > 100:
-        yield Hit(percent, f"the global limit is put at {percent.number} % of the heap")
+        yield Hit(percent, f"the global limit is set to {percent.number} % of the heap")
 
 
 RULE = Rule(
     id="global-percent-over-100",
     severity=Severity.ERROR,
     title="global-max-size-percent-of-jvm-max-memory above 100",
-    why="the broker accepts any number above 0; the heap is used up long before such a limit acts",
-    help="choose 50 (the default) or less: the heap holds more than messages",
+    why="the broker accepts any number above 0; the heap runs out long before such a limit applies",
+    help="choose 50 (the default) or less: the heap does not only hold messages",
     check=_check,
     settings=(NAME,),
     since=Edition.ARTEMIS_2_44,

@@ -11,7 +11,7 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     limit = facts.broker["max-disk-usage"]
     if facts.database_store is not None and limit.given and limit.value != -1:
-        yield Hit(limit, f"{limit} is switched off: the stores lie in a database")
+        yield Hit(limit, f"{limit} is switched off: the stores are in a database")
 
 
 RULE = Rule(

@@ -15,7 +15,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-size-bytes"):
         size = case["page-size-bytes"]
         if size.given and size.number > cap.number:
-            yield Hit(size, f"{size} of '{case.match}' is cut to {cap.number} bytes: the pages lie in a database")
+            yield Hit(size, f"{size} of '{case.match}' is cut to {cap.number} bytes: the pages are in a database")
 
 
 RULE = Rule(

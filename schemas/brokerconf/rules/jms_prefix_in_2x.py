@@ -23,9 +23,9 @@ RULE = Rule(
     id="jms-prefix-in-2x",
     severity=Severity.WARNING,
     title="a match that begins with jms.queue. or jms.topic.",
-    why="in 1.x and HornetQ the address of a JMS queue had that prefix; now the match fits no address, unless old "
-    "clients send to the long name and the acceptor does not cut it (anycastPrefix, multicastPrefix)",
-    help="take the prefix off",
+    why="in 1.x and HornetQ the address of a JMS queue had that prefix; now the match applies to no address, unless "
+    "old clients send to the long name and the acceptor does not strip the prefix (anycastPrefix, multicastPrefix)",
+    help="remove the prefix",
     check=_check,
     since=Edition.ARTEMIS_2_4,
     failing=Example(settings=address_setting("jms.queue.orders", max_size_bytes="10M")),

@@ -18,7 +18,7 @@ def _check(facts: ConfigFacts) -> Hits:
         case = facts.at(store.address)
         limit = case["max-size-bytes"]
         if case["address-full-policy"].value == "PAGE" and not facts.has_memory_limit(case):
-            message = f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) and no limit any more"
+            message = f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) but no longer a limit"
             yield Hit(limit if limit.given else case.place, message)
 
 

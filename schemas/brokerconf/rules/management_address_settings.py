@@ -27,7 +27,7 @@ def _check(facts: ConfigFacts) -> Hits:
         for name, harmless in _NAMES.items():
             setting = facts.own(match, name)
             if setting and setting.value not in (harmless, None):
-                yield Hit(setting, f"{setting} has no effect: '{match.text}' reaches the management address alone")
+                yield Hit(setting, f"{setting} has no effect: '{match.text}' applies only to the management address")
 
 
 RULE = Rule(

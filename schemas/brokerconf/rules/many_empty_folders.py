@@ -18,11 +18,11 @@ def _check(facts: ConfigFacts) -> Hits:
     purge = facts.broker["purge-page-folders"]
     if facts.edition >= Edition.ARTEMIS_2_44 and purge.value is not True:
         advice = (
-            "set <purge-page-folders>true</purge-page-folders>, and auto-delete-addresses for addresses of a moment"
+            "set <purge-page-folders>true</purge-page-folders>, and auto-delete-addresses for short-lived addresses"
         )
     else:
-        advice = "set auto-delete-queues and auto-delete-addresses for addresses of a moment"
-    yield Hit(purge if purge.given else facts.core, f"{empty} page folders hold no page", advice)
+        advice = "set auto-delete-queues and auto-delete-addresses for short-lived addresses"
+    yield Hit(purge if purge.given else facts.core, f"{empty} page folders contain no page", advice)
 
 
 RULE = Rule(

@@ -15,7 +15,7 @@ def _check(facts: ConfigFacts) -> Hits:
         if facts.spelling.is_literal(text) or bare == text or not bare or bare.endswith(delimiter):
             continue
         advice = f"write '{bare}{delimiter}{any_words}'"
-        message = f"'{text}' fits '{bare}' and '{bare}{delimiter}x', but not '{bare}x'"
+        message = f"'{text}' matches '{bare}' and '{bare}{delimiter}x', but not '{bare}x'"
         yield Hit(match.place, message, advice, attribute="match")
 
 

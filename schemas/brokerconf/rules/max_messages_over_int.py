@@ -16,14 +16,14 @@ def _check(facts: ConfigFacts) -> Hits:
         digits = limit.text.strip().removeprefix("+") if limit else ""
         # a property takes 64 bits
         if limit and limit.node and digits.isdecimal() and int(digits[:20]) > LARGEST:
-            yield Hit(limit, f"max-size-messages {digits[:20]} is above {LARGEST}, the broker does not start")
+            yield Hit(limit, f"max-size-messages {digits[:20]} is above {LARGEST}, so the broker does not start")
 
 
 RULE = Rule(
     id="max-messages-over-int",
     severity=Severity.ERROR,
     title="max-size-messages above 2147483647",
-    why="the schema allows 64 bits, the reader takes 32: AMQ219054",
+    why="the schema allows 64 bits, but the reader only 32: AMQ219054",
     help="use -1 for no limit, or a smaller number",
     check=_check,
     settings=("max-size-messages",),

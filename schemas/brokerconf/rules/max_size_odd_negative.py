@@ -11,7 +11,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("max-size-bytes"):
         if case.number("max-size-bytes") < -1:
             limit = case["max-size-bytes"]
-            yield Hit(limit, f"{limit} of '{case.match}' acts as 'no limit', yet is not -1")
+            yield Hit(limit, f"{limit} of '{case.match}' means 'no limit', but is not -1")
 
 
 RULE = Rule(

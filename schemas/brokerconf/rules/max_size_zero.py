@@ -12,16 +12,16 @@ def _check(facts: ConfigFacts) -> Hits:
         for case in facts.cases_with(name):
             if case.value(name) == 0:
                 limit = case[name]
-                yield Hit(limit, f"{limit}: '{case.match}' counts as full from its first message on")
+                yield Hit(limit, f"{limit}: '{case.match}' is full from its first message on")
 
 
 RULE = Rule(
     id="max-size-zero",
     severity=Severity.INFO,
     title="max-size-bytes or max-size-messages 0",
-    why="such an address pages everything but the first message after each time it ran empty; up to 2.19 PAGE with 0 "
-    "is refused when the address is first used",
-    help="use -1 where no limit is meant",
+    why="such an address pages everything except the first message after each time it has been empty; up to 2.19 "
+    "PAGE with 0 is refused when the address is first used",
+    help="use -1 if no limit is intended",
     check=_check,
     settings=("max-size-bytes", "max-size-messages"),
     failing=Example(settings=address_setting("a", max_size_bytes="0")),

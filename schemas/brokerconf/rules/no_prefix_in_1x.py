@@ -14,7 +14,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         for name, prefix in facts.jms_destinations.items():
             if facts.spelling.fits(match.text, name) and not facts.spelling.fits(match.text, prefix + name):
-                message = f"'{match.text}' fits '{name}', whose address is '{prefix}{name}'"
+                message = f"'{match.text}' is meant for '{name}', whose address is '{prefix}{name}'"
                 yield Hit(match.place, message, f"write '{prefix}{match.text}'", attribute="match")
                 break
 
@@ -23,8 +23,8 @@ RULE = Rule(
     id="no-prefix-in-1x",
     severity=Severity.WARNING,
     title="a match without jms.queue. or jms.topic. for a JMS destination",
-    why="up to 1.5 and in HornetQ the address of a JMS queue is jms.queue.NAME: a match without it fits nothing",
-    help="put jms.queue. or jms.topic. before it",
+    why="up to 1.5 and in HornetQ the address of a JMS queue is jms.queue.NAME: a match without it applies to nothing",
+    help="add jms.queue. or jms.topic. before it",
     check=_check,
     until=Edition.ARTEMIS_1_5,
     failing=Example(

@@ -13,15 +13,15 @@ def _check(facts: ConfigFacts) -> Hits:
         if not case["page-full-policy"].value:
             for limit in (case["page-limit-bytes"], case["page-limit-messages"]):
                 if limit.number > 0:
-                    yield Hit(limit, f"{limit} of '{case.match}' has no page-full-policy beside it")
+                    yield Hit(limit, f"{limit} of '{case.match}' has no page-full-policy")
 
 
 RULE = Rule(
     id="page-limit-without-policy",
     severity=Severity.ERROR,
     title="page-limit-bytes or page-limit-messages without page-full-policy",
-    why="the broker drops the limit and logs AMQ224125: the pages of the address grow without any bound",
-    help="add <page-full-policy>FAIL</page-full-policy> (or DROP, where losing messages is meant)",
+    why="the broker drops the limit and logs AMQ224125: the pages of the address grow without limit",
+    help="add <page-full-policy>FAIL</page-full-policy> (or DROP, if losing messages is intended)",
     check=_check,
     settings=("page-limit-bytes", "page-limit-messages", "page-full-policy"),
     since=Edition.ARTEMIS_2_28,

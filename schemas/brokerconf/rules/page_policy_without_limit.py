@@ -14,16 +14,14 @@ def _check(facts: ConfigFacts) -> Hits:
     ):
         policy = case["page-full-policy"]
         if policy.value and not facts.has_page_limit(case):
-            yield Hit(
-                policy, f"{policy} of '{case.match}' has no page-limit-bytes and no page-limit-messages beside it"
-            )
+            yield Hit(policy, f"{policy} of '{case.match}' has no page-limit-bytes and no page-limit-messages")
 
 
 RULE = Rule(
     id="page-policy-without-limit",
     severity=Severity.WARNING,
     title="page-full-policy without a page limit",
-    why="the broker ignores the policy and logs AMQ224124: the pages of the address stay without a limit",
+    why="the broker ignores the policy and logs AMQ224124: the pages of the address remain unlimited",
     help="add page-limit-bytes or page-limit-messages, or remove page-full-policy",
     check=_check,
     settings=("page-full-policy", "page-limit-bytes", "page-limit-messages"),

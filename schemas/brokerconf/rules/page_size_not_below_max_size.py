@@ -21,8 +21,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     by_edition=((Edition.ARTEMIS_2_28, Severity.INFO),),
     title="page-size-bytes is not smaller than max-size-bytes",
-    why="up to 2.19 the address cannot be used at all: its first queue or message fails; since 2.20 it is legal, yet a "
-    "single page read back fills the memory of the address",
+    why="up to 2.19 the address cannot be used at all: its first queue or message fails; since 2.20 it is allowed, "
+    "but a single page read back fills the memory of the address",
     help="set page-size-bytes to a fraction of max-size-bytes, such as a tenth",
     check=_check,
     settings=("page-size-bytes", "max-size-bytes"),

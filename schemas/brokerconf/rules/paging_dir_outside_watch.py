@@ -17,7 +17,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for volume in volumes:
         if volume.what == "journal-retention" and volume.device not in watched and facts.broker[NAME].given:
             yield Hit(
-                facts.broker[NAME], "journal-retention-directory lies on a volume of its own, which is not watched"
+                facts.broker[NAME], "journal-retention-directory is on a volume of its own, which is not monitored"
             )
 
 
@@ -25,8 +25,9 @@ RULE = Rule(
     id="paging-dir-outside-watch",
     severity=Severity.INFO,
     title="journal-retention-directory on a volume of its own",
-    why="the disk monitor watches paging, journal, bindings and large messages; retention can fill its volume unseen",
-    help="set a storage-limit for the retention, and watch the volume from outside",
+    why="the disk monitor watches paging, journal, bindings and large messages; retention can fill its volume "
+    "unnoticed",
+    help="set a storage-limit for the retention, and monitor the volume by other means",
     check=_check,
     settings=(NAME,),
     since=Edition.ARTEMIS_2_28,

@@ -9,13 +9,13 @@ from pagefmt.findings import Severity
 
 def _check(facts: ConfigFacts) -> Hits:
     for place in facts.secrets:
-        yield Hit(place.node, f"the password in {place.name} is written out in clear", attribute=place.attribute)
+        yield Hit(place.node, f"the password in {place.name} is in clear text", attribute=place.attribute)
 
 
 RULE = Rule(
     id="password-in-clear",
     severity=Severity.WARNING,
-    title="a password in clear",
+    title="a password in clear text",
     why="configuration files end up in backups, repositories and tickets",
     help="mask it as ENC(…) with 'artemis mask', or take it from a property: ${name}",
     check=_check,

@@ -14,7 +14,7 @@ def _check(facts: ConfigFacts) -> Hits:
     paging = [case for case in facts.cases if case["address-full-policy"].value == "PAGE"]
     if paging or not (facts.open or any(facts.spelling.catches_all(case.match) for case in facts.cases)):
         who = f"match '{paging[0].match}'" if paging else "every address without a match"
-        yield Hit(persistence, f"persistence-enabled is false, yet {who} has PAGE")
+        yield Hit(persistence, f"persistence-enabled is false, but {who} has PAGE")
 
 
 RULE = Rule(

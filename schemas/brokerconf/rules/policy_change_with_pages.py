@@ -18,7 +18,9 @@ def _check(facts: ConfigFacts) -> Hits:
         policy = case["address-full-policy"]
         if policy.value != "PAGE":
             fate = "they are still delivered by this edition" if delivered else "consumers stop receiving them"
-            message = f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) and now {policy}: {fate}"
+            message = (
+                f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) but now has {policy}: {fate}"
+            )
             yield Hit(policy if policy.given else case.place, message)
 
 

@@ -11,7 +11,7 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     pool = facts.broker["journal-pool-files"]
     if pool.given and pool.value == -1:
-        yield Hit(pool, "journal-pool-files -1: the journal keeps every file that it ever made")
+        yield Hit(pool, "journal-pool-files -1: the journal keeps every file that it has ever created")
 
 
 RULE = Rule(

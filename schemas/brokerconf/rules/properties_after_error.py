@@ -18,9 +18,9 @@ def _check(facts: ConfigFacts) -> Hits:
 RULE = Rule(
     id="properties-after-error",
     severity=Severity.ERROR,
-    title="a key of broker.properties that an error before it spoils",
-    why="after an error in a collection, or after all its entries were taken away, the broker loses its way once",
-    help="correct the key before it; put what takes a whole collection away into a file of its own",
+    title="a key of broker.properties that an earlier error breaks",
+    why="after an error in a collection, or after all its entries were removed, the broker misreads one key",
+    help="correct the key before it; put keys that remove a whole collection in a file of their own",
     check=_check,
     since=Edition.ARTEMIS_2_28,
     failing=Example(properties="divertConfigurations=-\naddressSettings.a.maxSizeBytes=5M\n"),

@@ -22,8 +22,9 @@ RULE = Rule(
     id="properties-bad-value",
     severity=Severity.ERROR,
     title="a value in broker.properties that the broker refuses",
-    why="the old value stays; only the broker's status attribute tells (an ENC() that is none stops the start)",
-    help="write a value of the type that the key takes",
+    why="the old value stays; only the broker's status attribute shows it (with an invalid ENC(), the broker does "
+    "not start)",
+    help="write a value of the type that the key accepts",
     check=_check,
     since=Edition.ARTEMIS_2_28,
     failing=Example(properties="addressSettings.a.addressFullMessagePolicy=page\n"),

@@ -13,15 +13,15 @@ def _check(facts: ConfigFacts) -> Hits:
         if entry.earlier is not None:
             same = entry.earlier.value == entry.value
             line = entry.earlier.position.line
-            message = f"{entry.key} stands in line {line} already, {'with the same' if same else 'with another'} value"
+            message = f"{entry.key} is already in line {line}, {'with the same' if same else 'with another'} value"
             yield Hit(entry.position, message, severity=Severity.WARNING if same else None, path=entry.key)
 
 
 RULE = Rule(
     id="properties-duplicate",
     severity=Severity.ERROR,
-    title="a key twice in one file of properties",
-    why="the last value counts, and it is applied in the place of the first",
+    title="a duplicate key in a properties file",
+    why="the last value is used, and it is applied in the place of the first",
     help="keep one of them",
     check=_check,
     since=Edition.ARTEMIS_2_28,

@@ -67,9 +67,9 @@ def _check(facts: ConfigFacts) -> Hits:
 RULE = Rule(
     id="properties-range",
     severity=Severity.WARNING,
-    title="a value in broker.properties that broker.xml would not be allowed",
+    title="a value in broker.properties that broker.xml would not allow",
     why="properties are not validated: the broker accepts the number and behaves accordingly",
-    help="use a value that the element in broker.xml may have",
+    help="use a value that is valid for the element in broker.xml",
     check=_check,
     since=Edition.ARTEMIS_2_4,
     failing=Example(properties="maxDiskUsage=101\n"),

@@ -23,9 +23,10 @@ def _check(facts: ConfigFacts) -> Hits:
 RULE = Rule(
     id="properties-silent-value",
     severity=Severity.ERROR,
-    title="a value in broker.properties that becomes 0 or false or wraps round",
-    why="what is no number becomes 0 and what is no word for true becomes false: not even the status attribute tells",
-    help="write a plain number; true or false without blanks",
+    title="a value in broker.properties that becomes 0 or false or overflows",
+    why="text that is not a number becomes 0, and text that does not mean true becomes false: not even the status "
+    "attribute shows it",
+    help="write a plain number, or true or false without spaces",
     check=_check,
     since=Edition.ARTEMIS_2_4,
     failing=Example(properties="persistenceEnabled=t\n"),

@@ -26,7 +26,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault in (Fault.LOST, Fault.UNQUOTED) and is_size(one):
             entry = one.entry
-            message = f"{one.name}={entry.value} {one.said}: no units in this key"
+            message = f"{one.name}={entry.value} {one.said}: this key accepts no units"
             yield Hit(entry.at_value or entry.position, message, fix=_in_bytes(entry), path=entry.key)
 
 
@@ -39,8 +39,9 @@ def _in_bytes(entry: Entry) -> Fix | None:
 RULE = Rule(
     id="properties-size-notation",
     severity=Severity.ERROR,
-    title="a unit in a key of broker.properties that takes plain numbers only",
-    why="only 64-bit keys (globalMaxSize, minDiskFree, maxSizeBytes, …) read 10M there; the others get 0 with no error",
+    title="a unit in a key of broker.properties that accepts plain numbers only",
+    why="only 64-bit keys (globalMaxSize, minDiskFree, maxSizeBytes, …) accept 10M there; the others become 0 "
+    "without an error",
     help="write the number of bytes",
     check=_check,
     settings=("page-size-bytes", "page-limit-bytes", "max-read-page-bytes", "prefetch-page-bytes", "journal-file-size"),

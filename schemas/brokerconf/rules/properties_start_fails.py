@@ -37,15 +37,15 @@ def _hit(entry: Entry, at: Position | None, said: str, what_to_do: str, about: s
 
 def _address_fault(text: str, name: str, edition: Edition) -> str:
     """What the reader of ``broker.xml`` says of an address; here blanks stay."""
-    return "an address with a blank" if text != "".join(text.split()) else connection_fault(text, name, edition)
+    return "an address with a space" if text != "".join(text.split()) else connection_fault(text, name, edition)
 
 
 RULE = Rule(
     id="properties-start-fails",
     severity=Severity.ERROR,
     title="entries of broker.properties with which the broker does not start",
-    why="each entry is taken without an error, and what they make lacks a part or has a value that ends the start",
-    help="complete it, or take its entries away",
+    why="each entry is accepted without an error, but the result lacks a part or has a value that stops the start",
+    help="complete it, or remove its entries",
     check=_check,
     since=Edition.ARTEMIS_2_28,
     failing=Example(properties="AMQPConnections.target.retryInterval=55\n"),

@@ -13,7 +13,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.UNQUOTED:
             collection, name, last = one.path[0], ".".join(one.path[1:-1]), one.path[-1]
-            message = f"{one.entry.key} sets something of match '{one.path[1]}', not of '{name}'"
+            message = f"{one.entry.key} applies to match '{one.path[1]}', not to '{name}'"
             quoted = f'{collection}."{name}".{last}'
             fix = Fix(one.entry.position, one.entry.key, quoted)
             yield Hit(one.entry.position, message, f"write {quoted}", fix=fix, path=one.entry.key)
@@ -23,9 +23,9 @@ RULE = Rule(
     id="properties-unquoted-dots",
     severity=Severity.ERROR,
     title="a name with dots in a key of broker.properties, without quotes",
-    why="each dot begins another step: the setting goes to the first word, and the rest is an error that only the "
+    why="each dot starts a new step: the setting applies to the first word, and the rest is an error that only the "
     "broker's status attribute shows",
-    help='put the name into double quotes: addressSettings."a.b".maxSizeBytes',
+    help='put the name in double quotes: addressSettings."a.b".maxSizeBytes',
     check=_check,
     since=Edition.ARTEMIS_2_28,
     failing=Example(properties="addressSettings.orders.eu.maxSizeBytes=10485760\n"),

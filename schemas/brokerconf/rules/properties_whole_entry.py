@@ -15,8 +15,8 @@ _ASKED_FOR = ("connectorConfigurations", "discoveryGroupConfigurations", "jaasCo
 def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.WHOLE:
-            when = "fails where it is asked for" if one.path[0] in _ASKED_FOR else "does not start"
-            message = f"{one.entry.key} takes keys below it and no value of its own: the broker {when}"
+            when = "fails when it is used" if one.path[0] in _ASKED_FOR else "does not start"
+            message = f"{one.entry.key} needs keys below it instead of a value: the broker {when}"
             yield Hit(one.entry.position, message, path=one.entry.key)
 
 
@@ -24,8 +24,8 @@ RULE = Rule(
     id="properties-whole-entry",
     severity=Severity.ERROR,
     title="a value for a whole entry or collection of broker.properties",
-    why="the broker takes the text for the entry and tells no error before it fails",
-    help="name what is to be set: addressSettings.a.maxSizeBytes",
+    why="the broker stores the text as the entry and reports no error until it fails",
+    help="name the setting as well: addressSettings.a.maxSizeBytes",
     check=_check,
     since=Edition.ARTEMIS_2_28,
     failing=Example(properties="addressSettings.a=5M\n"),

@@ -16,7 +16,9 @@ def _check(facts: ConfigFacts) -> Hits:
         threshold = facts.own(match, NAME)
         # a property is held against no schema
         if threshold and threshold.node and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
-            message = f"'{threshold.text.strip()}' is refused by the schema, which wants a plain number of bytes here"
+            message = (
+                f"'{threshold.text.strip()}' is refused by the schema, which requires a plain number of bytes here"
+            )
             fix = with_text(threshold.node, str(threshold.value))
             yield Hit(threshold, message, f"write {threshold.value}", fix=fix)
 
@@ -25,7 +27,7 @@ RULE = Rule(
     id="reject-threshold-notation",
     severity=Severity.ERROR,
     title="a unit in max-size-bytes-reject-threshold",
-    why="the reader would take 10M, the schema does not: the broker does not start",
+    why="the reader would accept 10M, but the schema does not: the broker does not start",
     help="write the number of bytes",
     check=_check,
     settings=(NAME,),

@@ -14,7 +14,7 @@ def _check(facts: ConfigFacts) -> Hits:
     devices = {volume.what: volume.device for volume in facts.volumes or () if volume.what in _STORES}
     if len(devices) == len(_STORES) and len(set(devices.values())) == 1 and facts.core is not None:
         where = next((facts.broker[f"{name}-directory"] for name in _STORES), None)
-        message = "paging, journal and large-messages directories lie on one device"
+        message = "paging, journal and large-messages directories are on one device"
         yield Hit(where if where and where.given else facts.core, message)
 
 

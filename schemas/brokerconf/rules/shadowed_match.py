@@ -19,12 +19,12 @@ def _check(facts: ConfigFacts) -> Hits:
 def _reason(facts: ConfigFacts, match: AddressSetting, by_text: dict[str, AddressSetting]) -> str:
     """A queue in the match; the spelling without a delimiter beside the one with it; a literal beside an exact one."""
     if not match.given and match.node is not None and not match.node.children:
-        return "it sets nothing"
+        return "it contains no settings"
     if "::" in match.text and not facts.spelling.is_wildcard(match.text):
         return "the queue part of an address is cut off before matching"
     stronger = by_text.get(facts.spelling.spelt_with_delimiter(match.text) or facts.spelling.unmarked(match.text) or "")
     if stronger is not None and stronger is not match and match.given.keys() <= stronger.given.keys():
-        return f"'{stronger.text}' (line {stronger.line}) fits the same addresses and goes first"
+        return f"'{stronger.text}' (line {stronger.line}) applies to the same addresses and takes precedence"
     return ""
 
 
@@ -32,7 +32,7 @@ RULE = Rule(
     id="shadowed-match",
     severity=Severity.INFO,
     title="a match that never takes effect",
-    why="a more specific match overrides all of its settings, or it fits no address at all",
+    why="a more specific match overrides all of its settings, or it applies to no address at all",
     help="remove it, or correct the match",
     check=_check,
     failing=Example(settings=address_setting("orders::new", max_size_bytes="10M")),

@@ -14,7 +14,7 @@ def _check(facts: ConfigFacts) -> Hits:
     limits = [facts.at(name)["max-size-bytes"].number for name in addresses]
     total = sum(limit for limit in limits if limit > 0)
     if addresses and total >= facts.heap:
-        message = f"the declared addresses may hold {total} bytes together, the heap has {facts.heap}"
+        message = f"the declared addresses may hold {total} bytes together, but the heap has {facts.heap}"
         yield Hit(facts.addresses_node or next(iter(addresses.values())), message)
 
 
@@ -22,7 +22,7 @@ RULE = Rule(
     id="sum-of-max-size-over-heap",
     severity=Severity.WARNING,
     title="the sum of max-size-bytes over the declared addresses reaches the heap",
-    why="max-size-bytes counts for each address that the match fits; the broker tests the sum only where the global "
+    why="max-size-bytes applies to each matching address; the broker checks the sum only if the global "
     "limit is off (AMQ222205)",
     help="lower max-size-bytes, set global-max-size, or give the broker more heap",
     check=_check,

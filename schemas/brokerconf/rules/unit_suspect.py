@@ -14,16 +14,16 @@ def _check(facts: ConfigFacts) -> Hits:
     for name in ("page-sync-timeout", "journal-buffer-timeout"):
         timeout = facts.broker[name]
         if timeout.given and 0 < timeout.number < NANOSECONDS:
-            yield Hit(timeout, f"{timeout} are nanoseconds: {timeout.number / 1000:g} µs")
+            yield Hit(timeout, f"{timeout} is in nanoseconds: {timeout.number / 1000:g} µs")
     period = facts.broker["disk-scan-period"]
     if 0 < period.number < MILLISECONDS:
-        yield Hit(period, f"{period} are milliseconds: the disk is looked at {1000 // period.number} times a second")
+        yield Hit(period, f"{period} is in milliseconds: the disk is checked {1000 // period.number} times a second")
 
 
 RULE = Rule(
     id="unit-suspect",
     severity=Severity.WARNING,
-    title="a time that was probably meant in another unit",
+    title="a time that was probably meant in a different unit",
     why="page-sync-timeout and journal-buffer-timeout are in nanoseconds, disk-scan-period in milliseconds",
     help="multiply milliseconds by 1000000 for nanoseconds, seconds by 1000 for milliseconds",
     check=_check,

@@ -12,7 +12,7 @@ from brokerconf.schema.validation import MOST_FAULTS, ORDER, SchemaVerdict, Viol
 from pagefmt.findings import Finding, Fix, Severity, did_you_mean
 
 _REFUSED = "the broker validates its configuration before it reads it and does not start"
-_UNSEEN = "the broker does not look at this part and starts; the schema of the whole document refuses it all the same"
+_UNSEEN = "the broker ignores this part and starts; the schema of the whole document still refuses it"
 _RULES = {
     "cvc-complex-type.2.3": "stray-text",
     "cvc-complex-type.2.4.b": "missing-element",
@@ -49,7 +49,7 @@ def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]
 
 def _more(document: Document) -> Finding:
     root = document.root
-    message = f"more than {MOST_FAULTS} faults against the schema: the others are not listed"
+    message = f"more than {MOST_FAULTS} schema errors: the others are not listed"
     return Finding(root.position, Severity.ERROR, "more-faults", message, root.path, "correct the first ones", _REFUSED)
 
 
@@ -68,7 +68,7 @@ def _stands_elsewhere(finding: Finding, document: Document) -> bool:
 def _of_server(finding: Finding) -> Finding:
     """The application server reads the elements in any order; what else is wrong stops its messaging subsystem."""
     if finding.rule == "element-order":
-        return finding._replace(severity=Severity.INFO, why="the schema has an order; the server itself has none")
+        return finding._replace(severity=Severity.INFO, why="the schema requires an order; the server itself does not")
     return finding._replace(why="the application server does not start with this file")
 
 
@@ -86,7 +86,7 @@ def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Findi
     around = [each for each in _upwards(node) if is_secret(each.name)]
     if around and (around[-1] is not node or violation.attribute):
         secret = around[-1]
-        message = f"something that does not belong into <{secret.name}>, or is wrong there; it may be the secret"
+        message = f"something in <{secret.name}> does not belong there or is wrong; it may be the secret"
         path, why = secret.path, _REFUSED if refused else _UNSEEN
         return Finding(
             secret.position, Severity.ERROR, rule, message, path, "write the value alone between the tags", why
@@ -128,8 +128,8 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
         case "stray-text":
             return (
                 rule,
-                f"text directly inside {owner}, which holds elements only",
-                "remove it, or close the tag before",
+                f"text directly inside {owner}, which may contain only elements",
+                "remove it, or close the previous tag",
             )
         case "missing-element":
             missing = ", ".join(f"<{name}>" for name in violation.expected) or "a child"
@@ -145,16 +145,16 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
             advice = did_you_mean(attribute, names, _listed("attributes here", names))
             return rule, f"{owner} has no attribute '{attribute}'", advice
         case "element-in-value":
-            return rule, f"{owner} holds a value, no elements", "remove the elements inside"
+            return rule, f"{owner} contains a value, not elements", "remove the elements inside"
         case "invalid-value":
             return rule, *_value(violation, places)
         case "dangling-reference":
             advice = did_you_mean(violation.value, violation.expected, "declare it, or correct the name")
-            return rule, f"'{violation.value}' is declared nowhere in this file", advice
+            return rule, f"'{violation.value}' is not declared in this file", advice
         case "element-order":
-            return rule, f"{owner} stands behind what follows it in the schema", "the server does not mind"
+            return rule, f"{owner} comes after elements that follow it in the schema", "the server does not mind"
         case "duplicate-name":
-            return rule, f"'{violation.value}' is the name of something else already", "names of such parts are unique"
+            return rule, f"'{violation.value}' is already the name of something else", "names of such parts are unique"
         case _:
             return rule, masked(violation.text, node.name), "see the schema of this edition"
 
@@ -172,10 +172,10 @@ def _value(violation: Violation, places: SchemaPlaces) -> tuple[str, str]:
     allowed = fact.enum.split("|") if fact and fact.enum else []
     if allowed:
         advice = did_you_mean(written.strip(), allowed, shown="{}")
-        return f"'{shown}' is no value of {name}", f"{advice} allowed: {', '.join(allowed)}".lstrip()
-    kind = fact.type if fact and not fact.type_name else "what the schema wants"
+        return f"'{shown}' is not a valid value of {name}", f"{advice} allowed: {', '.join(allowed)}".lstrip()
+    kind = fact.type if fact and not fact.type_name else "what the schema requires"
     words = {"boolean": "write true or false", "long": "write a whole number", "int": "write a whole number"}
-    return f"{name} is '{shown}', which is no {kind}", words.get(kind, f"write a value of type {kind}")
+    return f"{name} is '{shown}', which is not a valid {kind}", words.get(kind, f"write a value of type {kind}")
 
 
 def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
@@ -186,29 +186,29 @@ def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str,
     names = places.elements(parent)
     if node.name in names:
         if parent.child(node.name) is not node:
-            advice = "keep one of them; the settings of a section stand in one element"
-            return "repeated-element", f"<{node.name}> stands in <{parent.name}> a second time", advice
+            advice = "keep one of them; the settings of a section belong in one element"
+            return "repeated-element", f"<{node.name}> occurs in <{parent.name}> a second time", advice
         expected = ", ".join(f"<{name}>" for name in violation.expected if name in names)
-        advice = f"here comes {expected}" if expected else "the order of elements matters here"
-        return "element-order", f"<{node.name}> is at the wrong place in <{parent.name}>", advice
+        advice = f"expected here: {expected}" if expected else "the order of elements matters here"
+        return "element-order", f"<{node.name}> is in the wrong place in <{parent.name}>", advice
     elsewhere = places.owners(node.name)
-    otherwise = f"it belongs into <{elsewhere[0]}>" if elsewhere else _listed("elements here", names)
+    otherwise = f"it belongs in <{elsewhere[0]}>" if elsewhere else _listed("elements here", names)
     advice = did_you_mean(node.name, names, otherwise, cutoff=0.7, shown="<{}>")
     return "unknown-element", f"<{parent.name}> has no <{node.name}>", advice
 
 
 def _outside(node: ConfigNode) -> tuple[str, str, str]:
     if node.parent is None:
-        message = f"<{node.tag}> in name space '{node.namespace}' is no document element of a broker"
+        message = f"<{node.tag}> in namespace '{node.namespace}' is not a document element of a broker configuration"
         return (
             "unknown-root",
             message,
-            'begin with <configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">',
+            'start with <configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">',
         )
-    message = f"<{node.tag}> in name space '{node.namespace}' does not belong here"
+    message = f"<{node.tag}> in namespace '{node.namespace}' does not belong here"
     if node.tag in ("core", "jms"):
         return "unknown-element", message, f'write <{node.tag} xmlns="urn:activemq:{node.tag}">'
-    return "unknown-element", message, "only <core> and <jms> of their own name spaces stand in <configuration>"
+    return "unknown-element", message, "<configuration> may contain only <core> and <jms> in their own namespaces"
 
 
 def _listed(what: str, names: list[str]) -> str:

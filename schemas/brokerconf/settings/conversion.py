@@ -27,8 +27,8 @@ from pagefmt.editions import Edition
 
 _UNITS = {"DAYS": 86_400_000, "HOURS": 3_600_000, "MINUTES": 60_000, "SECONDS": 1000, "MILLISECONDS": 1}
 _REASONS = {
-    "cluster-connection-uri": "its address makes it as a file is read",
-    "security-setting-plugin": "no key makes a plugin",
+    "cluster-connection-uri": "the broker creates it from its address when it reads a file",
+    "security-setting-plugin": "there is no key for a plugin",
 }  # fmt: skip
 _BOTH_JOURNALS = ("journal-buffer-timeout", "journal-buffer-size", "journal-max-io")
 # below 1 an element of the first says nothing, as its absence does; a property switches something off
@@ -73,7 +73,7 @@ class _ToProperties:
         core = self.document.core
         for node in self.document.root.children:
             if node.name != "core":
-                self._leave(node, "no key is outside of core")
+                self._leave(node, "keys exist only for what is in core")
         settings = EffectiveSettings(self.document)
         self.left += [f"{node.position}: {err}" for node, err in settings.refused]
         for node in core.children if core else ():
@@ -106,15 +106,15 @@ class _ToProperties:
     def _unfit(self, path: Path, value: str) -> str:
         """Why a key and its value would say something else than the element."""
         if value == "-":
-            return "the value - takes away"
+            return "the value - removes an entry"
         if any('"' in step for step in path):
-            return "a mark ends its name"
+            return "a quote would end its name"
         codec = value.startswith("ENC(") and (
             ("passwordCodec",) in self.pairs
             or any((*path[:2], kind, name) in self.pairs for kind in ("params", "extraParams") for name in _CODECS)
         )
         if codec:
-            return "it is decoded before its codec is set"
+            return "it would be decoded before its codec is set"
         return ""
 
     def _element(self, node: ConfigNode, tags: Path, names: Path) -> None:
@@ -165,7 +165,7 @@ class _ToProperties:
         # one list holds all parts of a connection, whatever their kind
         entry = path if path[0] != _BROKER_CONNECTIONS or len(path) != 4 else (*path[:2], name)
         if entry in self.entries:
-            self._leave(node, "there is another of that name")
+            self._leave(node, "there is another one with that name")
             return
         self.entries.add(entry)
         inner = (*names, name)
@@ -178,7 +178,7 @@ class _ToProperties:
         before = len(self.pairs)
         self._members(node, place.tags, inner, by)
         if len(self.pairs) == before and not types:
-            self._leave(node, "no key is of it alone")
+            self._leave(node, "there is no key for it on its own")
 
     def _members(self, node: ConfigNode, tags: Path, names: Path, name: str = "") -> None:
         for attribute, value in node.attributes.items():
@@ -221,30 +221,30 @@ class _ToProperties:
             try:
                 number = parse_size(value, self.edition).value
             except SizeError:
-                self._leave(node, "it is no number")
+                self._leave(node, "it is not a number")
                 return
             if number < 1 and node.name in _ABOVE_ZERO:
                 return
             value = str(number)
         elif one.words and value not in one.words:
-            self._leave(node, f"it takes {', '.join(one.words)}")
+            self._leave(node, f"it accepts {', '.join(one.words)}")
             return
         if place.kind == "map" and (one.made == "-" or "r" not in one.access) and one.owner != _NAMED:
             # it has no entries before it is given whole
             key, value = "", f"{key}={value}"
             if value.count("=") != 1 or not value.partition("=")[2]:
-                self._leave(node, "the list that it goes to has = between key and value")
+                self._leave(node, "its list uses = between key and value")
                 return
         path = (*path, key) if key else path
         listed = place.kind == "list" or (place.kind == "map" and not key)
         if listed and ("," in value or not value):
-            self._leave(node, "the list that it goes to has commas between its items")
+            self._leave(node, "its list uses commas between items")
         elif not self._made(place.keys, names):
-            self._leave(node, "it contradicts another")
+            self._leave(node, "it contradicts another one")
         elif listed:
             self.pairs[path] = f"{self.pairs[path]},{value}" if path in self.pairs else value
         elif path in self.pairs and path[0] != "addressSettings" and self.pairs[path] != value:
-            self._leave(node, "another has said it before")
+            self._leave(node, "another one has set it before")
         else:
             self.pairs[path] = value
 
@@ -263,10 +263,10 @@ class _ToProperties:
             limit = parse_size(node.attributes.get("storage-limit", "-1"), self.edition).value
             millis = int(period) * _UNITS[unit] if period else -1
         except (SizeError, ValueError, KeyError):
-            self._leave(node, "its period or limit is no number")
+            self._leave(node, "its period or limit is not a number")
             return
         if period and "w" not in known["journalRetentionPeriod"].access:
-            self._leave(node, "no key is for its period")
+            self._leave(node, "there is no key for its period")
             return
         self.pairs["journalRetentionDirectory",] = trimmed(node.text)
         self.pairs["journalRetentionMaxBytes",] = str(limit)
@@ -287,14 +287,14 @@ class _ToProperties:
             for right in one.children if one.name == "security-setting" else ():
                 kind = right.attributes.get("type", "")
                 if kind not in known:
-                    self._leave(right, "no role has such a right")
+                    self._leave(right, "no role has such a permission")
                     continue
                 for role in _roles(right.attributes.get("roles", "")):
                     for name in (role, *mapped.get(role, ())):
                         self.pairs[_SECURITY, one.attributes.get("match", ""), name, kind] = "true"
             if len(self.pairs) == before:
                 # one without rights takes all of them away, and no key says so
-                self._leave(one, _REASONS.get(one.name, "it takes all rights away"))
+                self._leave(one, _REASONS.get(one.name, "it removes all permissions"))
 
     def _transports(self, node: ConfigNode) -> None:
         bean = f"{node.name[:-1]}Configurations"
@@ -302,7 +302,9 @@ class _ToProperties:
             found = transport_properties(one, self.edition)
             name = one.attributes.get("name", "")
             if not found or (bean, name) in self.entries:
-                self._leave(one, "there is another of that name" if found else "no keys say its address")
+                self._leave(
+                    one, "there is another one with that name" if found else "there are no keys for its address"
+                )
             else:
                 self.entries.add((bean, name))
                 self.pairs.update({(bean, name, *path): value for path, value in found})

@@ -72,7 +72,7 @@ class _SyntaxCheck:
         self.at += 2
         self.repeatable = True
         if letter in _NO_ESCAPE and letter:
-            raise ExpressionError(f"'\\{letter}' is no escape")
+            raise ExpressionError(f"'\\{letter}' is not a valid escape")
         if letter == "Q":
             end = self.text.find("\\E", self.at)
             self.at = len(self.text) if end < 0 else end + 2
@@ -83,7 +83,7 @@ class _SyntaxCheck:
                 raise ExpressionError(f"'\\{letter}' without {said}")
             self.at = found.end()
             if letter == "k" and found.group(1) not in self.names:
-                raise ExpressionError(f"'\\k<{found.group(1)}>' names no group before it")
+                raise ExpressionError(f"'\\k<{found.group(1)}>' does not name an earlier group")
 
     def _class(self) -> None:
         """A class holds further classes; a bracket right behind its beginning is an ordinary character."""
@@ -111,7 +111,7 @@ class _SyntaxCheck:
     def _range(self) -> None:
         found = re.compile(r"(.)-([^\[\]\\&])", re.DOTALL).match(self.text, self.at)
         if found and found.group(1) > found.group(2):
-            raise ExpressionError(f"'{found.group()}' is no range")
+            raise ExpressionError(f"'{found.group()}' is not a valid range")
         self.at = found.end() if found else self.at + 1
 
     def _open(self) -> None:
@@ -121,7 +121,7 @@ class _SyntaxCheck:
         if self.text.startswith("?", self.at):
             found = _GROUP.match(self.text, self.at)
             if found is None:
-                raise ExpressionError(f"'({self.text[self.at : self.at + 2]}' begins no group")
+                raise ExpressionError(f"'({self.text[self.at : self.at + 2]}' does not start a group")
             self.at = found.end()
             if found.group("name") in self.names:
                 raise ExpressionError(f"two groups are named '{found.group('name')}'")
@@ -145,7 +145,7 @@ class _SyntaxCheck:
                 raise ExpressionError("'{' must hold a number")
             least, most = int(found.group(1)[:25]), int(found.group(3)[:25] if found.group(3) else found.group(1)[:25])
             if not least <= most <= _INT_MAX:
-                raise ExpressionError(f"'{found.group()}' is no range")
+                raise ExpressionError(f"'{found.group()}' is not a valid range")
             self.at = found.end()
         else:
             self.at += 1

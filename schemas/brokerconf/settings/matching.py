@@ -105,13 +105,13 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
     name, literal = written, False
     if wildcards.literal_markers:
         if not written:
-            raise MatchError("an empty match stops the start while literal-match-markers are set")
+            raise MatchError("with literal-match-markers set, the broker does not start with an empty match")
         literal = written[0] == wildcards.literal_markers[0] and written[-1] == wildcards.literal_markers[1]
         name = written[1:-1] if literal else written
     name = modified(name, wildcards, edition)
     at = name.find(wildcards.any_words)
     if 0 <= at < len(name) - 1:
-        raise MatchError(f"'{wildcards.any_words}' can stand only at the end of a match")
+        raise MatchError(f"'{wildcards.any_words}' is allowed only at the end of a match")
     wild, plain = wildcards.is_wild(name), is_plain(name, wildcards)
     start = _start(name, wildcards, edition) if plain else ""
     expression = "" if start else _expression(name, wildcards, edition)
@@ -145,7 +145,7 @@ def _special(expression: str) -> str:
         # the broker puts the end of the text behind it
         check(f"{expression}$")
     except ExpressionError as err:
-        raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
+        raise MatchError(f"it is read as a regular expression but is not valid: {err}") from err
     try:
         _compiled(expression)
     except (re.error, OverflowError):

@@ -104,7 +104,7 @@ def parse_double(text: str) -> float:
         )
         return float(number.group().rstrip("dDfF").replace("Infinity", "inf") if number else "x")
     except ValueError:
-        raise SizeError(f"'{masked(trimmed(text))}' is no number") from None
+        raise SizeError(f"'{masked(trimmed(text))}' is not a number") from None
 
 
 def version(text: str) -> Release:
