@@ -90,7 +90,7 @@ MISTAKES = (
         frozenset({"unknown-in-version"}),
     ),
     Mistake(
-        "a password in clear text text", Example(core="<cluster-password>example-only</cluster-password>"),
+        "a password in clear text", Example(core="<cluster-password>example-only</cluster-password>"),
         frozenset({"password-in-clear"}),
     ),
 )  # fmt: skip

@@ -69,7 +69,7 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iter
                 "torn-record",
                 f"{place}/{file.name}",
                 f"{count_text(torn.count, 'torn record')}, the first at offset {first.offset}: {first.detail}",
-                "skips them without logging it; their operations are lost",
+                "silently skips them; their operations are lost",
             )
 
 

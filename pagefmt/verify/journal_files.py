@@ -92,7 +92,7 @@ def _read(
     passed = count_text(lost, "byte") + " without a record" if lost else "a torn record at its end" if torn.tail else ""
     text = f"reads {count_text(torn.records, 'record')}"
     if passed and not moving:
-        text += f" and skips {passed} without logging it: the operations written there are lost"
+        text += f" and silently skips {passed}: the operations written there are lost"
     known = {
         "id": file.header.file_id, "version": file.header.version, "user_version": file.header.user_version,
         "records": torn.records, "record_bytes": torn.record_bytes, "lost_bytes": lost,
