@@ -139,7 +139,7 @@ def test_beside_a_real_console(running: Running) -> None:
 
 def test_who_may_not(running: Running) -> None:
     assert "user or password is wrong" in running.beside(password="no").err
-    assert "name its own console" in running.beside(place=GoldenCase("2.56.0", "scattered-acks").data()).err
+    assert "name the console of that broker" in running.beside(place=GoldenCase("2.56.0", "scattered-acks").data()).err
     refused = call(
         "pages", "outstanding", running.folder, "--jolokia", running.console.replace("127.0.0.1", "localhost"),
         "--credentials", running.folder / "user.txt",

@@ -60,7 +60,7 @@ def complaints(answer: Answer) -> list[str]:
 def test_users(broker: TargetBroker, data: Path, tmp_path: Path) -> None:
     broker.start(tmp_path / "target", secured=True)
     for user, secret, status, said in (
-        (None, None, 2, "lets nobody in like this: give --credentials FILE"),
+        (None, None, 2, "refused the login: give --credentials FILE"),
         ("keeper", "secret-wrong", 2, "user or password is wrong"),
         ("nobody", "secret-nobody", 2, "user or password is wrong"),
         ("reader", None, 1, "nothing sent: the broker refuses"),
@@ -118,7 +118,7 @@ def test_tls(version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_p
         assert broker.count(JOBS) == 42
         for wrong, words, said in (
             (url.replace("127.0.0.1", "localhost"), trusting, "certificate is not valid for 'localhost'"),
-            (broker.url, (), "without a word; does it speak TLS there"),
+            (broker.url, (), "without giving a reason; does it expect TLS there"),
         ):
             answer = send(wrong, jobs, *words, queue=JOBS)
             assert (answer.status, len(complaints(answer))) == (2, 1), answer.err
@@ -137,8 +137,8 @@ def test_who_one_is_by_certificate(
             ("client", "EXTERNAL", "keeper", 0, ""),
             ("client", "EXTERNAL", "reader", 1, "nothing sent: the broker refuses"),
             ("client", "EXTERNAL,PLAIN", "sender", 0, ""),
-            ("stranger", "EXTERNAL", "keeper", 2, "lets nobody in like this"),
-            ("client", "PLAIN", "keeper", 2, "lets nobody in like this"),
+            ("stranger", "EXTERNAL", "keeper", 2, "refused the login"),
+            ("client", "PLAIN", "keeper", 2, "refused the login"),
         ):
             folder = tmp_path / f"{name}-{mechanisms}-{user}"
             allowed = f"{acceptor};saslMechanisms={mechanisms}"
@@ -218,7 +218,7 @@ def test_a_full_address_is_waited_for(policy: str, broker: TargetBroker, data: P
     _, said = process.communicate(timeout=30)
     print(said)
     assert process.returncode == 143
-    assert ("waiting for room" if policy == "FAIL" else "the broker takes no more just now") in said
+    assert ("waiting for room" if policy == "FAIL" else "the broker accepts no more messages at the moment") in said
     arrived = broker.empty(QUEUE)
     assert 0 < arrived < COUNT
     for _ in range(20):

@@ -116,7 +116,7 @@ def test_a_live_broker_is_not_disturbed(data: Path, name: str, start: int, lengt
         try:
             for change in (("--in-place",), ("--out", str(data.parent / "new"))):
                 answer = call("pages", "compact", data, *change)
-                assert answer.status == 2 and "live broker" in answer.err
+                assert answer.status == 2 and "running broker" in answer.err
                 if sys.platform == "linux":
                     assert f"process {holder.pid}" in answer.err
         finally:

@@ -101,7 +101,7 @@ def test_capacity(broker: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert by_name["\N{MIDDLE DOT}"]["disk"] is None
     assert found["disk_limit"] == (1 << 30) * 90 // 100
     said = " ".join(found["first"])
-    assert "not below the heap" in said and "no bound but the disk" in said
+    assert "not below the heap" in said and "limited only by the disk" in said
     out = answer(capsys, "capacity", str(broker))
     assert "producers are refused" in out and "pages until the disk limit" in out
 
@@ -144,7 +144,7 @@ def test_an_element_is_explained_by_the_component_model(capsys: pytest.CaptureFi
 
 def test_a_name_of_several_elements_lists_their_places(capsys: pytest.CaptureFixture[str]) -> None:
     out = answer(capsys, "explain", "queue")
-    assert "name one with its path" in out and "core/addresses/address/anycast/queue: any number of times" in out
+    assert "name one by its path" in out and "core/addresses/address/anycast/queue: any number of times" in out
     assert "attribute ring-size: long, optional" in answer(capsys, "explain", "anycast/queue")
     assert "memory that one address may use" in answer(capsys, "explain", "address-setting/max-size-bytes")
     assert run(["config", "explain", "amqp-connection", "--edition", "hornetq-2.4"]) == 2

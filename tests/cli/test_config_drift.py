@@ -53,7 +53,7 @@ def test_dropping_it_settles_it(candlepin: Path, tmp_path: Path) -> None:
     assert drift(candlepin)["only_on_disk"] == []
     told = json_of(call("queue", "drop", candlepin, "jobs", "--format", "json"))
     assert re.fullmatch(r".*broker\.xml:\d+(:\d+)?", told["declared"])
-    assert "makes it anew, empty" in call("queue", "drop", candlepin, "jobs").out
+    assert "creates it again, empty" in call("queue", "drop", candlepin, "jobs").out
 
 
 def changed(instance: Path, old: str, new: str) -> None:
@@ -81,7 +81,7 @@ def test_what_is_declared_and_not_there_or_otherwise(candlepin: Path) -> None:
     assert one["changed_at_start"] and one["file"].endswith("broker.xml")
     said = call("config", "drift", candlepin).out
     assert "declared, not on disk: queue job::later" in said
-    assert "max_consumers: -1 on the disk, 1 declared" in said
+    assert "max_consumers: -1 on disk, 1 declared" in said
 
 
 @pytest.mark.parametrize("case", cases("2.28.0", "2.44.0", "2.56.0"), ids=str)

@@ -64,12 +64,12 @@ def test_says_what_was_taken_and_what_was_passed_over(capsys: pytest.CaptureFixt
     Path("elsewhere").symlink_to("/etc")
     run(["config", "lint", "."])
     said = capsys.readouterr().err
-    assert "note: .: 1 taken: a/broker.xml; --show-files" in said and "pom.xml" not in said
+    assert "note: .: 1 linted: a/broker.xml; --show-files" in said and "pom.xml" not in said
     run(["config", "lint", ".", "--show-files"])
     assert capsys.readouterr().err.splitlines()[:3] == [
-        "note: a/broker.xml: taken, xml",
-        "note: elsewhere: passed over, a link to a folder",
-        "note: pom.xml: passed over, not a broker's",
+        "note: a/broker.xml: linted, xml",
+        "note: elsewhere: skipped, a link to a folder",
+        "note: pom.xml: skipped, not a broker configuration",
     ]
 
 
@@ -86,7 +86,7 @@ def test_links_are_followed_inside_the_folder_alone(
     os.mkfifo("in/pipe.xml")
     run(["config", "lint", "in", "--show-files"])
     said = capsys.readouterr().err
-    assert said.count("taken, xml") == 1
+    assert said.count("linted, xml") == 1
     for name, reason in (
         ("outside.xml", "a link that leads out of the folder"),
         ("dangling.xml", "not a file"),
@@ -146,7 +146,7 @@ def test_a_huge_file_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
     with Path("a/huge.xml").open("wb") as stream:
         stream.truncate(1 << 40)
     assert run(["config", "lint", "a", "--show-files"]) == 0
-    assert "a/huge.xml: passed over, larger than 16 MiB" in capsys.readouterr().err
+    assert "a/huge.xml: skipped, larger than 16 MiB" in capsys.readouterr().err
 
 
 def test_folders_nested_a_thousand_deep_are_searched(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +163,7 @@ def test_folders_nested_a_thousand_deep_are_searched(capsys: pytest.CaptureFixtu
     finally:
         # what clears up after tests goes down by recursion
         subprocess.run(["rm", "-rf", "top"], check=True)
-    assert "1 taken" in capsys.readouterr().err
+    assert "1 linted" in capsys.readouterr().err
 
 
 def test_a_pipe_in_place_of_a_profile_or_beside_a_configuration_is_not_waited_for(

@@ -256,7 +256,7 @@ def test_configuration_elsewhere(call: Call, numbers: Callable[[object], None], 
         ("<disk-scan-period>-1</disk-scan-period>", "disk-scan-period is negative"),
         ("<store><database-store/></store>", "database-store"),
         ("", "default of 90 %"),
-        ("<min-disk-free>1G</min-disk-free>", "beyond the limit even when it is empty"),
+        ("<min-disk-free>1G</min-disk-free>", "beyond the limit even when empty"),
     ],
 )
 def test_notes(call: Call, numbers: Callable[[object], None], tmp_path: Path, settings: str, note: str) -> None:
@@ -589,8 +589,8 @@ def test_a_limit_that_another_file_may_set_is_supposed(
     numbers(disk(250, 1000))
     (tmp_path / "some.properties").write_text(text)
     words = ["--broker-xml", str(tmp_path / "some.properties"), str(tmp_path)]
-    said = "limit supposed: the rest of the configuration is not known"
+    said = "limit assumed: the rest of the configuration is not known"
     assert (said in call(*words)[1]) == supposed
     notes = json.loads(call(*words, "--format", "json")[1])["notes"]
-    assert any("the limit is supposed" in note for note in notes) == supposed
+    assert any("the limit is assumed" in note for note in notes) == supposed
     assert said not in call(*words, "--max-disk-usage", "80")[1]

@@ -163,7 +163,7 @@ def test_addresses_that_were_kept_are_kept() -> None:
     ],
 )
 def test_what_is_not_ours_is_refused(text: str) -> None:
-    with pytest.raises(SamplesError, match="left alone"):
+    with pytest.raises(SamplesError, match="left unchanged"):
         parse_samples(text, "/x", "state")
 
 

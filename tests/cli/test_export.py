@@ -192,7 +192,7 @@ def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: P
     """The folder that tasks write to goes away."""
     out = tmp_path / "out"
     gone = partial(Doing, lambda: shutil.rmtree(partial_of(out) / "_temporary"))
-    with pytest.raises(PageFmtError, match=r"a task runs, sees another folder there.*no table was written") as told:
+    with pytest.raises(PageFmtError, match=r"a task runs, sees a different folder there.*no table was written") as told:
         write(spark_context, SOUND.data(), out, watched=gone)
     assert "\n" not in str(told.value) and "Py4J" not in str(told.value)
     assert list(tmp_path.iterdir()) == []
@@ -203,7 +203,7 @@ def test_files_that_nobody_sees_here_are_no_table(tmp_path: Path) -> None:
     (out := tmp_path / "out").mkdir()
     (run := out / "_temporary" / "0123456789ab").mkdir(parents=True)
     elsewhere = [PartFiles({"x/part-0.parquet": FileFacts(9, 1, {}, {})}, rows=1)]
-    with pytest.raises(PageFmtError, match="a task ran sees another folder there"):
+    with pytest.raises(PageFmtError, match="a task ran sees a different folder there"):
         _put(TableTarget(out), TableSpec(), run, elsewhere, None)
     assert [path.name for path in out.iterdir()] == ["_temporary"]
 
@@ -236,7 +236,7 @@ def test_nothing_is_written_where_pages_are_read(inside: str, tmp_path: Path) ->
     for place in (data / inside, tmp_path / "link" / inside):
         for words in (("--to", place), ("--to", tmp_path / "out", "--report", place / "report.html")):
             refused = call("export", data, *words)
-            assert refused.status == 2 and "which is only read" in refused.err, refused
+            assert refused.status == 2 and "which this command only reads" in refused.err, refused
         refused = call("pages", "decode", data, "--to", place / "t", "--partition-by", "page")
         assert refused.status == 2 and "lies inside" in refused.err, refused
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "link"]
@@ -297,7 +297,9 @@ def test_what_belongs_to_no_table_is_not_replaced(mine: str, tmp_path: Path) -> 
     (out / mine).parent.mkdir(parents=True, exist_ok=True)
     (out / mine).write_text("mine")
     answer = call("export", SOUND.data(), "--to", out, "--mode", "overwrite")
-    assert answer.status == 2 and f"{mine.removesuffix('/part-0.parquet')}, which belongs to no table" in answer.err
+    assert (
+        answer.status == 2 and f"{mine.removesuffix('/part-0.parquet')}, which does not belong to a table" in answer.err
+    )
     assert (out / mine).read_text() == "mine"
 
 

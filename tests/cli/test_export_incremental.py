@@ -299,12 +299,12 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
     for more, reason in (
         (("--body", "text"), "was exported with another --body (size)"),
         (("--partition-by", "page"), "was exported with another --partition-by (none)"),
-        (("--what", "messages"), "neither with --what nor"),
-        (("--mode", "overwrite-partitions", "--partition-by", "page"), "neither with --what nor"),
+        (("--what", "messages"), "cannot be combined with --what or"),
+        (("--mode", "overwrite-partitions", "--partition-by", "page"), "cannot be combined with --what or"),
     ):
         refused = call(*words, *more)
         assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
-    for mode, reason in (("append", "give --incremental instead of --mode append"), ("error", "holds a table")):
+    for mode, reason in (("append", "give --incremental instead of --mode append"), ("error", "contains a table")):
         refused = call("export", data, "--to", out, "--mode", mode)
         assert refused.status == 2 and reason in refused.err, refused
     with table_at(out):
@@ -319,7 +319,7 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
     for path in (out / "_exported").iterdir():
         path.unlink()
     refused = call(*words)
-    assert refused.status == 2 and "does not know what was exported to it" in refused.err, refused
+    assert refused.status == 2 and "has no log of what was exported to it" in refused.err, refused
     (out / "_exported").rmdir()
     assert call(*words) == refused
 
@@ -378,7 +378,7 @@ def test_two_runs_at_once_are_one_and_a_refusal(tmp_path: Path) -> None:
     said = [running.communicate(timeout=280)[1] for running in both]
     assert sorted(running.returncode for running in both) in ([1, 2], [0, 1], [1, 1]), said
     assert all(
-        "another process is writing it" in each or "has made this table meanwhile" in each
+        "another process is writing it" in each or "has written this table meanwhile" in each
         for each, run in zip(said, both, strict=True)
         if run.returncode == 2
     )
@@ -404,7 +404,7 @@ def test_a_table_that_is_made_meanwhile_is_left_alone(tmp_path: Path, monkeypatc
     monkeypatch.setattr(export_command, "_being_added_to", overtaken)
     monkeypatch.setattr(export_command, "_by_spark", written_here)
     answer = call(*words)
-    assert answer.status == 2 and "has made this table meanwhile" in answer.err, answer
+    assert answer.status == 2 and "has written this table meanwhile" in answer.err, answer
     assert exported(out) == broker.every
 
 

@@ -283,7 +283,7 @@ def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -
     listing = tmp_path / "fleet.csv"
     listing.write_text(f"name,path\na,{uri_of(found[0].path)}\nb,backup.tar/broker\n")
     assert [locate(each.path).kind for each in fleet_of([], listing)] == ["a data directory"] * 2
-    with pytest.raises(PageFmtError, match="no path fits"):
+    with pytest.raises(PageFmtError, match="no path matches"):
         fleet_of([f"s3://brokers/fleet/*/nothing?{server.query}"])
 
 
@@ -306,7 +306,7 @@ def test_a_journal_file_that_the_store_does_not_give_is_told_in_words(server: Ob
 
 def test_a_url_of_an_unknown_kind_is_no_local_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = call("pages", "ls", "foo://here/x")
-    assert answer.status == 2 and answer.err.startswith("pagectl: foo://…: no such URL is read; there are s3")
+    assert answer.status == 2 and answer.err.startswith("pagectl: foo://…: such URLs are not supported; s3")
     monkeypatch.chdir(tmp_path)
     SOME[2].copy(tmp_path / "foo:" / "here")
     assert call("pages", "ls", "foo:/here").status in (0, 1)

@@ -282,8 +282,8 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
         (lambda text: text.replace("/far/away", ""), "line 5: not a line of name,path,edition, with a path"),
         (lambda text: text.replace("artemis-2.44", ",,,"), "line 4: not a line of"),
         (lambda text: text + "news,else,\n", "news: named twice"),
-        (lambda _: "", "the first line has to name the columns"),
-        (lambda _: "\0", "the first line has to name the columns"),
+        (lambda _: "", "the first line must name the columns"),
+        (lambda _: "\0", "the first line must name the columns"),
         (lambda text: text.replace("edition", "path"), "names a column twice"),
         (lambda text: text.replace("/far/away", "/far\0away"), "line 5: not a line of"),
         (lambda text: text + "x" * 200_000, "line 6: not a line of"),
@@ -300,7 +300,7 @@ def test_a_list_that_is_none_says_where(change: Callable[[str], str], said: str,
     assert "\n" not in str(told.value)
     with pytest.raises(PageFmtError, match=r"nowhere.csv: cannot be read"):
         fleet_of([], tmp_path / "nowhere.csv")
-    with pytest.raises(FleetError, match="no path fits"):
+    with pytest.raises(FleetError, match="no path matches"):
         fleet_of([f"{tmp_path}/x*"])
 
 
@@ -323,17 +323,17 @@ def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:
     """Told before Spark starts."""
     data, out = ACKED.data(), tmp_path / "out"
     for words, said in (
-        (("--what", "pages", "--where", "x = 1"), "--where and --body go with messages"),
+        (("--what", "pages", "--where", "x = 1"), "--where and --body work with messages"),
         (
             ("--what", "pages", "--partition-by", "priority"),
             "no such column to partition by; choose from broker, store",
         ),
-        (("--mode", "overwrite-partitions"), "goes with --partition-by"),
+        (("--mode", "overwrite-partitions"), "needs --partition-by"),
         (("--brokers", tmp_path / "none.csv"), "none.csv: cannot be read"),
-        ((tmp_path, "--broker-xml", tmp_path / "x.xml"), "go with one DIR"),
+        ((tmp_path, "--broker-xml", tmp_path / "x.xml"), "work with one DIR"),
         ((data,), "named twice"),
-        (("--report", tmp_path), "name a file in a folder that is there"),
-        (("--report", out / "x.html"), "outside of the table"),
+        (("--report", tmp_path), "name a file in an existing folder"),
+        (("--report", out / "x.html"), "outside the table"),
     ):
         answer = call("export", data, *words, "--to", out)
         assert answer.status == 2 and said in answer.err and answer.err.count("\n") == 1, answer

@@ -114,7 +114,7 @@ async def test_hover_fixes_definition_and_outline(client: LanguageClient, tmp_pa
     document = types.TextDocumentIdentifier(uri)
     hover = await client.text_document_hover_async(types.HoverParams(document, place(BROKER, "<address-full")))
     assert hover is not None and isinstance(hover.contents, types.MarkupContent)
-    assert "what becomes of new messages once the address" in hover.contents.value
+    assert "what happens to new messages once the address" in hover.contents.value
     hover = await client.text_document_hover_async(types.HoverParams(document, place(BROKER, "<max-size-b")))
     assert hover is not None and "does not start" in hover.contents.value  # type: ignore[union-attr]
 

@@ -235,7 +235,7 @@ ORIGIN = {"error_type": "java.lang.Exception", "error": "java.lang.Exception : O
 REFUSALS: dict[str, tuple[Reply, str]] = {
     "401": (status(401), "user or password is wrong"),
     "403": (status(403), "user or password is wrong"),
-    "redirect": (status(302, Location="http://127.0.0.1:1/"), "credentials do not follow"),
+    "redirect": (status(302, Location="http://127.0.0.1:1/"), "credentials are not sent to another place"),
     "404": (status(404), "not Jolokia"),
     "500": (status(500), "HTTP 500"),
     "origin": (lambda handler, reads: ORIGIN, "not allowed (etc/jolokia-access.xml)"),
@@ -249,9 +249,9 @@ REFUSALS: dict[str, tuple[Reply, str]] = {
     "two": (lambda handler, reads: RECORDED["broker"] * 2, "not Jolokia"),
     "status": (lambda handler, reads: [{"status": SECRET}], "not Jolokia"),
     "nothing": (lambda handler, reads: [{"status": 404}], "there is no Artemis broker"),
-    "list": (lambda handler, reads: [{"status": 200, "value": {"x": []}}], "not what a broker's console says"),
+    "list": (lambda handler, reads: [{"status": 200, "value": {"x": []}}], "not the answer of a broker's console"),
     "name": (broken(Name=5), "Name is no str"),
-    "another": (broken(NodeID="\x1b[31mx"), "name its own console"),
+    "another": (broken(NodeID="\x1b[31mx"), "name the console of that broker"),
 }
 
 
@@ -300,7 +300,7 @@ def test_calls_that_cannot_be_carried_out(data: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("")
     (tmp_path / "two").write_text(f"admin:{SECRET}\nmore:x\n")
     for words, reason in {
-        ("--jolokia", f"http://admin:{SECRET}@h:1"): "do not belong into a URL",
+        ("--jolokia", f"http://admin:{SECRET}@h:1"): "do not belong in a URL",
         ("--jolokia", "file:///etc/passwd"): "not a URL",
         ("--jolokia", "http://h:99999"): "not a URL",
         ("--jolokia", "http://[::1"): "not a URL",
@@ -310,7 +310,7 @@ def test_calls_that_cannot_be_carried_out(data: Path, tmp_path: Path) -> None:
         ("--jolokia", "http://h", "--credentials", str(tmp_path / "none")): "No such file",
         ("--jolokia", "http://127.0.0.1:1"): "cannot be reached: Connection refused",
         ("--jolokia", "http://h", "--format", "csv"): "text and json only",
-        ("--credentials", "x"): "goes with --jolokia",
+        ("--credentials", "x"): "needs --jolokia",
     }.items():
         answer = call("pages", "outstanding", data, *words)
         assert answer.status == 2 and answer.out == "" and SECRET not in answer.err

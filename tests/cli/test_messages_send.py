@@ -117,7 +117,7 @@ def test_a_checkpoint_of_another_call_is_refused(tmp_path: Path) -> None:
         assert send(received, "--checkpoint", state).status == 0
         other = call("messages", "send", data(), "--to", received.url, "--checkpoint", state)
         assert other.status == 2
-        assert "belongs to another call, which differs in queues" in other.err
+        assert "belongs to a command that differs in queues" in other.err
         state.write_text("something else\n")
         assert "not a checkpoint" in send(received, "--checkpoint", state).err
 
@@ -217,10 +217,10 @@ def test_a_changed_directory_is_refused(tmp_path: Path) -> None:
     [
         ((), "no broker given"),
         (("--to", "http://localhost"), "not the URL of a broker"),
-        (("--to", "amqp://me:secret@localhost"), "credentials do not belong into a URL"),
+        (("--to", "amqp://me:secret@localhost"), "credentials do not belong in a URL"),
         (("--to", "amqp://localhost", "--ca", "x"), "write amqps://"),
         (("--to", "amqp://127.0.0.1:1"), "refused"),
-        (("--to", "amqp://localhost", "--to-address", "nowhere=x"), "no queue that is sent has this"),
+        (("--to", "amqp://localhost", "--to-address", "nowhere=x"), "no queue to be sent has this"),
         (("--to", "amqp://localhost", "--to-address", "x"), "write FROM=TO"),
     ],
 )
@@ -302,7 +302,7 @@ def test_an_interrupt_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert f"to go on, call the same again: {state} records how far it got" in said
+        assert f"to continue, run the same command again: {state} records how far it got" in said
         last = json.loads(state.read_text().splitlines()[-1])
         assert last["settled"] == len(received.kept) < len(delivered())
         assert send(received, "--checkpoint", state).status == 0

@@ -71,7 +71,7 @@ def test_a_queue_that_no_binding_has_is_a_remark(tmp_path: Path) -> None:
 def test_duplicate_ids(tmp_path: Path) -> None:
     one = message(properties='<property name="_AMQ_DUPL_ID" value="x" type="simple-string"/>')
     status, found = plan(tmp_path, one, one)
-    assert status == 1 and "1 message with a duplicate id of another" in str(found["remarks"])
+    assert status == 1 and "1 message with the duplicate id of another" in str(found["remarks"])
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_folders_are_found_that_nobody_made(store: AnyStore) -> None:
     assert sorted((each.name, each.is_dir()) for each in fleet.entries()) == [("one", True), ("two", True)]
     with pytest.raises(OSError, match="not empty"):
         fleet.rmdir()
-    with pytest.raises(PageFmtError, match="no path fits"):
+    with pytest.raises(PageFmtError, match="no path matches"):
         fleet_of([store.url("fleet/*/nothing")])
     begun = time.monotonic()
     assert [*stored(store.url("nothing/there")).glob("*")] == [] and time.monotonic() - begun < 5

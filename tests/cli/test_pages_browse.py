@@ -144,13 +144,13 @@ def test_search_in_names_and_in_bytes(tmp_path: Path) -> None:
         await search(pilot, "A.17")
         assert listing(pilot).cursor == 17
         await search(pilot, "nowhere")
-        assert listing(pilot).cursor == 17 and "in no row" in said(pilot)
+        assert listing(pilot).cursor == 17 and "not in any row" in said(pilot)
         await into(pilot, "enter", "down", "enter")
         screen = pilot.app.screen
         assert isinstance(screen, RecordsScreen) and screen.page.number == 2
         await until(pilot, lambda: screen.index.done)
         await search(pilot, "text/23/2")
-        await until(pilot, lambda: "in no record" in said(pilot))
+        await until(pilot, lambda: "not in any later record" in said(pilot))
         await search(pilot, "23/2")
         await until(pilot, lambda: listing(pilot).cursor == 23)
         await search(pilot, "0x7b0000")

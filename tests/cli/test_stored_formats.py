@@ -394,7 +394,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
             (("--to", out.uri, "--mode", "append"), "give --incremental instead"),
             (("--to", f"s3://brokers/a b?{server.query}"), "without ' '"),
             (("--to", "memory://tables/delta"), "only s3, gs and abfs"),
-            (("--to", out.uri, "--mode", "overwrite-partitions", "--partition-by", "page"), "goes with --mode append"),
+            (("--to", out.uri, "--mode", "overwrite-partitions", "--partition-by", "page"), "works with --mode append"),
         ):  # fmt: skip
             refused = call(*words, *more)
             assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused

@@ -203,7 +203,11 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
         assert json.loads(said)["wrote"] == json.loads(said)["to"] == str(out)
         assert messages(out) == broker.every
     again = call("export", tmp_path / "data", "--to", out.uri)
-    assert again.status == 2 and "knows what was exported to it" not in again.err and "holds a table" in again.err
+    assert (
+        again.status == 2
+        and "has a log of what was exported to it" not in again.err
+        and "contains a table" in again.err
+    )
     for words, reason in (
         (("--to", "s3://brokers/x?secret_key=hush", "--format", "json"), "no setting"),
         (("--to", "s3://brokers/x?X-Amz-Signature=hush"), "no setting"),
@@ -291,11 +295,12 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     "hint of Iceberg": (
         lambda handler: handler.command == "PUT" and "version-hint.text" in handler.path, expired, True, 1,
         "warning: OUT: the credentials have expired; renew them; version-hint.text still names the previous version; "
-        "the table is whole, the next ",
+        "the table is complete, and the next ",
     ),
     "end of Delta Lake": (
         lambda handler: handler.command == "PUT" and handler.path.endswith("_SUCCESS") and not is_copy(handler),
-        expired, True, 1, "warning: OUT: the credentials have expired; renew them; the table is whole, the next ",
+        expired, True, 1, "warning: OUT: the credentials have expired; renew them; the table is complete, and the "
+                          "next ",
     ),
     "clean-up": (
         lambda handler: any(

@@ -135,7 +135,7 @@ def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
         (("--mode", "append", "--partition-by", "page"), "has other columns or partitions"),
         (("--mode", "overwrite", "--body", "text"), "has other columns or partitions"),
         (("--mode", "append"), "give --incremental instead"),
-        (("--mode", "overwrite-partitions", "--partition-by", "page"), "goes with --mode append"),
+        (("--mode", "overwrite-partitions", "--partition-by", "page"), "works with --mode append"),
     ):
         refused = call(*words, *more)
         assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
@@ -216,7 +216,7 @@ def test_an_iceberg_table_that_was_moved_is_refused(tmp_path: Path) -> None:
     moved = (tmp_path / "out").rename(tmp_path / "moved")
     before = names_in(moved)
     broker.write(20)
-    with pytest.raises(FormatRefused, match=r"moved: the table was made elsewhere, and names .*; it cannot be moved"):
+    with pytest.raises(FormatRefused, match=r"moved: the table was created at .* and cannot be moved"):
         night(TasksHere(), tmp_path / "data", moved, (), LakeFormat.ICEBERG)
     assert names_in(moved) == before and last_export(moved) == 1
 

@@ -66,7 +66,7 @@ def test_a_version_that_is_not_known_is_refused(tmp_path: Path, capsys: pytest.C
     path.write_text(text, "utf-8")
     assert run(["config", "effective", str(path)]) == 2
     err = capsys.readouterr().err
-    assert "messaging-activemq:99.0 is no version that is known here" in err and err.count("\n") == 1
+    assert "messaging-activemq:99.0 is not a known version" in err and err.count("\n") == 1
 
 
 def test_the_order_of_elements_is_a_remark_and_hides_nothing() -> None:
@@ -265,7 +265,7 @@ def test_several_servers_of_one_subsystem(tmp_path: Path, capsys: pytest.Capture
     other = with_settings('max-size-byte="1"').replace('"default"', '"other"')
     path.write_text(standalone("13.0", SERVER + other), "utf-8")
     assert run(["config", "effective", str(path)]) == 0
-    assert "2 messaging servers; only the first, default, counts here" in capsys.readouterr().err
+    assert "2 messaging servers; only the first, default, is used" in capsys.readouterr().err
     assert [name for name, _, _ in errors(path.read_text("utf-8"))] == ["unknown-attribute"]
     assert run(["config", "effective", "--server", "other", str(path)]) == 0
     assert "messaging servers" not in capsys.readouterr().err

@@ -106,7 +106,7 @@ ELSEWHERE = [
 
 def told(text: str, example: Example) -> set[tuple[str, str]]:
     report = lint(text.encode(), "part.xml", LintContext(edition=example.edition, heap=example.heap))
-    return {(one.rule, one.message) for one in report.findings} - {("fragment", f"taken for a part: {OF_CORE}")}
+    return {(one.rule, one.message) for one in report.findings} - {("fragment", f"checked as part of a configuration: {OF_CORE}")}
 
 
 @pytest.mark.parametrize("rule", [rule for rule in rules() if rule.failing.settings], ids=lambda rule: rule.id)
@@ -163,7 +163,7 @@ def test_settings_of_parts_are_shown_and_compared(tmp_path: Path, capsys: pytest
     captured = capsys.readouterr()
     shown = json.loads(captured.out)["addresses"]["a.b"]["settings"]["page-size-bytes"]
     assert shown == {"value": 1000, "source": {"file": str(one), "line": 1, "match": "a.#"}}
-    assert "taken for a part: <address-settings> of <core>" in captured.err
+    assert "read as part of a configuration: <address-settings> of <core>" in captured.err
     assert run(["config", "diff", "--format", "json", str(one), str(other)]) == 1
     different = json.loads(capsys.readouterr().out)["addresses"]["a.·"]
     assert [each["setting"] for each in different] == ["page-size-bytes"]

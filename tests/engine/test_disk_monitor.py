@@ -215,7 +215,7 @@ def test_what_producers_feel(
 
 def test_unknown_policies_are_refused() -> None:
     for call in (("KEEP", None), ("PAGE", "PAGE")):
-        with pytest.raises(ValueError, match="is none of"):
+        with pytest.raises(ValueError, match="is not one of"):
             disk_full_effect(*call)
 
 

@@ -41,7 +41,7 @@ def test_a_setting_that_no_replay_models_is_told(
     tmp_path: Path, inside: str, overrides: tuple[str, ...], told: list[str]
 ) -> None:
     said = configuration(tmp_path, inside, *overrides).not_modelled()
-    assert [one.partition(" is set, and a replay does not model it (")[0] for one in said] == told
+    assert [one.partition(" is set, but a replay does not model it (")[0] for one in said] == told
 
 
 def replayed(folder: Path, period: str, *disk: DiskSpaceChange | DiskFull) -> Recording:

@@ -258,7 +258,7 @@ def test_what_is_done_with_meanwhile_is_told(
     for path in (data / "journal").glob("*.amq"):
         path.unlink()
     assert all(line["where"] == "page" for line in lines_of(loaded))
-    assert "the broker was done with" in capsys.readouterr().err
+    assert "that the broker finished meanwhile" in capsys.readouterr().err
     assert not loaded.damaged
 
 

@@ -282,7 +282,7 @@ def test_compact_calls_nothing_free(kind: Unknown, tmp_path: Path) -> None:
 @EACH
 def test_compact_in_words(kind: Unknown, tmp_path: Path) -> None:
     answer = asked("pages", "compact", made(kind, tmp_path))
-    assert "B belong to no message" not in answer.out, answer
+    assert "B do not belong to any message" not in answer.out, answer
     gives_the_reason(kind, answer.out + answer.err)
 
 

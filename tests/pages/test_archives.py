@@ -153,7 +153,7 @@ def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
 def test_a_tar_that_is_cut_between_members_is_refused(tmp_path: Path) -> None:
     path = tar(tmp_path / "x.tar", *(regular(f"paging/x/{n}.page") for n in range(1, 9)))
     os.truncate(path, 3 * (512 + 5120))
-    with pytest.raises(LocateError, match="without the zeros that end a tar"):
+    with pytest.raises(LocateError, match="without the zeros at the end of a tar"):
         locate(any_path(path))
 
 
@@ -204,7 +204,7 @@ def test_what_is_packed_is_no_page(tmp_path: Path) -> None:
             locate(any_path(path))
         wrong = tmp_path / "x.tar.xz"
         wrong.write_bytes(content)
-        with pytest.raises(LocateError, match=f"its name says xz, it is packed by {form}"):
+        with pytest.raises(LocateError, match=f"its name says xz, but it is packed with {form}"):
             locate(any_path(wrong))
     (tmp_path / "odd").write_bytes(CONTENT)
     assert locate(tmp_path / "odd").page is not None
@@ -382,7 +382,7 @@ def test_the_folder_in_an_archive_is_found(tmp_path: Path) -> None:
         place = locate(any_path(path))
         assert str(place.paging) == f"{path}/{above}paging" and place.journal is not None
     two = tar(tmp_path / "two.tar", *(regular(f"{name}/paging/x/000000001.page") for name in "ab"))
-    with pytest.raises(LocateError, match=r"name what in it is meant, as .*two\.tar/a"):
+    with pytest.raises(LocateError, match=r"name one of the directories in it, such as .*two\.tar/a"):
         locate(any_path(two))
     assert locate(any_path(f"{two}/b")).paging == FarPath(two) / "b/paging"
     store = tar(tmp_path / "store.tar", regular("000000001.page"), regular("address.txt", b"orders"))

@@ -244,7 +244,7 @@ def test_a_record_that_cannot_be_read_leaves_the_numbers_of_the_others(tmp_path:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     data = directory(tmp_path / "old")
-    with pytest.raises(CannotConvert, match=r"artemis-1.5: directories of that edition are not written; choose one"):
+    with pytest.raises(CannotConvert, match=r"artemis-1.5: directories of that edition cannot be written; choose one"):
         plan_of(data, Edition.ARTEMIS_1_5)
     with pytest.raises(CannotConvert, match=r"artemis-2.44 or later, and artemis-2.28 cannot read"):
         plan_of(GoldenCase("2.56.0", "basic").data(), Edition.ARTEMIS_2_28)
@@ -268,7 +268,7 @@ def test_what_links_lead_to_is_not_left_out(tmp_path: Path) -> None:
     data = directory(tmp_path / "old")
     (data / "large-messages").mkdir()
     (data / "large-messages" / "7.msg").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(CannotConvert, match=r"7.msg: is a symbolic link, and what it points to would be missing"):
+    with pytest.raises(CannotConvert, match=r"7.msg: is a symbolic link, and its target would be missing"):
         plan_of(data)
 
 

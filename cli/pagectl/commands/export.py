@@ -439,7 +439,7 @@ def _check_format(job: _Job, folder: Path) -> None:
 
     form = format_of(folder)
     if form is not job.form and {path.name for path in folder.iterdir()} - {TEMPORARY} and not unfinished(folder):
-        raise CallError(f"{folder}: holds no {job.form} table; give --table-format {form}, or another folder")
+        raise CallError(f"{folder}: contains no {job.form} table; give --table-format {form}, or another folder")
     if form is job.form is not LakeFormat.PARQUET:
         check_fits(folder, job.spec.schema, job.splits)
 
@@ -460,13 +460,13 @@ def _mode_for(folder: Path, mode: Mode, *, incremental: bool = False) -> Mode:
         return Mode.APPEND
     if mode is Mode.ERROR:
         whole = "a table" if SUCCESS in names else "files without the _SUCCESS of a complete table"
-        raise CallError(f"{folder}: holds {whole}; give --mode overwrite or --mode append, or another folder")
+        raise CallError(f"{folder}: contains {whole}; give --mode overwrite or --mode append, or another folder")
     if EXPORTED in names and mode is not Mode.OVERWRITE:
         raise CallError(f"{folder}: has a log of what was exported to it; give --incremental instead of --mode {mode}")
     others = foreign(folder) if mode is Mode.OVERWRITE else []
     if others:
         raise CallError(
-            f"{folder}: holds {others[0]}, which does not belong to a table and would be lost; name another folder"
+            f"{folder}: contains {others[0]}, which does not belong to a table and would be lost; name another folder"
         )
     return mode
 
