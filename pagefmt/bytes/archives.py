@@ -330,8 +330,8 @@ def _pass_end(stream: _HeaderReader, content: _Content, *, whole: bool) -> None:
                 info = tarfile.TarInfo.frombuf(block[at : at + tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
                 raise OSError(
                     errno.EINVAL,
-                    f"another archive begins after its end, with {info.name!r}, which tar reads with --ignore-zeros "
-                    "alone; unpack it yourself, or join archives with tar --concatenate",
+                    f"another archive begins after its end, with {info.name!r}, which tar reads only with "
+                    "--ignore-zeros; unpack it yourself, or join archives with tar --concatenate",
                 )
         if begun and not whole:
             return

@@ -402,8 +402,8 @@ def check_settings(scheme: str, authority: str, query: str) -> None:
     alone = at and scheme in _USERLESS
     if alone or ":" in user or not _HOST.fullmatch(host) or (":" in host and scheme in _BUCKETS) or "@" in query:
         raise UnusableUrl(
-            f"{scheme}://…: credentials must not stand in a URL; put them into the environment "
-            "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
+            f"{scheme}://…: credentials must not be in a URL; put them in the environment (AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY, …) or the configuration of the store's tools"
         )
     if at and scheme in _HADOOPS:
         raise UnusableUrl(f"{scheme}://…: a user goes after the ? of a URL, as user=NAME")  # else it is not heeded

@@ -88,7 +88,7 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
             "store-without-queue",
             store.place,
             f"{count_text(records, 'record')} for address {store.store.address}, which has no durable queue",
-            "delivers them to nobody",
+            "never delivers them",
         )
         return
     for queue, records in sorted(store.unbound.items()):

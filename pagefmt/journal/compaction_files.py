@@ -104,7 +104,7 @@ def read_control(path: Path) -> RenameControl | None:
 
 def _tell(control: RenameControl | None) -> str:
     if control is None:
-        return "holds no valid record; a broker deletes it"
+        return "contains no valid record; a broker deletes it"
     return (
         f"a compaction was being completed: the next start deletes {count_text(len(control.delete), 'file')} and "
         f"renames {len(control.finish) + len(control.rename)}; read here as if that had been done"

@@ -53,5 +53,5 @@ def decode_old_core_message(reader: ByteReader) -> OldCoreMessage:
     end_of_message = reader.i32("end of message")
     left = end_of_message - PACKET_HEADER - (reader.pos - start)
     if left < 0:
-        raise Undecodable(at, f"end-of-message value {end_of_message} lies before the headers")
+        raise Undecodable(at, f"end-of-message value {end_of_message} is before the headers")
     return OldCoreMessage(body, decode_header_block(reader.sub(left, "header block")))

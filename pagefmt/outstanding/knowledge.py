@@ -138,7 +138,7 @@ def _nothing_read(loaded: LoadedJournal, part: UnknownPart) -> Unknown | None:
     journal, so = _FILES[part]
     first = next((note for note in loaded.notes if note.file.endswith(journal.value)), None)
     if first is None:
-        return Unknown(part, f"the {part} folder holds no journal file, so {so}", missing=True)
+        return Unknown(part, f"the {part} folder contains no journal file, so {so}", missing=True)
     why = f"{first.file}: {first.kind.value}: {first.detail}"
     return Unknown(part, f"no file of the {part} can be read ({why}), so {so}")
 

@@ -104,7 +104,7 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
     what = [f"damaged: {', '.join(each.damaged)}"] if each.damaged else []
     what += ["its address.txt names no address, or one that its messages are not for"] if each.readdressed else []
     what += [f"other folders have the same address: {', '.join(each.merged)}"] if each.merged else []
-    action = f"{count_text(each.kept, 'message')} stay where they were, {each.rescued} go into new pages"
+    action = f"{count_text(each.kept, 'message')} stay in place, {each.rescued} go to new pages"
     done = _name_losses(found, each)
     fewest, most = (max(count - done, 0) for count in each.lost)
     cut = _cut_pages(read_store(found.paging.path / each.folder), each.losses)

@@ -135,7 +135,7 @@ def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch
     assert json.loads(again.out)["damaged"] == [found | {"standing": True}] and found["standing"] is False
     assert first.status == again.status == told.status == 1
     lines = [*first.err.splitlines(), *told.err.splitlines()]
-    for said in ("there are no bindings beside the pages", "rows end in front of offset"):
+    for said in ("there are no bindings beside the pages", "rows end before offset"):
         fresh, standing = [line for line in lines if said in line]
         assert "an earlier export found" in standing and "an earlier" not in fresh
     assert "1 damaged page (OUT/_damaged.json)" in told.out

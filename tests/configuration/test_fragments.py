@@ -106,7 +106,9 @@ ELSEWHERE = [
 
 def told(text: str, example: Example) -> set[tuple[str, str]]:
     report = lint(text.encode(), "part.xml", LintContext(edition=example.edition, heap=example.heap))
-    return {(one.rule, one.message) for one in report.findings} - {("fragment", f"checked as part of a configuration: {OF_CORE}")}
+    return {(one.rule, one.message) for one in report.findings} - {
+        ("fragment", f"checked as part of a configuration: {OF_CORE}")
+    }
 
 
 @pytest.mark.parametrize("rule", [rule for rule in rules() if rule.failing.settings], ids=lambda rule: rule.id)

@@ -38,7 +38,7 @@ def test_holes_of_a_sparse_page_take_no_memory(tmp_path: Path) -> None:
         file.seek(512 * MIB)
         file.write(record(3))
     answer, most = peak("pages", "salvage", data, "--out", tmp_path / "out")
-    assert answer.status == 1 and "2 messages where they were (0 mended), 1 in new pages" in answer.out, answer
+    assert answer.status == 1 and "2 messages in place (0 repaired), 1 in new pages" in answer.out, answer
     assert most - few < 48 * MIB, f"{(most - few) / MIB:.0f} MiB"
 
 

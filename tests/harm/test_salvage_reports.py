@@ -272,5 +272,5 @@ def test_a_page_larger_than_brokers_read_is_read_no_further(tmp_path: Path, monk
     assert (len(content), hole.end) == (4096, 10 << 30)
     answer = call("pages", "salvage", data, "--out", tmp_path / "out")
     assert answer.status == 1, answer
-    assert "2 messages where they were" in answer.out
+    assert "2 messages in place" in answer.out
     assert "10737418240 bytes; no broker reads a page of 2 GiB or more" in answer.out

@@ -250,7 +250,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         plan_of(GoldenCase("2.56.0", "basic").data(), Edition.ARTEMIS_2_28)
     (file,) = (data / "bindings").iterdir()
     file.rename(tmp_path / file.name)
-    with pytest.raises(CannotConvert, match="bindings folder holds no journal file"):
+    with pytest.raises(CannotConvert, match="bindings folder contains no journal file"):
         plan_of(data)
 
 

@@ -502,7 +502,7 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
     for each in summary["damaged"]:
         whose = f"{each['broker']}: " if summary["brokers"] > 1 else ""
         _warn(
-            f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end in front of offset {each['offset']}, "
+            f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end before offset {each['offset']}, "
             f"{'an unknown number of' if each['bytes'] is None else each['bytes']} bytes are not in the table "
             f"({each['kind']})"
             f"{f', {_STANDING}' if each['standing'] else ''}; see: pagectl pages verify"

@@ -109,7 +109,7 @@ def _chosen(
     selector = parse(where) if where is not None else None
     state = told_state(place, journal=True, pages=False)
     if state.bindings is None or state.unknown is not None:
-        why = "the bindings are not there" if state.unknown is None else state.unknown.reason
+        why = "there are no bindings" if state.unknown is None else state.unknown.reason
         raise CannotKnow(
             f"{place.given}: {why}, so it is not known which messages to send where; see: pagectl pages verify"
         )

@@ -131,7 +131,7 @@ def _store(each: SalvagedStore, out: Path) -> None:
         print(
             "  its address.txt named no address, or one that its messages are not for; its records show the right one"
         )
-    print(f"  {_messages(each.kept)} where they were ({each.mended} mended), {each.rescued} in new pages "
+    print(f"  {_messages(each.kept)} in place ({each.mended} repaired), {each.rescued} in new pages "
           f"({', '.join(each.new_pages) or 'none'})")  # fmt: skip
     if each.delivered_again is None:
         print("  how many of them will be delivered again is not known without the journal")

@@ -204,7 +204,7 @@ def _note_times(since: datetime | None, until: datetime | None) -> None:
     parts = [f"{word} {in_both_zones(each)}" for word, each in (("from", since), ("before", until)) if each is not None]
     note(f"sent {' and '.join(parts)}; messages whose sender set no time are left out")
     if since is not None and until is not None and since >= until:
-        note("no time lies between the two")
+        note("there is no time between the two")
 
 
 def _addresses(wanted: list[str], place: DataLocation, state: PagingState | None) -> frozenset[str]:

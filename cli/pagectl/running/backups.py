@@ -31,7 +31,7 @@ def standing_backup_of(place: DataLocation, named: Path | None) -> Backup:
 
     folder = backup_folder(place, named)
     if not folder.exists():
-        raise CallError(f"{folder}: no backup here; it lies beside the pages or where --backup-dir said")
+        raise CallError(f"{folder}: no backup here; it is beside the pages or in the folder given as --backup-dir")
     return read_backup(folder, roots_of(place))
 
 

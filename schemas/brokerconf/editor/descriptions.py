@@ -156,9 +156,9 @@ def element_lines(described: ElementDescription) -> Iterator[str]:
         if described.allowed and not (component.value and component.value.words):
             yield f"  takes: {described.allowed.replace('|', ', ')}"
         if component.children:
-            yield f"  holds: {', '.join(component.children)}"
+            yield f"  contains: {', '.join(component.children)}"
     instead = f" as {component.stands_for}" if component.stands_for != component.name else ""
-    yield f"  stands: {occurrence(*component.occurs)}{instead}, {known_in(described.editions)}"
+    yield f"  occurs: {occurrence(*component.occurs)}{instead}, {known_in(described.editions)}"
 
 
 def attribute_lines(described: ElementDescription, name: str) -> Iterator[str]:
@@ -167,4 +167,4 @@ def attribute_lines(described: ElementDescription, name: str) -> Iterator[str]:
     default = f", default {one.value.default}" if one.value.default is not None else ""
     yield f"{name} (attribute of {described.path})"
     yield f"  type: {kind_of(one.value)}{default}, {'required' if one.required else 'optional'}"
-    yield f"  stands: {known_in(described.editions_of_attribute(name))}"
+    yield f"  occurs: {known_in(described.editions_of_attribute(name))}"

@@ -45,7 +45,7 @@ class IncludeContext(NamedTuple):
         if not path.is_relative_to(self.root):
             raise _refused(at, f"the include of '{href}' leads outside {self.root}", "move the file below that folder")
         if path in self.open_files:
-            raise _refused(at, f"the include of '{href}' goes round in a circle", "remove one of the includes")
+            raise _refused(at, f"the include of '{href}' is circular", "remove one of the includes")
         if len(self.open_files) > DEPTH:
             raise _refused(at, f"includes are nested more than {DEPTH} deep", "include from the main file")
         return path

@@ -147,7 +147,7 @@ def _yaml_tree(node: YamlNode, source: SourceFile) -> _Tree | _Text | None:
         for key, _ in node.entries:
             if not key.style and not isinstance(_plain(key.text), str):
                 position = source.position(key.start)
-                raise PropertiesError(position, f"the key {key.text} is not text to the broker", "put it into quotes")
+                raise PropertiesError(position, f"the key {key.text} is not text to the broker", "put it in quotes")
         return _Tree([(key.text, key.start, _yaml_tree(value, source)) for key, value in node.entries])
     if node.type == "array":
         return _Text(",".join(_listed(item) for item in node.items), node.start)

@@ -89,7 +89,7 @@ def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Findi
         message = f"something in <{secret.name}> does not belong there or is wrong; it may be the secret"
         path, why = secret.path, _REFUSED if refused else _UNSEEN
         return Finding(
-            secret.position, Severity.ERROR, rule, message, path, "write the value alone between the tags", why
+            secret.position, Severity.ERROR, rule, message, path, "write only the value between the tags", why
         )
     if violation.attribute and violation.attribute in node.attributes:
         at = node.attribute_position(violation.attribute)
