@@ -178,7 +178,7 @@ def test_damage_is_shown_with_its_bytes(tmp_path: Path) -> None:
         screen = pilot.app.screen
         assert isinstance(screen, RecordsScreen)
         await until(pilot, lambda: screen.index.done and listing(pilot).count == 2)
-        assert "4 whole records behind it" in said(pilot).replace("\n", " ")
+        assert "4 whole records after it" in said(pilot).replace("\n", " ")
         await pilot.press("end", "enter")
         await until(pilot, lambda: screen.detail.count > 10)
         lines = shown(screen.detail)

@@ -209,10 +209,10 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
         and "contains a table" in again.err
     )
     for words, reason in (
-        (("--to", "s3://brokers/x?secret_key=hush", "--format", "json"), "no setting"),
-        (("--to", "s3://brokers/x?X-Amz-Signature=hush"), "no setting"),
-        (("--to", "s3://nobody:half/hush@brokers/x"), "credentials must not stand"),
-        (("--to", "S3://nobody:hush@brokers/x"), "credentials must not stand"),
+        (("--to", "s3://brokers/x?secret_key=hush", "--format", "json"), "no URL setting"),
+        (("--to", "s3://brokers/x?X-Amz-Signature=hush"), "no URL setting"),
+        (("--to", "s3://nobody:half/hush@brokers/x"), "credentials must not be"),
+        (("--to", "S3://nobody:hush@brokers/x"), "credentials must not be"),
         (("--to", "sheep://brokers/x"), "sheep"),
         (("--to", str(tmp_path / "x.tar")), "in an archive"),
         (("--to", str(tmp_path / "x.csv")), "is a file"),

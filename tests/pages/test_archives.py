@@ -200,7 +200,7 @@ def test_what_is_packed_is_no_page(tmp_path: Path) -> None:
     for form, content in packed.items():
         path = tmp_path / "backup.old"
         path.write_bytes(content)
-        with pytest.raises(LocateError, match=rf"packed by {form}, not a page; .* ends with \.tar, \.zip"):
+        with pytest.raises(LocateError, match=rf"packed with {form}, not a page; .* end with \.tar, \.zip"):
             locate(any_path(path))
         wrong = tmp_path / "x.tar.xz"
         wrong.write_bytes(content)
@@ -250,7 +250,7 @@ def test_a_zip_with_pages_that_python_cannot_unpack_is_refused(tmp_path: Path) -
         raw[raw.index(b"PK\x01\x02") + 10] = 9
         path.write_bytes(raw)
         if refused:
-            with pytest.raises(LocateError, match=r"compresses paging/x/1\.page by method 9 of zip"):
+            with pytest.raises(LocateError, match=r"compresses paging/x/1\.page by zip method 9"):
                 locate(any_path(path))
         else:
             assert inside(path) == ["log/huge.txt", "paging/x/2.page"]
@@ -282,7 +282,7 @@ def test_a_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path, monkeypatch:
     other = tar(tmp_path / "y.tar.gz", regular("log/huge.txt", bytes(1 << 20)), regular("paging/x/1.page"))
     assert [page.name for store in stores(locate(any_path(other))) for page in store.pages] == []
     assert inside(other) == ["log/huge.txt", "paging/x/1.page"]
-    with pytest.raises(NotReadable, match="no part of a data directory"):
+    with pytest.raises(NotReadable, match="not part of a data directory"):
         open_file(any_path(other) / "log/huge.txt")
 
 
