@@ -525,7 +525,7 @@ complete -c pagectl -n '__pagectl_at messages import-plan' -l format -x -a 'text
 complete -c pagectl -n '__pagectl_at messages import-plan' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages import-plan' -F
 
-complete -c pagectl -n '__pagectl_at messages send' -l to -x -d 'The broker: amqp://HOST[:PORT] or amqps://HOST[:PORT].'
+complete -c pagectl -n '__pagectl_at messages send' -l to -x -d 'Broker to send to: amqp://HOST[:PORT] or amqps://HOST[:PORT].'
 complete -c pagectl -n '__pagectl_at messages send' -l queue -x -a '(__pagectl_names queue)' -d 'Only messages for this queue (name or id); repeatable.'
 complete -c pagectl -n '__pagectl_at messages send' -l where -x -d 'Only messages that this JMS selector matches.'
 complete -c pagectl -n '__pagectl_at messages send' -l to-address -x -d 'Send messages of FROM to TO instead, each an ADDRESS or ADDRESS::QUEUE; repeatable.'

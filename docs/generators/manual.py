@@ -16,16 +16,16 @@ DATE = "2026-11-21"
 ENVIRONMENT = (
     ("ARTEMIS_INSTANCE", "Broker instance to use if DIR is not given."),
     ("NO_COLOR, FORCE_COLOR, TERM", "No colour; colour even into a pipe; no escape sequences (dumb)."),
-    ("PAGECTL_DEBUG", "As --debug: show the traceback of an internal error."),
+    ("PAGECTL_DEBUG", "Like --debug: show the traceback of an internal error."),
 )
 DIR_TEXT = (
     "DIR is a broker instance (the folder with etc/broker.xml), a data directory (with paging, journal and so on), a "
-    "paging directory, a store folder, or one page file. Nothing below it is changed except by "
-    "pages compact --in-place and pages restore."
+    "paging directory, a store folder, or one page file. Only these commands change anything below it: "
+    "pages compact, journal compact (each with --in-place), pages restore and pages drop-backup."
 )
 OUTPUT_TEXT = (
-    "Answers go to standard output; progress, notes and warnings to standard error. --format picks text or a machine "
-    "format; these are stable, and every JSON output has a JSON Schema in the project."
+    "Results go to standard output; progress, notes and warnings to standard error. --format selects text or a machine "
+    "format; machine formats are stable, and every JSON output has a JSON Schema in the project."
 )
 
 
@@ -47,8 +47,9 @@ def _program(groups: list[Group]) -> str:
     lines += [".SH OPTIONS", *(line for option in TOP for line in _option(option)), ".SH EXIT STATUS"]
     lines += _paragraphs((
         "0: success. 1: success, and something was found (a finding, damage, a difference). "
-        "2: the call cannot be carried out. 130: interrupted.",
-        "disk check, disk forecast and pages check answer as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, "
+        "2: the command cannot be carried out. 130: interrupted.",
+        "disk check, disk forecast and pages check use the statuses of monitoring plugins: 0 OK, 1 WARNING, 2 "
+        "CRITICAL, "
         "3 UNKNOWN. "
         "The pages above list the statuses of each command. A closed pipe ends a command quietly.",
     ))  # fmt: skip

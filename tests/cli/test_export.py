@@ -238,7 +238,7 @@ def test_nothing_is_written_where_pages_are_read(inside: str, tmp_path: Path) ->
             refused = call("export", data, *words)
             assert refused.status == 2 and "which this command only reads" in refused.err, refused
         refused = call("pages", "decode", data, "--to", place / "t", "--partition-by", "page")
-        assert refused.status == 2 and "lies inside" in refused.err, refused
+        assert refused.status == 2 and "is inside" in refused.err, refused
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "link"]
 
 

@@ -137,7 +137,7 @@ def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch
     lines = [*first.err.splitlines(), *told.err.splitlines()]
     for said in ("there are no bindings beside the pages", "rows end before offset"):
         fresh, standing = [line for line in lines if said in line]
-        assert "an earlier export found" in standing and "an earlier" not in fresh
+        assert "found by an earlier export" in standing and "an earlier" not in fresh
     assert "1 damaged page (OUT/_damaged.json)" in told.out
 
 

@@ -304,7 +304,7 @@ def test_inspect_shows_damage_and_what_lies_behind() -> None:
     answer = call("pages", "inspect", DAMAGED.data(), "--page", "2")
     assert answer.status == 1
     assert "bad-end at offset 3942" in answer.out
-    assert "behind it: 3 whole records" in answer.out
+    assert "after it: 3 whole records" in answer.out
 
 
 def test_text_fits_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:

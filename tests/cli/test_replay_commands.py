@@ -208,7 +208,7 @@ def test_a_cut_trace_is_replayed_with_a_warning(tmp_path: Path, call: Call) -> N
         (("run", "{config}", "--config", "{config}"), "line 1: not JSON"),
         (("run", "{trace}", "--config", "{trace}"), "trace.jsonl"),
         (("run", "{trace}", "--config", "{config}", "--set", "x"), "expected MATCH:NAME=VALUE"),
-        (("run", "{trace}", "--config", "{config}", "--set", "#:colour=red"), "'colour' is no setting"),
+        (("run", "{trace}", "--config", "{config}", "--set", "#:colour=red"), "'colour' is not a setting"),
         (("run", "{trace}", "--config", "{config}", "--set", "a.#:max-sise-bytes=1M"), "mean 'a.#:max-size-bytes=1M'?"),
         (("run", "{trace}", "--config", "{config}", "--set", "max-size-bytes=1M"), "mean '#:max-size-bytes=1M'?"),
         (("run", "{trace}", "--config", "{config}", "--set", "#:Global-Max-Size=1M"), "mean 'global-max-size=1M'?"),

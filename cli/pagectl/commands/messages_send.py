@@ -34,7 +34,8 @@ EXAMPLES = (
 def command(
     given: DirArgument = None,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="URL", help="The broker: amqp://HOST[:PORT] or amqps://HOST[:PORT].")
+        str | None,
+        typer.Option("--to", metavar="URL", help="Broker to send to: amqp://HOST[:PORT] or amqps://HOST[:PORT]."),
     ] = None,
     queues: QueueOption = None,
     where: WhereOption = None,

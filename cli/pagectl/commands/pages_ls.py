@@ -54,7 +54,7 @@ def command(
     sort: Annotated[
         LsOrder | None,
         typer.Option(
-            "--sort", help="Largest or oldest first; address: by name [default: text by address, else by folder]."
+            "--sort", help="Largest or oldest first; address: by name [default: address in text, else by folder]."
         ),
     ] = None,
     limit: Annotated[

@@ -54,7 +54,7 @@ def command(
             "--limit",
             metavar="N",
             min=0,
-            help=f"Number of queues to show; 0 for all [default: text {SHOWN}, json all].",
+            help=f"Number of queues to show; 0 for all [default: {SHOWN} in text, all in json].",
         ),
     ] = None,
     every: Annotated[
@@ -63,8 +63,8 @@ def command(
             "--every",
             metavar="SECONDS",
             min=0.2,
-            help="Read twice, this far apart, to show growth; with --watch, read at this interval [default: with "
-            "--watch 5].",
+            help="Read twice, this far apart, to show growth; with --watch, read at this interval [default: 5 "
+            "with --watch].",
             show_default=False,
         ),
     ] = None,

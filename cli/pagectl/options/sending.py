@@ -44,7 +44,7 @@ class PaceOptions(OptionGroup):
             metavar="N",
             min=0,
             help="Number of duplicate ids that the broker keeps per address [default: the broker's own; 20000 if it "
-            "does not tell].",
+            "does not say].",
         ),
     ] = None
     rate: Annotated[

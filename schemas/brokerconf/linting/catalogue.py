@@ -91,7 +91,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "unknown-root": ("a document element that no broker knows", "the schema refuses the whole document"),
     "unknown-subsystem": ("a messaging subsystem of an unknown version", "nothing in it was checked"),
     "unknown-rule": ("a comment or option that does not name a rule", "it silences nothing"),
-    "yaml-aliases": ("endless aliases", "never followed"),
+    "yaml-aliases": ("aliases that expand without limit", "never followed"),
     "yaml-duplicate-key": ("a duplicate key in a YAML object", "Kubernetes refuses it, or one of the two is lost"),
     "yaml-syntax": ("not YAML", _NO_OBJECT),
     "xsd": ("another schema error", _REFUSED),

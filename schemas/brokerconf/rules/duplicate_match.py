@@ -25,7 +25,7 @@ RULE = Rule(
     id="duplicate-match",
     severity=Severity.ERROR,
     title="the same match twice",
-    why="the settings are not merged: since 2.18 the first element wins with a line in the log (AMQ222301), before "
+    why="the settings are not merged: since 2.18 the first element is used and the log says so (AMQ222301), before "
     "that the last one replaced the others entirely",
     help="put all settings of a match in one address-setting",
     check=_check,
