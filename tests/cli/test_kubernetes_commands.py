@@ -175,7 +175,7 @@ def test_settings_of_a_resource(tmp_path: Path, capsys: pytest.CaptureFixture[st
     # the Secret comes after the resource's own properties
     assert broker["global-max-size"]["source"]["line"] == 26
     assert "Secret b-bp is not in this file" in notes
-    assert "pod 1 alone" in notes
+    assert "only to pod 1" in notes
     assert "artemis-2.44 (its version)" in notes
     assert "7654321" not in json.dumps(found) + notes
     assert PASSWORD not in notes

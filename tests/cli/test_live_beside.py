@@ -250,7 +250,7 @@ REFUSALS: dict[str, tuple[Reply, str]] = {
     "status": (lambda handler, reads: [{"status": SECRET}], "not Jolokia"),
     "nothing": (lambda handler, reads: [{"status": 404}], "there is no Artemis broker"),
     "list": (lambda handler, reads: [{"status": 200, "value": {"x": []}}], "not the answer of a broker's console"),
-    "name": (broken(Name=5), "Name is no str"),
+    "name": (broken(Name=5), "Name is not of type str"),
     "another": (broken(NodeID="\x1b[31mx"), "name the console of that broker"),
 }
 
@@ -268,7 +268,7 @@ def test_values_of_another_type(key: str, value: object, data: Path) -> None:
     def change(row: dict[str, Any], look: int) -> None:
         row[key] = value
 
-    assert f"{key} is no int" in refused(data, answers(data, change))
+    assert f"{key} is not of type int" in refused(data, answers(data, change))
 
 
 def test_a_user_is_wanted(data: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_slow_answer(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_huge_answer(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jolokia, "LARGEST", 1 << 20)
-    assert "more than 1 MiB" in refused(data, lambda handler, reads: b" " * (2 << 20))
+    assert "larger than 1 MiB" in refused(data, lambda handler, reads: b" " * (2 << 20))
 
 
 def test_calls_that_cannot_be_carried_out(data: Path, tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_a_changed_directory_is_refused(tmp_path: Path) -> None:
         state.write_text("".join(json.dumps(line) + "\n" for line in lines))
         answer = send(received, "--checkpoint", state)
     assert answer.status == 2
-    assert "does not begin with the 5 messages that were sent" in answer.err
+    assert "does not start with the 5 messages that were sent" in answer.err
 
 
 @pytest.mark.parametrize(

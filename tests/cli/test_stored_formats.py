@@ -389,7 +389,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
             assert running.returncode in (0, 1), complained
             assert json.loads(said)["to"] == str(out) and messages(out) == broker.every and last_export(out)
         for more, reason in (
-            (("--to", out.uri, "--table-format", "parquet", "--incremental"), "holds no parquet table; give"),
+            (("--to", out.uri, "--table-format", "parquet", "--incremental"), "contains no parquet table; give"),
             (("--to", out.uri, "--incremental", "--body", "text"), "has other columns or partitions"),
             (("--to", out.uri, "--mode", "append"), "give --incremental instead"),
             (("--to", f"s3://brokers/a b?{server.query}"), "without ' '"),

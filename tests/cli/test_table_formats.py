@@ -130,8 +130,8 @@ def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
         assert read(out).num_rows == rows * factor
     assert DeltaTable(str(out), version=1).to_pyarrow_table().num_rows == 2 * rows
     for more, reason in (
-        (("--mode", "append", "--table-format", "iceberg"), "holds no iceberg table; give --table-format delta"),
-        (("--mode", "append", "--table-format", "parquet"), "holds no parquet table; give --table-format delta"),
+        (("--mode", "append", "--table-format", "iceberg"), "contains no iceberg table; give --table-format delta"),
+        (("--mode", "append", "--table-format", "parquet"), "contains no parquet table; give --table-format delta"),
         (("--mode", "append", "--partition-by", "page"), "has other columns or partitions"),
         (("--mode", "overwrite", "--body", "text"), "has other columns or partitions"),
         (("--mode", "append"), "give --incremental instead"),

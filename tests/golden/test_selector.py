@@ -69,7 +69,7 @@ def test_as_a_broker_answers_now(version: str, tmp_path: Path) -> None:
         ("a = 1 b", 7, "the selector should end here, found 'b'"),
         ("(a = 1", 7, "')' expected, found the end"),
         ("a > 'x'", 5, "only numbers can be ordered, and this is a constant of another type"),
-        ("a BETWEEN 1 OR 2", 13, "'AND' is expected, found 'OR'"),
+        ("a BETWEEN 1 OR 2", 13, "'AND' expected, found 'OR'"),
         ("a = NULL", 5, "NULL cannot be compared with '=' (use IS NULL)"),
         ("a IN (1)", 7, "a quoted string expected, found '1'"),
         ("5 IN ('a')", 1, "IN needs a name on its left"),

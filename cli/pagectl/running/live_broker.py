@@ -149,7 +149,7 @@ def _rows(place: Console, found: dict[str, Any]) -> Iterator[tuple[str, dict[str
 def _typed(place: Console, row: dict[str, Any], key: str, kind: type[Any], default: Any = None) -> Any:
     value = row.get(key, default)
     if type(value) is not kind or (kind is int and not -(1 << 63) <= value < 1 << 63):
-        raise CallError(f"{place.url}: not the answer of a broker's console: {key} is not a {kind.__name__}")
+        raise CallError(f"{place.url}: not the answer of a broker's console: {key} is not of type {kind.__name__}")
     return value
 
 

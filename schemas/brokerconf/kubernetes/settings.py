@@ -110,4 +110,4 @@ def _of_files(
 def _of_pods(pods: Iterable[int | None]) -> list[str]:
     """That what is for one pod alone is left out."""
     numbers = sorted({pod for pod in pods if pod is not None})
-    return [f"properties for pod {some(numbers)} are left out"] if numbers else []
+    return [f"properties that apply only to pod {some(numbers)} are left out"] if numbers else []
