@@ -269,7 +269,7 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     "clock": (
         lambda handler: handler.command == "PUT" and ".parquet" in handler.path,
         lambda handler: bool(handler.refuse(403, "RequestTimeTooSkewed")), False, 2,
-        "pagectl: OUT: this machine's clock differs from the store's; set it; no table was written\n",
+        "pagectl: OUT: this machine's clock differs from the store's; set it; nothing was written\n",
     ),
     "log": (
         lambda handler: handler.command == "GET" and ".arrow" in handler.path, expired, True, 2,
