@@ -7,6 +7,7 @@ fails for a reason that may pass is made again for a while; what is not there, o
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import stat
@@ -16,6 +17,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
@@ -260,7 +262,7 @@ class ObjectStore(FileTree):
         """A file of these bytes on condition that there is none. Raises ``FileExistsError``, also where an earlier
         request of this call has made it, whose answer was lost; ``UnusableUrl`` where a store has no such request.
         """
-        from pagefmt.bytes.conditional_puts import put_new
+        from pagefmt.bytes.rust_store import put_new
 
         url, options = self._for_object_store(inner)
         self.ask(lambda: put_new(url, options, data))
@@ -279,15 +281,19 @@ class ObjectStore(FileTree):
 
     def _for_object_store(self, inner: str) -> tuple[str, dict[str, str]]:
         """A URL and settings by the names of that library, whatever the environment says of conditions."""
-        scheme, _, authority = self._shown.partition("://")
-        kind = self._system.type_name
-        if kind not in _CONDITIONAL:
+        if self._system.type_name not in _CONDITIONAL:
             raise UnusableUrl(f"{self._shown}: only s3, gs and abfs write a file on condition that there is none")
         if odd := _ODD.search(inner):
             raise UnusableUrl(f"{self._shown}/{inner}: give it a name without {odd[0]!r}")
+        url, options = self._bucket_for_object_store()
+        return f"{url}/{inner}", options
+
+    def _bucket_for_object_store(self) -> tuple[str, dict[str, str]]:
+        scheme, _, authority = self._shown.partition("://")
+        kind = self._system.type_name
         options = {"s3": self._amazon_options, "gcs": self._google_options, "abfs": self._azure_options}[kind]()
         authority = authority.rpartition("@")[2] if kind == "gcs" else authority
-        return f"{_SAME.get(scheme, scheme)}://{authority}/{inner}", options
+        return f"{_SAME.get(scheme, scheme)}://{authority}", options
 
     def _amazon_options(self) -> dict[str, str]:
         found = {"aws_region": self._system.region, "aws_conditional_put": "etag"}
@@ -314,7 +320,7 @@ class ObjectStore(FileTree):
             account = settings["account_name"]
             endpoint = f"{scheme}://{account}{host}" if host.startswith(".") else f"{scheme}://{host}/{account}"
             found |= {"azure_storage_endpoint": endpoint, "allow_http": str(scheme == "http").lower()}
-        return found
+        return found if found.keys() & _AZURE_KEYS.values() or not _signed_in() else found | {"use_azure_cli": "true"}
 
     def copy(self, inner: str, target: str) -> None:
         """Inside of the store."""
@@ -331,6 +337,12 @@ class ObjectStore(FileTree):
 
     def remove(self, inner: str) -> None:
         """A file."""
+        if self._system.type_name == "abfs":
+            from pagefmt.bytes.rust_store import delete
+
+            container, options = self._bucket_for_object_store()
+            self.ask(lambda: delete(container, options, inner))
+            return
         self._ask_for(inner, lambda: self._system.delete_file(self._path(inner)))
 
     def _ask_for(self, inner: str, request: Callable[[], None]) -> None:
@@ -446,6 +458,15 @@ def _with_azure_keys(system: FileSystem) -> FileSystem:
         return system
     name = next(iter(given))
     return AzureFileSystem(**settings | {name: given[name]})
+
+
+def _signed_in() -> bool:
+    """To Azure by its own command line tool, which pyarrow's library asks before the identity of the machine."""
+    folder = Path(os.environ.get("AZURE_CONFIG_DIR") or Path.home() / ".azure")
+    try:
+        return bool(json.loads((folder / "azureProfile.json").read_text("utf-8-sig")).get("subscriptions"))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _azure_settings(system: FileSystem) -> dict[str, str]:

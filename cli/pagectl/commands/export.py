@@ -183,7 +183,7 @@ def command(
         raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
     from pagefmt.spark.session import check_installed
 
-    check_installed()
+    check_installed(folder)
     alone = len(fleet) + len(failed) == 1
     with ExitStack() as ending:
         ending.callback(forget_archives)
