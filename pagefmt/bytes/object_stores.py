@@ -60,10 +60,10 @@ _FINAL: Final = {
     "REQUEST_EXPIRED": (errno.EACCES, "this machine's clock differs from the store's; set it"),
     "PERMANENT_REDIRECT": (errno.ENXIO, "the bucket is in another region, which region=… behind a ? names"),
     "AUTHORIZATION_HEADER_MALFORMED": (errno.ENXIO, "the bucket is in another region, which region=… behind a ? names"),
-    "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket"),
+    "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket in this store; check its name, and the store's address"),
     "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store wants credentials"),
     "BlobNotFound": (errno.ENOENT, os.strerror(errno.ENOENT)),
-    "ContainerNotFound": (errno.ENXIO, "no such container"),
+    "ContainerNotFound": (errno.ENXIO, "no such container in this account; check the names of both"),
     "AuthenticationFailed": (errno.EACCES, "the store does not accept the credentials"),
     "AuthorizationFailure": (errno.EACCES, "the store does not accept the credentials"),
     "AuthorizationPermissionMismatch": (errno.EACCES, "the store denies access with these credentials"),
@@ -86,6 +86,12 @@ _USERLESS: Final = ("s3", "http", "https")
 _BUCKETS: Final = ("s3", "gs", "abfs", "abfss")
 _HOST: Final = re.compile(r"[^:]*(:\d{1,5})?|\[[^]]*\](:\d{1,5})?")
 """Of what a URL names: half of a secret key that has a slash is none."""
+_FORMS: Final = {
+    "s3": "s3://BUCKET/…", "gs": "gs://BUCKET/…", "abfs": "abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/…",
+    "abfss": "abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/…", "hdfs": "hdfs://HOST:PORT/…",
+    "viewfs": "viewfs://CLUSTER/…",
+}  # fmt: skip
+"""How a URL of each scheme is written."""
 _CONDITIONAL: Final = frozenset(("s3", "gcs", "abfs"))
 _ODD: Final = re.compile(r"[^A-Za-z0-9._~=/-]")
 """In a name: what libraries write into URLs in different ways."""
@@ -130,13 +136,18 @@ class ObjectStore(FileTree):
     def __init__(self, system: FileSystem, base: str, shown: str = "", query: str = "") -> None:
         self._system, self._base, self._shown, self._query = system, base.rstrip("/"), shown, query
         self._failed, self._lost_at = 0, 0.0
+        self._bucket_seen = not self.flat
 
     @classmethod
     def at(cls, scheme: str, authority: str, query: str) -> ObjectStore:
         """Raises ``UnusableUrl``."""
         check_settings(scheme, authority, query)
         stay_alone()
-        return cls(*_file_system(_SAME.get(scheme, scheme), authority, query), f"{scheme}://{authority}", query)
+        system, base = _file_system(_SAME.get(scheme, scheme), authority, query)
+        found = cls(system, base, f"{scheme}://{authority}", query)
+        if found.flat and not base.strip("/"):
+            raise UnusableUrl(f"{scheme}://{authority}: names no container; give {_form(scheme)}")
+        return found
 
     def _path(self, inner: str) -> str:
         return f"{self._base}/{inner}" if inner else self._base or "/"
@@ -177,15 +188,35 @@ class ObjectStore(FileTree):
 
         path = self._path(inner)
         found = self._system.get_file_info(path)
-        if self._renames and found.type == FileType.NotFound:
-            self._system.get_file_info(FileSelector(path))
-            found = self._system.get_file_info(path)
+        if found.type == FileType.NotFound:
+            self._require_bucket()
+            if self._renames:
+                self._system.get_file_info(FileSelector(path))
+                found = self._system.get_file_info(path)
         return _status(found)
+
+    def _require_bucket(self) -> None:
+        """What is not there may be the bucket itself, which is asked for once. Who may not ask has read in it."""
+        from pyarrow.fs import FileType
+        from pyarrow.lib import ArrowException
+
+        if self._bucket_seen:
+            return
+        try:
+            there = self._system.get_file_info(self._base).type != FileType.NotFound
+        except (OSError, ArrowException) as err:
+            if _translated(err).errno != errno.EACCES:
+                raise
+            there = True
+        if not there:
+            raise OSError(*_FINAL["ContainerNotFound" if self._system.type_name == "abfs" else "NO_SUCH_BUCKET"])
+        self._bucket_seen = True
 
     def entries(self, inner: str, *, deep: bool = False) -> Iterator[FarEntry]:
         """Some stores list a folder among what it holds. ``deep``: with what is in folders, none where there is none.
 
         Such names have slashes. Of Google's pyarrow lists files alone, so that folders are found by all that they hold.
+        A name may be both, of an object and in front of others: it comes twice, so that neither hides the other.
         """
         from pyarrow.fs import FileSelector
 
@@ -195,6 +226,7 @@ class ObjectStore(FileTree):
         try:
             listed = self.ask(lambda: self._system.get_file_info(asked))
         except FileNotFoundError:
+            self.ask(self._require_bucket)
             if not deep:
                 raise
             listed = []
@@ -206,8 +238,10 @@ class ObjectStore(FileTree):
             name = each.path.rstrip("/").removeprefix(folder).strip("/")
             first, slash, _ = name.partition("/")
             found = FarEntry(name, _status(each)) if deep or not slash else FarEntry(first, _folder())
-            if found.name and found.name not in folders:
-                folders |= {found.name} if stat.S_ISDIR(found.status.st_mode) else set()
+            if found.is_dir():
+                name = "" if found.name in folders else found.name
+                folders.add(found.name)
+            if name:
                 yield found
 
     def opened(self, inner: str) -> OpenFile:
@@ -403,10 +437,22 @@ def fsspec_schemes() -> frozenset[str]:
     return frozenset(import_module("fsspec.registry").known_implementations)
 
 
+def _form(scheme: str) -> str:
+    return _FORMS.get(_SAME.get(scheme, scheme), f"{scheme}://HOST/…")
+
+
+def _holder(scheme: str) -> str:
+    """What the first name of a URL is."""
+    scheme = _SAME.get(scheme, scheme)
+    return "container" if SETTINGS.get(scheme) is _AZURE else "bucket" if scheme in _BUCKETS else "host"
+
+
 def check_settings(scheme: str, authority: str, query: str) -> None:
     """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
-    scheme = _SAME.get(scheme, scheme)
     user, at, host = authority.rpartition("@")
+    if not host.partition(":")[0]:
+        raise UnusableUrl(f"{scheme}:///…: names no {_holder(scheme)}; give {_form(scheme)}")
+    scheme = _SAME.get(scheme, scheme)
     alone = at and scheme in _USERLESS
     if alone or ":" in user or not _HOST.fullmatch(host) or (":" in host and scheme in _BUCKETS) or "@" in query:
         raise UnusableUrl(
@@ -437,7 +483,7 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
     if scheme == "gs" and "retry_limit_seconds" not in query:
         query = "&".join(filter(None, (query, f"retry_limit_seconds={AGAIN_FOR:.0f}")))
     url = f"{scheme}://{authority}/" + (f"?{query}" if query else "")
-    more = f"; {_HADOOP_NEEDS}" if scheme in _HADOOPS else ""
+    more = f"; {_HADOOP_NEEDS}" if scheme in _HADOOPS else f"; give {_form(scheme)}" if scheme in _FORMS else ""
     try:
         found: tuple[FileSystem, str] = FileSystem.from_uri(url if scheme in SETTINGS else f"fsspec+{url}")
     except ImportError as err:
