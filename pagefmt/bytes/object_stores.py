@@ -39,6 +39,8 @@ LOST: Final = 3
 LOST_FOR: Final = 60.0
 """Seconds for which nobody asks it then."""
 _FIRST_WAIT: Final = 0.2
+_ONE_REQUEST: Final = 4 << 20
+"""Bytes that pyarrow reads by one request; more it reads by several."""
 _ATTEMPTS: Final = 3
 """Of a request by the AWS library, milliseconds apart: an action takes several requests."""
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
@@ -246,8 +248,11 @@ class ObjectStore(FileTree):
 
     def opened(self, inner: str) -> OpenFile:
         """Its size is asked for at once."""
-        path = self._path(inner)
-        return _StoredFile(self, inner, self.ask(lambda: self._system.open_input_file(path)))
+        return _StoredFile(self, inner, self.ask(lambda: self.opened_now(inner)))
+
+    def opened_now(self, inner: str) -> NativeFile:
+        """Without patience."""
+        return self._system.open_input_file(self._path(inner))
 
     @property
     def flat(self) -> bool:
@@ -402,16 +407,27 @@ class ObjectStore(FileTree):
 
 
 class _StoredFile(OpenFile):
-    __slots__ = ("_file", "_inner", "_size", "_store")
+    """``_version``: what the store calls the content that was there when it was opened, None where it has no word."""
+
+    __slots__ = ("_file", "_inner", "_size", "_started", "_store", "_version")
 
     def __init__(self, store: ObjectStore, inner: str, file: NativeFile) -> None:
-        self._store, self._inner, self._file = store, inner, file
+        self._store, self._inner, self._file, self._started = store, inner, file, False
         self._size: int = file.size()
+        self._version = _version(file)
 
     def size(self) -> int:
         return self._size
 
     def read_at(self, count: int, at: int) -> bytes:
+        """What more than one request gives may be of two contents, where the object was replaced in between."""
+        found = self.read_part(count, at)
+        if self._started or count > _ONE_REQUEST:
+            self.require_same()
+        self._started = True
+        return found
+
+    def read_part(self, count: int, at: int) -> bytes:
         """Where it fails the file may have been deleted: that is looked for, because stores do not say so here."""
         count = min(count, self._size - at)
 
@@ -425,8 +441,27 @@ class _StoredFile(OpenFile):
 
         return self._store.ask(once) if count > 0 else b""
 
+    def require_same(self) -> None:
+        if self._version is None:
+            return
+        with self._store.ask(lambda: self._store.opened_now(self._inner)) as now:
+            if (_version(now), now.size()) != (self._version, self._size):
+                raise OSError(
+                    errno.ESTALE, "it was replaced by another while it was read; read a copy that does not change"
+                )
+
     def close(self) -> None:
         self._file.close()
+
+
+def _version(file: NativeFile) -> str | None:
+    """An ETag. HDFS and what fsspec reads have none."""
+    told = {_text(name).lower(): _text(value) for name, value in (file.metadata() or {}).items()}
+    return told.get("etag") or None
+
+
+def _text(given: str | bytes) -> str:
+    return given.decode("utf-8", "replace") if isinstance(given, bytes) else given
 
 
 @cache

@@ -112,6 +112,40 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServ
     assert gone[0].endswith(missing.file) and missing.offset == 0
 
 
+@pytest.mark.parametrize("form", ["", ".tar"])
+def test_a_page_replaced_between_two_requests_is_told(server: ObjectServer, tmp_path: Path, form: str) -> None:
+    """By one of the same size, of which half would be read else."""
+    sources = []
+    for body in "ab":
+        folder = tmp_path / body / "data" / "paging" / FOLDER
+        folder.mkdir(parents=True)
+        for page in (1, 2):
+            records = (message(page * 10_000 + n, "orders", body * 1000) for n in range(4000))
+            (folder / f"{page:09d}.page").write_bytes(b"".join(records))
+        data = tmp_path / body / "data"
+        sources.append(packed(data, tmp_path / body, "tar") if form else data / "paging" / FOLDER / "000000002.page")
+    name = f"replaced{form}"
+    url = server.put(sources[0] if form else tmp_path / "a" / "data", name)
+    rows, _ = read(url)
+    reads: list[str] = []
+
+    def replace(handler: Any) -> bool:
+        """Behind the first answer with a part of the second page, which are at least a megabyte."""
+        start, _, end = handler.headers.get("Range", "=0-0").partition("=")[2].partition("-")
+        if handler.command == "GET" and int(end) - int(start) > 1 << 20 and handler.path.endswith(("2.page", ".tar")):
+            reads.append(handler.path)
+            if len(reads) == 1:
+                handler._answer(1.0)
+                server.put(sources[1], name if form else f"{name}/paging/{FOLDER}/000000002.page")
+                return True
+        return False
+
+    with server.failing(replace):
+        fewer, told = read(url)
+    assert reads and 0 < len(fewer) < len(rows) and any(isinstance(each, LostRows) for each in told), told
+    assert form or fewer == rows[: len(fewer)]
+
+
 def test_what_may_pass_is_asked_again(server: ObjectServer) -> None:
     """Every third request meets a store that is busy, and every fifth a connection that breaks."""
     url = server.put(SOME[0].data(), "busy")
