@@ -17,7 +17,8 @@ from typer.core import TyperGroup, TyperOption
 from pagectl import __version__
 from pagectl.options.groups import expanded
 from pagectl.running.examples import CommandWithExamples, epilog
-from pagectl.running.exits import Exit, guarded, report
+from pagectl.running.exits import Exit, describe, guarded, report
+from pagefmt.errors import PageFmtError
 from pagefmt.findings import did_you_mean
 
 # A leaf is (module in pagectl.commands, one line of help); a group is (help, members).
@@ -253,11 +254,18 @@ def _dispatch(argv: list[str], service: str | None) -> int | None:
         path = context.command_path if context else "pagectl"
         message = f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')"
         if service is not None:
-            from pagectl.outputs.plugin import Plugin
-
-            asked = next(
-                (name for name in ("json", "prometheus") if name in argv or f"--format={name}" in argv), "nagios"
-            )
-            return Plugin(service, asked).tell_unknown(message)
+            return _tell_unknown(service, argv, message)
         report(message, prefix=f"{path}: ")
+    except PageFmtError as err:  # a DIR that no command can read
+        if service is None:
+            raise
+        return _tell_unknown(service, argv, describe(err))
     return Exit.FAILED
+
+
+def _tell_unknown(service: str, argv: list[str], message: str) -> int:
+    """A plugin answers on standard output, also where the call is wrong."""
+    from pagectl.outputs.plugin import Plugin
+
+    asked = next((name for name in ("json", "prometheus") if name in argv or f"--format={name}" in argv), "nagios")
+    return Plugin(service, asked).tell_unknown(message)

@@ -17,7 +17,8 @@ def json_lines(
 ) -> Iterator[tuple[int, Any]]:
     """The lines in order without blank ones: number (from 1), and an Operation, a JSON value or a BadValue.
 
-    ``cut`` is told when the file ends in mid-line. Raises StreamError for damaged compression, OSError.
+    ``cut`` is told when the file or its compressed stream ends early, in front of the first line with what there is of
+    it. A line that is whole is never taken for one that is cut. Raises StreamError for damaged compression, OSError.
     """
     ending = Ending()
     number = 0
@@ -38,9 +39,13 @@ def json_lines(
                 broken = number, err
                 continue
         yield number, value
-    if ending.cut:
-        cut(f"{path}: the compressed stream is cut off after line {number}; everything before it was read")
-    elif broken is not None and not ending.newline:
-        cut(f"{path}: line {number} is cut off; everything before it was read")
-    elif broken is not None:
+    if broken is not None and ending.newline:
         yield broken
+    elif broken is not None:
+        number -= 1
+    if ending.cut and number:
+        cut(f"{path}: the compressed stream is cut off after line {number}; everything before it was read")
+    elif ending.cut:
+        cut(f"{path}: the compressed stream is cut off in line 1")
+    elif broken is not None and not ending.newline:
+        cut(f"{path}: line {number + 1} is cut off" + ("; everything before it was read" if number else ""))

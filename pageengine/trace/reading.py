@@ -97,6 +97,8 @@ def open_trace(
             _number, line = next(reader._values, (1, None))
             if type(line) is BadValue:
                 raise line
+            if line is None and reader.cut is not None:
+                raise TraceError(f"{reader.cut}, so that there is no header; nothing was replayed")
         reader.header = interpreter.header(line, path.name)
     except BadValue as err:
         raise TraceError(f"{path}: line 1: {err}; nothing was replayed") from None

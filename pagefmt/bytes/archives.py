@@ -210,15 +210,19 @@ def archive_of(name: str, file: OpenFile, written: float) -> Archive:
     name = name.lower()
     codec = next((codec for suffix, codec in COMPRESSED.items() if name.endswith(suffix)), None)
     content = _Content(file.size())
+    kept: OpenFile = file
+    zipped = None
     try:
         if name.endswith(".zip"):
             zipped = zipfile.ZipFile(io.BufferedReader(FileStream(file), _AHEAD))
-            return Archive(list(_zipped(zipped, content)), file, zipped, written)
-        if codec is None:
-            plain = io.BufferedReader(FileStream(file), _AHEAD)
-            return Archive(list(_tarred(plain, None, content)), file, None, written)
-        kept = _UnnamedFile()
-        return Archive(list(_tarred(_Decompressed(file, codec), kept, content)), kept, None, written)
+            members = list(_zipped(zipped, content))
+        elif codec is None:
+            members = list(_tarred(io.BufferedReader(FileStream(file), _AHEAD), None, content))
+        else:
+            kept = _UnnamedFile()
+            members = list(_tarred(_Decompressed(file, codec), kept, content))
+        file.require_same()
+        return Archive(members, kept, zipped, written)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, RecursionError, UnicodeError, ValueError) as err:
         form, named = form_of(_all_of(file, SECTOR, 0)), "zip" if name.endswith(".zip") else codec or "tar"
         ask = "is it complete?" if form in (None, named) else f"its name says {named}, but it is packed with {form}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pagefmt.bytes.archives import Archive, Unpacked
 
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+([^/]+?)(?:(/.*?)?)(?:\?([A-Za-z_][\w.-]*=.*))?")
+_NAMELESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(?:[/?].*)?", re.DOTALL)
 _SCHEMES: Final = frozenset((*SETTINGS, "s3a", "s3n", "gcs"))
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+:")
 _PATTERN: Final = re.compile(r"[*?[]")
@@ -139,7 +140,7 @@ class FarPath(PosixPath):
 
     def iterdir(self) -> Iterator[FarPath]:  # type: ignore[override]
         """Of a folder. Raises ``OSError``."""
-        return (self / each.name for each in self.entries())
+        return (self / name for name in dict.fromkeys(each.name for each in self.entries()))
 
     def opened(self) -> OpenFile:
         """A regular file. Raises ``OSError``."""
@@ -162,7 +163,7 @@ class FarPath(PosixPath):
         if first is None or self.exists():
             return [self]
         folder = FarPath(*parts[:first])
-        names = sorted(each.name for each in folder.entries() if fnmatch.fnmatchcase(each.name, parts[first]))
+        names = sorted({each.name for each in folder.entries() if fnmatch.fnmatchcase(each.name, parts[first])})
         rest = parts[first + 1 :]
         found = [each for name in names for each in FarPath(folder, name, *rest).matching()]
         return [each for each in found if each.exists()] if not rest or not _PATTERN.search("".join(rest)) else found
@@ -183,9 +184,11 @@ def any_path(given: str | Path) -> Path:
     text = str(given)
     if text.startswith("file:"):
         return any_path("/" + text.removeprefix("file:").lstrip("/"))
+    if (nameless := _NAMELESS.fullmatch(text)) is not None and _is_read(nameless[1].lower(), text):
+        check_settings(nameless[1].lower(), "", "")
     url = _URL.fullmatch(text)
     scheme = url[1].lower() if url is not None else ""
-    if url is not None and ("://" in text or scheme in _SCHEMES or _of_fsspec(scheme, text)):
+    if url is not None and _is_read(scheme, text):
         authority, path, query = (part or "" for part in url.groups()[1:])
         check_settings(scheme, authority, query)
         names = [name for name in path.split("/") if name]
@@ -199,8 +202,8 @@ def any_path(given: str | Path) -> Path:
     return FarPath(path) if _archive_at(path.parts) is not None else path
 
 
-def _of_fsspec(scheme: str, text: str) -> bool:
-    return scheme in fsspec_schemes() and not Path(text).exists()
+def _is_read(scheme: str, text: str) -> bool:
+    return scheme in _SCHEMES or (scheme in fsspec_schemes() and not Path(text).exists())
 
 
 def tree_of(parts: tuple[str, ...]) -> tuple[FileTree, str]:

@@ -7,6 +7,7 @@ fails for a reason that may pass is made again for a while; what is not there, o
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import stat
@@ -16,6 +17,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
@@ -37,6 +39,8 @@ LOST: Final = 3
 LOST_FOR: Final = 60.0
 """Seconds for which nobody asks it then."""
 _FIRST_WAIT: Final = 0.2
+_ONE_REQUEST: Final = 4 << 20
+"""Bytes that pyarrow reads by one request; more it reads by several."""
 _ATTEMPTS: Final = 3
 """Of a request by the AWS library, milliseconds apart: an action takes several requests."""
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
@@ -59,10 +63,10 @@ _FINAL: Final = {
     "REQUEST_EXPIRED": (errno.EACCES, "this machine's clock differs from the store's; set it"),
     "PERMANENT_REDIRECT": (errno.ENXIO, _OTHER_REGION),
     "AUTHORIZATION_HEADER_MALFORMED": (errno.ENXIO, _OTHER_REGION),
-    "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket"),
+    "NO_SUCH_BUCKET": (errno.ENXIO, "no such bucket in this store; check its name, and the store's address"),
     "MISSING_AUTHENTICATION_TOKEN": (errno.EACCES, "the store requires credentials"),
     "BlobNotFound": (errno.ENOENT, os.strerror(errno.ENOENT)),
-    "ContainerNotFound": (errno.ENXIO, "no such container"),
+    "ContainerNotFound": (errno.ENXIO, "no such container in this account; check the names of both"),
     "AuthenticationFailed": (errno.EACCES, "the store does not accept the credentials"),
     "AuthorizationFailure": (errno.EACCES, "the store does not accept the credentials"),
     "AuthorizationPermissionMismatch": (errno.EACCES, "the store denies access with these credentials"),
@@ -85,6 +89,12 @@ _USERLESS: Final = ("s3", "http", "https")
 _BUCKETS: Final = ("s3", "gs", "abfs", "abfss")
 _HOST: Final = re.compile(r"[^:]*(:\d{1,5})?|\[[^]]*\](:\d{1,5})?")
 """Of what a URL names: half of a secret key that has a slash is none."""
+_FORMS: Final = {
+    "s3": "s3://BUCKET/…", "gs": "gs://BUCKET/…", "abfs": "abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/…",
+    "abfss": "abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/…", "hdfs": "hdfs://HOST:PORT/…",
+    "viewfs": "viewfs://CLUSTER/…",
+}  # fmt: skip
+"""How a URL of each scheme is written."""
 _CONDITIONAL: Final = frozenset(("s3", "gcs", "abfs"))
 _ODD: Final = re.compile(r"[^A-Za-z0-9._~=/-]")
 """In a name: what libraries write into URLs in different ways."""
@@ -129,13 +139,18 @@ class ObjectStore(FileTree):
     def __init__(self, system: FileSystem, base: str, shown: str = "", query: str = "") -> None:
         self._system, self._base, self._shown, self._query = system, base.rstrip("/"), shown, query
         self._failed, self._lost_at = 0, 0.0
+        self._bucket_seen = not self.flat
 
     @classmethod
     def at(cls, scheme: str, authority: str, query: str) -> ObjectStore:
         """Raises ``UnusableUrl``."""
         check_settings(scheme, authority, query)
         stay_alone()
-        return cls(*_file_system(_SAME.get(scheme, scheme), authority, query), f"{scheme}://{authority}", query)
+        system, base = _file_system(_SAME.get(scheme, scheme), authority, query)
+        found = cls(system, base, f"{scheme}://{authority}", query)
+        if found.flat and not base.strip("/"):
+            raise UnusableUrl(f"{scheme}://{authority}: names no container; give {_form(scheme)}")
+        return found
 
     def _path(self, inner: str) -> str:
         return f"{self._base}/{inner}" if inner else self._base or "/"
@@ -176,15 +191,35 @@ class ObjectStore(FileTree):
 
         path = self._path(inner)
         found = self._system.get_file_info(path)
-        if self._renames and found.type == FileType.NotFound:
-            self._system.get_file_info(FileSelector(path))
-            found = self._system.get_file_info(path)
+        if found.type == FileType.NotFound:
+            self._require_bucket()
+            if self._renames:
+                self._system.get_file_info(FileSelector(path))
+                found = self._system.get_file_info(path)
         return _status(found)
+
+    def _require_bucket(self) -> None:
+        """What is not there may be the bucket itself, which is asked for once. Who may not ask has read in it."""
+        from pyarrow.fs import FileType
+        from pyarrow.lib import ArrowException
+
+        if self._bucket_seen:
+            return
+        try:
+            there = self._system.get_file_info(self._base).type != FileType.NotFound
+        except (OSError, ArrowException) as err:
+            if _translated(err).errno != errno.EACCES:
+                raise
+            there = True
+        if not there:
+            raise OSError(*_FINAL["ContainerNotFound" if self._system.type_name == "abfs" else "NO_SUCH_BUCKET"])
+        self._bucket_seen = True
 
     def entries(self, inner: str, *, deep: bool = False) -> Iterator[FarEntry]:
         """Some stores list a folder among what it holds. ``deep``: with what is in folders, none where there is none.
 
         Such names have slashes. Of Google's pyarrow lists files alone, so that folders are found by all that they hold.
+        A name may be both, of an object and in front of others: it comes twice, so that neither hides the other.
         """
         from pyarrow.fs import FileSelector
 
@@ -194,6 +229,7 @@ class ObjectStore(FileTree):
         try:
             listed = self.ask(lambda: self._system.get_file_info(asked))
         except FileNotFoundError:
+            self.ask(self._require_bucket)
             if not deep:
                 raise
             listed = []
@@ -206,14 +242,19 @@ class ObjectStore(FileTree):
             name = each.path.rstrip("/").removeprefix(folder).strip("/")
             first, slash, _ = name.partition("/")
             found = FarEntry(name, _status(each)) if deep or not slash else FarEntry(first, _folder())
-            if found.name and found.name not in folders:
-                folders |= {found.name} if stat.S_ISDIR(found.status.st_mode) else set()
+            if found.is_dir():
+                name = "" if found.name in folders else found.name
+                folders.add(found.name)
+            if name:
                 yield found
 
     def opened(self, inner: str) -> OpenFile:
         """Its size is asked for at once."""
-        path = self._path(inner)
-        return _StoredFile(self, inner, self.ask(lambda: self._system.open_input_file(path)))
+        return _StoredFile(self, inner, self.ask(lambda: self.opened_now(inner)))
+
+    def opened_now(self, inner: str) -> NativeFile:
+        """Without patience."""
+        return self._system.open_input_file(self._path(inner))
 
     @property
     def flat(self) -> bool:
@@ -262,7 +303,7 @@ class ObjectStore(FileTree):
         """A file of these bytes on condition that there is none. Raises ``FileExistsError``, also where an earlier
         request of this call has made it, whose answer was lost; ``UnusableUrl`` where a store has no such request.
         """
-        from pagefmt.bytes.conditional_puts import put_new
+        from pagefmt.bytes.rust_store import put_new
 
         url, options = self._for_object_store(inner)
         self.ask(lambda: put_new(url, options, data))
@@ -281,17 +322,19 @@ class ObjectStore(FileTree):
 
     def _for_object_store(self, inner: str) -> tuple[str, dict[str, str]]:
         """A URL and settings by the names of that library, whatever the environment says of conditions."""
-        scheme, _, authority = self._shown.partition("://")
-        kind = self._system.type_name
-        if kind not in _CONDITIONAL:
-            raise UnusableUrl(
-                f"{self._shown}: only s3, gs and abfs can write a file on condition that it does not exist"
-            )
+        if self._system.type_name not in _CONDITIONAL:
+            raise UnusableUrl(f"{self._shown}: only s3, gs and abfs can write a file on condition that it does not exist")
         if odd := _ODD.search(inner):
             raise UnusableUrl(f"{self._shown}/{inner}: give it a name without {odd[0]!r}")
+        url, options = self._bucket_for_object_store()
+        return f"{url}/{inner}", options
+
+    def _bucket_for_object_store(self) -> tuple[str, dict[str, str]]:
+        scheme, _, authority = self._shown.partition("://")
+        kind = self._system.type_name
         options = {"s3": self._amazon_options, "gcs": self._google_options, "abfs": self._azure_options}[kind]()
         authority = authority.rpartition("@")[2] if kind == "gcs" else authority
-        return f"{_SAME.get(scheme, scheme)}://{authority}/{inner}", options
+        return f"{_SAME.get(scheme, scheme)}://{authority}", options
 
     def _amazon_options(self) -> dict[str, str]:
         found = {"aws_region": self._system.region, "aws_conditional_put": "etag"}
@@ -318,7 +361,7 @@ class ObjectStore(FileTree):
             account = settings["account_name"]
             endpoint = f"{scheme}://{account}{host}" if host.startswith(".") else f"{scheme}://{host}/{account}"
             found |= {"azure_storage_endpoint": endpoint, "allow_http": str(scheme == "http").lower()}
-        return found
+        return found if found.keys() & _AZURE_KEYS.values() or not _signed_in() else found | {"use_azure_cli": "true"}
 
     def copy(self, inner: str, target: str) -> None:
         """Inside of the store."""
@@ -335,6 +378,12 @@ class ObjectStore(FileTree):
 
     def remove(self, inner: str) -> None:
         """A file."""
+        if self._system.type_name == "abfs":
+            from pagefmt.bytes.rust_store import delete
+
+            container, options = self._bucket_for_object_store()
+            self.ask(lambda: delete(container, options, inner))
+            return
         self._ask_for(inner, lambda: self._system.delete_file(self._path(inner)))
 
     def _ask_for(self, inner: str, request: Callable[[], None]) -> None:
@@ -360,16 +409,27 @@ class ObjectStore(FileTree):
 
 
 class _StoredFile(OpenFile):
-    __slots__ = ("_file", "_inner", "_size", "_store")
+    """``_version``: what the store calls the content that was there when it was opened, None where it has no word."""
+
+    __slots__ = ("_file", "_inner", "_size", "_started", "_store", "_version")
 
     def __init__(self, store: ObjectStore, inner: str, file: NativeFile) -> None:
-        self._store, self._inner, self._file = store, inner, file
+        self._store, self._inner, self._file, self._started = store, inner, file, False
         self._size: int = file.size()
+        self._version = _version(file)
 
     def size(self) -> int:
         return self._size
 
     def read_at(self, count: int, at: int) -> bytes:
+        """What more than one request gives may be of two contents, where the object was replaced in between."""
+        found = self.read_part(count, at)
+        if self._started or count > _ONE_REQUEST:
+            self.require_same()
+        self._started = True
+        return found
+
+    def read_part(self, count: int, at: int) -> bytes:
         """Where it fails the file may have been deleted: that is looked for, because stores do not say so here."""
         count = min(count, self._size - at)
 
@@ -383,8 +443,27 @@ class _StoredFile(OpenFile):
 
         return self._store.ask(once) if count > 0 else b""
 
+    def require_same(self) -> None:
+        if self._version is None:
+            return
+        with self._store.ask(lambda: self._store.opened_now(self._inner)) as now:
+            if (_version(now), now.size()) != (self._version, self._size):
+                raise OSError(
+                    errno.ESTALE, "it was replaced by another while it was read; read a copy that does not change"
+                )
+
     def close(self) -> None:
         self._file.close()
+
+
+def _version(file: NativeFile) -> str | None:
+    """An ETag. HDFS and what fsspec reads have none."""
+    told = {_text(name).lower(): _text(value) for name, value in (file.metadata() or {}).items()}
+    return told.get("etag") or None
+
+
+def _text(given: str | bytes) -> str:
+    return given.decode("utf-8", "replace") if isinstance(given, bytes) else given
 
 
 @cache
@@ -395,10 +474,22 @@ def fsspec_schemes() -> frozenset[str]:
     return frozenset(import_module("fsspec.registry").known_implementations)
 
 
+def _form(scheme: str) -> str:
+    return _FORMS.get(_SAME.get(scheme, scheme), f"{scheme}://HOST/…")
+
+
+def _holder(scheme: str) -> str:
+    """What the first name of a URL is."""
+    scheme = _SAME.get(scheme, scheme)
+    return "container" if SETTINGS.get(scheme) is _AZURE else "bucket" if scheme in _BUCKETS else "host"
+
+
 def check_settings(scheme: str, authority: str, query: str) -> None:
     """Nothing secret may stand in a URL. Raises ``UnusableUrl``, whose text has none either."""
-    scheme = _SAME.get(scheme, scheme)
     user, at, host = authority.rpartition("@")
+    if not host.partition(":")[0]:
+        raise UnusableUrl(f"{scheme}:///…: names no {_holder(scheme)}; give {_form(scheme)}")
+    scheme = _SAME.get(scheme, scheme)
     alone = at and scheme in _USERLESS
     if alone or ":" in user or not _HOST.fullmatch(host) or (":" in host and scheme in _BUCKETS) or "@" in query:
         raise UnusableUrl(
@@ -429,7 +520,7 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
     if scheme == "gs" and "retry_limit_seconds" not in query:
         query = "&".join(filter(None, (query, f"retry_limit_seconds={AGAIN_FOR:.0f}")))
     url = f"{scheme}://{authority}/" + (f"?{query}" if query else "")
-    more = f"; {_HADOOP_NEEDS}" if scheme in _HADOOPS else ""
+    more = f"; {_HADOOP_NEEDS}" if scheme in _HADOOPS else f"; give {_form(scheme)}" if scheme in _FORMS else ""
     try:
         found: tuple[FileSystem, str] = FileSystem.from_uri(url if scheme in SETTINGS else f"fsspec+{url}")
     except ImportError as err:
@@ -450,6 +541,15 @@ def _with_azure_keys(system: FileSystem) -> FileSystem:
         return system
     name = next(iter(given))
     return AzureFileSystem(**settings | {name: given[name]})
+
+
+def _signed_in() -> bool:
+    """To Azure by its own command line tool, which pyarrow's library asks before the identity of the machine."""
+    folder = Path(os.environ.get("AZURE_CONFIG_DIR") or Path.home() / ".azure")
+    try:
+        return bool(json.loads((folder / "azureProfile.json").read_text("utf-8-sig")).get("subscriptions"))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _azure_settings(system: FileSystem) -> dict[str, str]:

@@ -47,7 +47,7 @@ class StoredPath(FarPath):
     def glob(self, pattern: str) -> Iterator[StoredPath]:  # type: ignore[override]
         """Of the names in a folder; none where there is no folder."""
         with suppress(FileNotFoundError):
-            yield from (self / each.name for each in self.entries() if fnmatch.fnmatchcase(each.name, pattern))
+            yield from (self / path.name for path in self.iterdir() if fnmatch.fnmatchcase(path.name, pattern))
 
     def rglob(self, pattern: str) -> Iterator[StoredPath]:  # type: ignore[override]
         """Of all names below a folder, asked for at once."""

@@ -50,6 +50,13 @@ class OpenFile(ABC):
     def read_at(self, count: int, at: int) -> bytes:
         """So many bytes from ``at`` on; fewer where the file ends."""
 
+    def read_part(self, count: int, at: int) -> bytes:
+        """The same for who asks ``require_same`` when all is read."""
+        return self.read_at(count, at)
+
+    def require_same(self) -> None:  # noqa: B027 (most cannot be replaced while they are open)
+        """Raises ``OSError`` where the file was replaced since it was opened."""
+
     def read_into(self, view: memoryview, at: int) -> int:
         """Fill ``view`` with what stands at ``at``: how many bytes it was, 0 at the end."""
         found = self.read_at(len(view), at)
@@ -103,7 +110,7 @@ class LocalFile(OpenFile):
 
 
 class FileStream(io.RawIOBase):
-    """An open file as Python's own libraries take it."""
+    """An open file as Python's own libraries take it; who has read it asks whether it is still the same."""
 
     def __init__(self, file: OpenFile) -> None:
         super().__init__()
@@ -124,9 +131,11 @@ class FileStream(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """The next bytes."""
-        count = self._file.read_into(memoryview(buffer), self._at)
-        self._at += count
-        return count
+        view = memoryview(buffer)
+        found = self._file.read_part(len(view), self._at)
+        view[: len(found)] = found
+        self._at += len(found)
+        return len(found)
 
 
 class FarEntry(NamedTuple):

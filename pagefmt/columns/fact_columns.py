@@ -115,7 +115,7 @@ def _sent(fact: SentBetween, batch: pa.RecordBatch) -> Verdicts:
 
 def _expired(fact: ExpiredBy, batch: pa.RecordBatch) -> Verdicts:
     expires = np.asarray(pc.fill_null(batch.column("expiration"), 0))
-    return (expires > 0) & (expires <= fact.now), _sure(batch)
+    return (expires != 0) & (fact.now - expires >= 0), _sure(batch)
 
 
 def _contains(fact: BodyContains, batch: pa.RecordBatch) -> Verdicts:

@@ -105,7 +105,7 @@ def _queues(name: str) -> NamedColumn:
 
 def _expired(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
     expires = batch.column("expiration")
-    return pc.and_(pc.greater(expires, 0), pc.less_equal(expires, context.now))
+    return pc.and_(pc.not_equal(expires, 0), pc.greater_equal(pc.subtract(context.now, expires), 0))
 
 
 def _file(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.columns.table import TableQuery
-from pagefmt.directory.bindings import QueueBinding
+from pagefmt.directory.bindings import Bindings
 from pagefmt.outstanding.origins import QueueState
 
 QUERY: Final = TableQuery(columns=frozenset(("page", "length", "timestamp", "queues_state")), located=True)
@@ -23,7 +22,7 @@ class QueueCount:
     """Messages that a queue is to be given: of them in the ``journal``, in ``pages``, and ``scheduled`` of both.
 
     ``in_doubt`` counts apart. ``bytes`` of their records; ``oldest``: the earliest time (ms) that one was sent.
-    ``unknown``: why this is not all of it.
+    ``unknown``: why this is not all of it. ``paused``: it gives them to nobody before it is resumed.
     """
 
     address: str | None
@@ -36,14 +35,17 @@ class QueueCount:
     bytes: int = 0
     oldest: int | None = None
     unknown: str | None = None
+    paused: bool = False
 
 
 class QueueCounts:
     """Of all queues that have a binding or a message, by id."""
 
-    def __init__(self, queues: Mapping[int, QueueBinding]) -> None:
+    def __init__(self, bindings: Bindings | None) -> None:
+        queues, paused = ({}, {}) if bindings is None else (bindings.queues, bindings.paused)
         self.queues = {
-            number: QueueCount(queue.address, queue.name, number) for number, queue in sorted(queues.items())
+            number: QueueCount(queue.address, queue.name, number, paused=paused.get(number, False))
+            for number, queue in sorted(queues.items())
         }
 
     def of(self, queue: int) -> QueueCount:

@@ -70,7 +70,7 @@ def page_row(known: StoreState, page: PageFile, queues: Mapping[int, str]) -> di
     judged = known.unknown is None and load.readable
     held: dict[str, Any] = dict.fromkeys(("messages_held", "bytes_held", "held_by"))
     if judged:
-        held_by = [{"id": each, "name": queues.get(each)} for each in load.held_by]
+        held_by = load.holders and [{"id": each, "name": queues.get(each)} for each in load.holders]
         held = {"messages_held": load.live_records, "bytes_held": load.live_bytes, "held_by": held_by}
     return held | {
         "store": known.store.name, "store_address": known.store.address, "page": page.number, "file": page.name,

@@ -82,7 +82,8 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
                 "large-body-not-durable",
                 place,
                 f"the body of large message {message} is {body.name}, the name for a message that is not durable",
-                "deletes the file at start and delivers the message without a body",
+                "deletes the file at start and delivers the message without a body"
+                + (", or fails to" if edition < Edition.ARTEMIS_1_5 else ""),
             )
     nameless = {i: f.name for i, f in files.items() if i not in named and (before is None or i in before)}
     yield from _orphans(found, nameless, pending, edition)

@@ -151,7 +151,8 @@ class Bindings:
                 self.addresses[record] = decode_address(record, body)
             case RecordType.QUEUE_STATUS_RECORD:
                 reader = ByteReader(body)
-                self.paused[reader.i64("queue id")] = reader.i16("status") == 0
+                queue = reader.i64("queue id")
+                self.paused[queue] = reader.i16("status") == 0
             case RecordType.ID_COUNTER_RECORD:
                 self.id_counter = ByteReader(body).i64("id counter")
 

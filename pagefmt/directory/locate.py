@@ -84,9 +84,9 @@ def configuration_in(path: Path) -> Path | None:
 def locate(path: Path) -> DataLocation:
     """What ``path`` is, by the names below it: no configuration is read. Raises ``LocateError``."""
     mode = _mode(path)
-    if stat.S_ISREG(mode):
+    if stat.S_ISREG(mode) and not _is_folder_too(path):
         return _page(path)
-    if not stat.S_ISDIR(mode):
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise LocateError(f"{path}: neither a folder nor a regular file; name a broker's data directory or a page file")
     return _folder(path)
 
@@ -130,6 +130,15 @@ def _mode(path: Path) -> int:
     except OSError as err:
         why = err.strerror or str(err)
         raise LocateError(f"{path}: {why}{_HINTS.get(why, '')}") from err
+
+
+def _is_folder_too(path: Path) -> bool:
+    """In an object store a name that others begin with may be that of an object, which tools put there for a folder."""
+    if not isinstance(path, FarPath) or path.in_archive or path.name.endswith((*PAGE_SUFFIXES, ".xml")):
+        return False
+    with suppress(OSError):
+        return any(path.entries())
+    return False
 
 
 def _is_file(path: Path) -> bool:
@@ -243,4 +252,4 @@ def _names(folder: Path) -> list[str]:
         with listed(folder) as entries:
             return sorted(entry.name for entry in entries)
     except OSError as err:
-        raise LocateError(f"{folder}: {err.strerror}; run as a user who may read it") from err
+        raise LocateError(f"{folder}: {err.strerror}{_HINTS.get(str(err.strerror), '')}") from err

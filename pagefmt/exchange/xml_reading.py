@@ -19,6 +19,7 @@ from pagefmt.bytes.files import open_regular
 from pagefmt.directory.queue_names import has_wildcards
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
+from pagefmt.messages.values import has_expired
 from pagefmt.quantities import count_text
 
 _PIECE: Final = 1 << 18
@@ -277,7 +278,7 @@ class _PlanReader:
                 self._fault(f"{self._name}: {key} {_short(given[key])!r} is not a number that fits", stops=True)
         priority, expiration = given.get("priority", "0"), given.get("expiration", "0")
         self._refused = _fits(priority, _BYTE) and not _fits(priority, (0, 10))
-        self._expired = _fits(expiration, _LONG) and 0 < int(expiration) < self._now
+        self._expired = _fits(expiration, _LONG) and has_expired(int(expiration), self._now)
 
     def _property(self, given: dict[str, str]) -> None:
         name, kind, value = given.get("name", ""), given.get("type", ""), given.get("value", "")

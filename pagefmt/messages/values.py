@@ -85,6 +85,12 @@ class Property(NamedTuple):
 NULL = TypedValue(ValueKind.NULL, None)
 
 
+def has_expired(expiration: int, now: int) -> bool:
+    """Whether a broker takes a message for expired (times in ms): 0 is never, a time below zero is long over. The
+    difference is a Java long, so that what is furthest below zero lies ahead."""
+    return expiration != 0 and 0 <= now - expiration < 1 << 63
+
+
 def string(text: str) -> TypedValue:
     """A string value."""
     return TypedValue(ValueKind.STRING, text)

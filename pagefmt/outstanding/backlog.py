@@ -51,7 +51,7 @@ class Backlog(NamedTuple):
 class StoreBacklog(NamedTuple):
     """Of a store with pages of ``size`` bytes: ``whole``, and by queue in rising order of ids.
 
-    ``shared`` bytes are held by several queues together, ``free`` ones by nobody; both 0 where nothing is known.
+    ``shared`` bytes are held by several queues together, ``free`` ones by nobody; of ``unknown`` ones nobody knows.
     """
 
     whole: Backlog
@@ -59,6 +59,7 @@ class StoreBacklog(NamedTuple):
     size: int
     shared: int
     free: int
+    unknown: int
     verdict: StoreVerdict
     moving: dict[int, str]
 
@@ -70,7 +71,8 @@ def backlog_of(state: StoreState) -> StoreBacklog:
     if not verdict.counted:
         rows = tuple(Backlog(address, folder, queue.name, queue.id) for queue in summary.queues)
         whole = Backlog(address, folder, None, None)
-        return StoreBacklog(whole, rows, _size(summary), 0, 0, verdict, summary.moving)
+        size = _size(summary)
+        return StoreBacklog(whole, rows, size, 0, 0, size, verdict, summary.moving)
     since = _oldest(state, summary.queues)
     rows = tuple(
         Backlog(address, folder, queue.name, queue.id, queue.messages, queue.bytes, queue.in_doubt, queue.pages,
@@ -84,9 +86,10 @@ def _size(summary: StoreSummary) -> int:
     return sum(page.size for page in summary.pages)
 
 
-def _others(summary: StoreSummary) -> tuple[int, int]:
+def _others(summary: StoreSummary) -> tuple[int, int, int]:
     shared = sum(page.size for page in summary.pages if len(page.held_by) > 1)
-    return shared, sum(page.size for page in summary.pages if not page.held_by)
+    free, unknown = (sum(page.size for page in summary.pages if page.holders == by) for by in ((), None))
+    return shared, free, unknown
 
 
 def _whole(summary: StoreSummary, since: dict[int, int]) -> Backlog:

@@ -18,9 +18,9 @@ from pagefmt.pages.routes import Route
 class PageLoad(NamedTuple):
     """One page: ``records`` readable ones in ``read`` of ``size`` bytes, of which ``live_bytes`` have to stay.
 
-    ``held_by``: ids of the queues that still need it, ascending; none: every queue is done with it. ``ack_states``:
-    how many (record, queue) pairs are in each state. ``damage``: what reading stopped at. ``transactions``: the lowest
-    and the highest page transaction of the records.
+    ``held_by``: ids of the queues that still need it, as far as it can be read, ascending. ``ack_states``: how many
+    (record, queue) pairs are in each state. ``damage``: what reading stopped at. ``transactions``: the lowest and the
+    highest page transaction of the records.
     """
 
     page: int
@@ -36,8 +36,14 @@ class PageLoad(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Where it is not, nobody knows who holds it."""
+        """Whether anything of it is."""
         return self.damage is None or self.damage.kind not in NO_BYTES
+
+    @property
+    def holders(self) -> tuple[int, ...] | None:
+        """``held_by``; none: every queue is done with it. None where nobody knows: it cannot be read, or it is damaged
+        and nobody waits for what can be read."""
+        return self.held_by if self.readable and (self.held_by or self.damage is None) else None
 
 
 def spanned(numbers: Collection[int]) -> tuple[int, int] | None:

@@ -45,15 +45,15 @@ def started_references(
 ) -> StartedReferences:
     """What a broker that starts makes of the journal's references."""
     references = messages.references
-    times = references.scheduled
+    recorded_times = times = references.scheduled
     last_values = _last_value_keys(queues) if start.edition >= Edition.ARTEMIS_2_28 else {}
     rings = _ring_sizes(queues) if start.edition >= Edition.ARTEMIS_2_10 else {}
     if times.any() or last_values or rings:
-        times = times.astype(np.int64)
+        times = np.maximum(times.astype(np.int64), 0)
     live = ~references.acked & (messages.tx[references.message] == NO_TRANSACTION)
     timed = np.zeros(len(messages), bool)
-    timed[references.message[times != 0]] = True
-    unsure = np.unique(references.message[live & timed[references.message] & (times == 0)])
+    timed[references.message[recorded_times != 0]] = True
+    unsure = np.unique(references.message[live & timed[references.message] & (recorded_times == 0)])
     recorded = decoded(np.setdiff1d(np.flatnonzero(timed), unsure))
     ours = [number for number, message in recorded if isinstance(message, AmqpMessage)]
     unsure = np.union1d(unsure, np.array(ours, np.int64))
@@ -62,7 +62,7 @@ def started_references(
         for number, message in decoded(unsure):
             rows = np.arange(messages.begins[number], messages.begins[number + 1])
             order = sorted(rows[live[rows]].tolist(), key=lambda row: turn[int(references.queue[row])])
-            times[order] = _in_turn(times[order].tolist(), message, start)
+            times[order] = _in_turn(recorded_times[order].tolist(), message, start)
     looked_into = timed
     for queue, key in last_values.items():
         rows = messages.arrived[(references.queue[messages.arrived] == queue) & live[messages.arrived]]
@@ -105,7 +105,7 @@ def _in_turn(recorded: list[int], message: Message, start: BrokerStart) -> list[
         late = turn == 0 and isinstance(message, AmqpMessage)
         if time and not late:
             current = time if time > start.now else 0
-        found.append(time if time and not late else current)
+        found.append(max(time, 0) if time and not late else current)
         if time > start.now and start.edition < Edition.ARTEMIS_2_44:
             current = 0
     return found

@@ -43,7 +43,8 @@ _COLUMNS: Final = np.dtype(
 
 class WatchedStore(NamedTuple):
     """One store folder. ``queues`` None: what is outstanding is not known, for the queues that are ``uncounted``, and
-    ``remarks`` say why. ``damaged``: pages that are. ``shared`` bytes are held by several queues, ``free`` by none."""
+    ``remarks`` say why. ``damaged``: pages that are. ``shared`` bytes are held by several queues, ``free`` ones by
+    nobody; of ``unknown`` ones nobody knows."""
 
     address: str | None
     pages: int
@@ -53,6 +54,7 @@ class WatchedStore(NamedTuple):
     folder: Path = Path()
     shared: int = 0
     free: int = 0
+    unknown: int = 0
     uncounted: tuple[Backlog, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -175,10 +177,11 @@ class StoreWatch:
             return 0
         read = self._read(state, state.queues, journal) if state.unknown is None and state.queues else 0
         sizes, queues = self._listed["size"], self._queues(state)
+        size = int(sizes.sum())
         uncounted = () if queues is not None else self._uncounted(state)
         self.backlog = WatchedStore(
-            self.text.address, len(sizes), int(sizes.sum()), len(self._damaged), queues, self.folder,
-            *(self._others(state) if queues is not None else (0, 0)), uncounted, tuple(self._remarks(state)),
+            self.text.address, len(sizes), size, len(self._damaged), queues, self.folder,
+            *(self._others(state) if queues is not None else (0, 0, size)), uncounted, tuple(self._remarks(state)),
         )  # fmt: skip
         self._judged = facts
         return read
@@ -275,14 +278,17 @@ class StoreWatch:
         names = sorted((state.queues or {}).items())
         return tuple(Backlog(self.text.address, self.folder.name, queue.name, id_) for id_, queue in names)
 
-    def _others(self, state: StoreState) -> tuple[int, int]:
-        """Bytes of pages that several queues hold, and that nobody does; without a queue none was read."""
+    def _others(self, state: StoreState) -> tuple[int, int, int]:
+        """Bytes of pages that several queues hold, that nobody does, and that nobody knows about; without a queue none
+        was read."""
         if not state.queues:
-            return 0, int(self._listed["size"].sum())
-        holders = [
-            (len(set(queues).intersection(state.queues or ())), each.bytes) for queues, each in self._files.items()
-        ]
-        return sum(size for count, size in holders if count > 1), sum(size for count, size in holders if not count)
+            return 0, int(self._listed["size"].sum()), 0
+        holders = [(len(set(queues).intersection(state.queues)), each.bytes) for queues, each in self._files.items()]
+        shared = sum(size for count, size in holders if count > 1)
+        free = sum(size for count, size in holders if not count)
+        in_part = (self._notes[number] for number in self._damaged | self._again)
+        unknown = sum(note.size for note in in_part if not state.queues.keys() & set(note.held_by))
+        return shared, free - unknown, unknown
 
     def _remarks(self, state: StoreState) -> Iterator[str]:
         if self.problem is not None:

@@ -16,6 +16,7 @@ from pagefmt.messages.body_text import whole_text
 from pagefmt.messages.large import LargeMessages
 from pagefmt.messages.message_ids import CORRELATION_ID_PROPERTIES, USER_ID_PROPERTIES, id_text
 from pagefmt.messages.persisted import Message
+from pagefmt.messages.values import has_expired
 from pagefmt.selector.nodes import Junction, MessageFact
 from pagefmt.selector.parser import Selector
 
@@ -94,7 +95,7 @@ class ExpiredBy(MessageFact):
 
     def of(self, message: Message) -> bool:
         """By the expiration."""
-        return 0 < message.expiration <= self.now
+        return has_expired(message.expiration, self.now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,10 +116,12 @@ def _on_cluster(context: SparkContext, master: str, tell: Tell) -> Iterator[None
             yield
 
 
-def check_installed() -> None:
-    """Raises ``NoSpark`` where PySpark is not installed."""
+def check_installed(folder: Path) -> None:
+    """Raises ``NoSpark`` where PySpark is not installed, or what removes files from Azure, where this folder is."""
     if find_spec("pyspark") is None:
         raise NoSpark(NOT_INSTALLED)
+    if str(folder).startswith(("abfs:", "abfss:")) and find_spec("obstore") is None:
+        raise NoSpark(NOT_INSTALLED.replace("Spark", f"{folder}: obstore"))
 
 
 def _send(context: SparkContext, package: Path, master: str) -> None:

@@ -212,7 +212,7 @@ def write_by_tasks(
             made = context.parallelize(groups, len(groups)).map(lambda group: write_part(group, spec, target, run))
             parts: list[PartFiles] = answered(made.collect)
         except Exception as err:
-            raise ExportFailed(f"{_called(target.folder)}: {cause(err)}; no table was written") from err
+            raise ExportFailed(f"{_called(target.folder)}: {cause(err)}; nothing was written") from err
     return _put(target, spec, run, parts, increment)
 
 
@@ -254,7 +254,7 @@ def _put(
     }  # fmt: skip
     names = {file: name for file, (name, _) in files.items()}
     if not isinstance(run, StoredPath) and not all((run / name).exists() for name in names):
-        raise ExportFailed(f"{_called(target.folder)}: a machine where a task ran {_UNSHARED}; no table was written")
+        raise ExportFailed(f"{_called(target.folder)}: a machine where a task ran {_UNSHARED}; nothing was written")
     number = last_export(target.folder)
     pages = commit = None
     standing: list[dict[str, Any]] = []

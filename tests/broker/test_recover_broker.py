@@ -26,6 +26,7 @@ from recoveries import accounted
 
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
+from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import load_place
 from pagefmt.recovery.message_outcomes import MessageOutcomes
@@ -74,7 +75,7 @@ def due(data: Path) -> dict[int, Counter[int]]:
         found[queue] = Counter(
             line["id"]
             for line in lines
-            if line["queues_state"][each]["state"] == "due" and not 0 < line["expiration"] < now
+            if line["queues_state"][each]["state"] == "due" and not has_expired(line["expiration"], now)
         )
     return found
 

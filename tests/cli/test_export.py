@@ -192,7 +192,7 @@ def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: P
     """The folder that tasks write to goes away."""
     out = tmp_path / "out"
     gone = partial(Doing, lambda: shutil.rmtree(partial_of(out) / "_temporary"))
-    with pytest.raises(PageFmtError, match=r"a task runs, sees a different folder there.*no table was written") as told:
+    with pytest.raises(PageFmtError, match=r"a task runs, sees a different folder there.*nothing was written") as told:
         write(spark_context, SOUND.data(), out, watched=gone)
     assert "\n" not in str(told.value) and "Py4J" not in str(told.value)
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,7 +26,7 @@ from program import call, started
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
 from pagefmt import ahead
-from pagefmt.bytes import object_stores
+from pagefmt.bytes import far_paths, object_stores
 from pagefmt.bytes.far_paths import any_path, uri_of
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
@@ -111,6 +110,40 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServ
     assert gone and 0 < len(fewer) < len(rows) and told[0] is None
     (missing,) = [each for each in lost if isinstance(each, LostRows)]
     assert gone[0].endswith(missing.file) and missing.offset == 0
+
+
+@pytest.mark.parametrize("form", ["", ".tar"])
+def test_a_page_replaced_between_two_requests_is_told(server: ObjectServer, tmp_path: Path, form: str) -> None:
+    """By one of the same size, of which half would be read else."""
+    sources = []
+    for body in "ab":
+        folder = tmp_path / body / "data" / "paging" / FOLDER
+        folder.mkdir(parents=True)
+        for page in (1, 2):
+            records = (message(page * 10_000 + n, "orders", body * 1000) for n in range(4000))
+            (folder / f"{page:09d}.page").write_bytes(b"".join(records))
+        data = tmp_path / body / "data"
+        sources.append(packed(data, tmp_path / body, "tar") if form else data / "paging" / FOLDER / "000000002.page")
+    name = f"replaced{form}"
+    url = server.put(sources[0] if form else tmp_path / "a" / "data", name)
+    rows, _ = read(url)
+    reads: list[str] = []
+
+    def replace(handler: Any) -> bool:
+        """Behind the first answer with a part of the second page, which are at least a megabyte."""
+        start, _, end = handler.headers.get("Range", "=0-0").partition("=")[2].partition("-")
+        if handler.command == "GET" and int(end) - int(start) > 1 << 20 and handler.path.endswith(("2.page", ".tar")):
+            reads.append(handler.path)
+            if len(reads) == 1:
+                handler._answer(1.0)
+                server.put(sources[1], name if form else f"{name}/paging/{FOLDER}/000000002.page")
+                return True
+        return False
+
+    with server.failing(replace):
+        fewer, told = read(url)
+    assert reads and 0 < len(fewer) < len(rows) and any(isinstance(each, LostRows) for each in told), told
+    assert form or fewer == rows[: len(fewer)]
 
 
 def test_what_may_pass_is_asked_again(server: ObjectServer) -> None:
@@ -290,11 +323,69 @@ def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -
 def test_an_object_that_cannot_be_seen_is_told(server: ObjectServer) -> None:
     """pyarrow lists a key with two slashes as the folder itself: that is no empty folder."""
     url = server.put(SOME[2].data(), "slashes")
-    there = HTTPConnection(*server.server)
-    there.request("PUT", "/brokers/slashes/paging//000000001.page", b"{")
-    assert there.getresponse().status == 200
+    server.put_object("slashes/paging//000000001.page", b"{")
     answer = call("pages", "ls", url)
     assert answer.status == 2 and "two slashes" in answer.err and answer.err.count("\npagectl") <= 1, answer
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("s3:///x", "s3:///…: names no bucket; give s3://BUCKET/…"),
+        ("s3a://", "s3a:///…: names no bucket; give s3://BUCKET/…"),
+        ("s3://?region=here", "s3:///…: names no bucket"), ("gs://anonymous@/x", "gs:///…: names no bucket"),
+        ("abfs:////x/y", "abfs:///…: names no container; give abfs://CONTAINER@ACCOUNT.dfs"),
+        ("abfs://account.dfs.core.windows.net/x", "abfs://account.dfs.core.windows.net: names no container"),
+        ("abfs://container/x", "abfs://container: "),
+        ("hdfs:///x", "hdfs:///…: names no host; give hdfs://HOST:PORT/…"), ("hdfs://:8020/x", "hdfs:///…: names no"),
+    ],
+)  # fmt: skip
+def test_a_url_that_names_no_bucket_is_taken_for_no_other(
+    url: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is the first folder taken for it, or a local one made."""
+    monkeypatch.chdir(tmp_path)
+    for words in (("pages", "ls", url), ("messages", "decode", url), ("export", MIXED.data(), "--to", url)):
+        answer = call(*words)
+        assert (answer.status, answer.err.count("\n")) == (2, 1) and f"pagectl: {said}" in answer.err, answer
+    answer = call("pages", "check", url)
+    assert answer.status == 3 and answer.out.startswith("PAGES UNKNOWN - ") and not answer.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bucket_that_is_not_there_is_told_from_a_folder_that_is_not(server: ObjectServer, tmp_path: Path) -> None:
+    for path in ("", "/x", "/x/backup.tar", "/x/*"):
+        url = f"s3://nowhere{path}?{server.query}"
+        for words in (("pages", "ls", url), ("export", url, "--to", tmp_path / "out")):
+            answer = call(*words)
+            assert answer.status == 2 and answer.err.count("\n") == 1
+            assert answer.err.startswith(f"pagectl: s3://nowhere{path}: no such bucket in this store; check"), answer
+    url = f"s3://brokers/nowhere?{server.query}"
+    assert call("pages", "ls", url).err.startswith("pagectl: s3://brokers/nowhere: No such file")
+    far_paths.store_at.cache_clear()
+    with server.failing(lambda handler: handler.path == "/brokers" and handler.refuse(403, "AccessDenied")):
+        assert call("pages", "ls", url).err.startswith("pagectl: s3://brokers/nowhere: No such file")
+
+
+def test_names_of_folders_that_are_objects_as_well_hide_nothing(server: ObjectServer) -> None:
+    """As consoles and other tools leave them, with a slash at the end or without."""
+    url = server.direct(server.put(SOME[1].data(), "marked"))
+    (store,) = (SOME[1].data() / "paging").iterdir()
+    expected = {words: call(*words, url) for words in READING}
+    for key in ("marked/", "marked/paging/", f"marked/paging/{store.name}/", "marked/journal/", "marked"):
+        server.put_object(key)
+    for words in READING:
+        answer = call(*words, url)
+        assert (answer.status, answer.out) == (expected[words].status, expected[words].out), words
+    server.put_object(f"marked/paging/{store.name}")
+    server.put_object(f"marked/paging/{store.name}/000000002.page/below", b"x")
+    server.put_object(f"marked/paging/{store.name}/000000099.page/")
+    for words in READING:
+        answer = call(*words, url)
+        if words[1] in ("decode", "find") or words == ("messages", "ls"):
+            assert (answer.status, answer.out) == (expected[words].status, expected[words].out), words
+    answer = call("pages", "verify", url)
+    assert answer.status == 1 and "12 pages, 89 records" in answer.out and answer.out.count("bad-page-name") == 2
 
 
 def test_a_journal_file_that_the_store_does_not_give_is_told_in_words(server: ObjectServer) -> None:

@@ -17,6 +17,7 @@ NEWS = GoldenCase("2.56.0", "multicast-acks")
 SECTIONS = GoldenCase("2.56.0", "amqp-sections")
 MQTT = GoldenCase("2.56.0", "mqtt")
 HEADERS = GoldenCase("2.56.0", "core-headers")
+ODD = GoldenCase("hornetq-2.4.7", "below-zero")
 COMPRESSED = GoldenCase("2.56.0", "large-compressed")
 TWO = GoldenCase("2.56.0", "two-addresses")
 
@@ -116,6 +117,18 @@ def test_expired_messages_are_marked_and_chosen() -> None:
     text = call("pages", "decode", HEADERS.data()).out
     assert text.count("EXPIRED ") == len(over)
     assert text.count("expires ") == sum(line["expiration"] > 1_800_000_000_000 for line in lines)
+
+
+def test_what_expired_before_1970_is_over() -> None:
+    """To brokers of every release; what lies furthest back is ahead, since the difference overflows a Java long."""
+    (queue,) = (each for each in ODD.drain()["queues"] if each["name"] == "odd.a")
+    delivered = {each["id"] for each in queue["delivered"]}
+    lines = call("pages", "decode", ODD.data(), "--format", "jsonl", "--columns", "id,expiration,expired").lines()
+    below = [line["id"] for line in lines if line["expiration"] in (-5, -1)]
+    assert len(below) > 3 and delivered.isdisjoint(below)
+    assert {line["id"] for line in lines if line["expiration"] < -5} & delivered
+    assert found(ODD, "--expired") == below == [line["id"] for line in lines if line["expired"]]
+    assert call("pages", "decode", ODD.data()).out.count("EXPIRED ") == len(below)
 
 
 def test_texts_of_bytes_are_shown_and_searched() -> None:

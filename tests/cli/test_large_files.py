@@ -80,6 +80,17 @@ def test_files_and_messages_are_held_against_one_another(tmp_path: Path) -> None
     }  # fmt: skip
 
 
+def test_a_broker_of_hornetq_may_fail_at_a_body_that_is_gone(tmp_path: Path) -> None:
+    """As 2.4.7 did, and 1.5.6 did not."""
+    data = GoldenCase("hornetq-2.4.7", "large").copy(tmp_path)
+    for body in (data / "large-messages").glob("*.msg"):
+        body.rename(body.with_suffix(".tmp"))
+    for edition, fails in (("hornetq-2.4", True), ("artemis-1.5", False)):
+        said = call("large", "verify", data, "--edition", edition, "--format", "json")
+        told = {each["broker"] for each in json.loads(said.out)["findings"]}
+        assert {each.endswith(", or fails to") for each in told} == {fails}
+
+
 @pytest.mark.parametrize(
     ("name", "starts"),
     [("notes.msg", False), ("12abc.msg", False), ("5.x.msg", True), ("notes.sync", True), ("notes.tmp", True)],

@@ -22,6 +22,7 @@ from pagefmt.journal.load import load_journal
 from pagefmt.journal.record_types import RecordType
 
 MIX = GoldenCase("2.56.0", "journal-mix")
+PAUSED = GoldenCase("apart", "paused-2.44.0")
 
 
 def findings(data: Path) -> list[dict[str, Any]]:
@@ -53,6 +54,17 @@ def test_counts_are_those_of_decode_and_of_the_broker(case: GoldenCase) -> None:
         assert row["oldest"] == min((line["timestamp"] for line in waiting if line["timestamp"]), default=None)
         if row["id"] in drained and not row["in_doubt"]:
             assert row["journal"] + row["pages"] >= len(drained[row["id"]]["delivered"])
+
+
+def test_a_paused_queue_is_named() -> None:
+    """A broker has delivered nothing from it."""
+    rows = call("messages", "ls", PAUSED.data(), "--format", "jsonl").lines()
+    (paused,) = (row for row in rows if row["paused"])
+    drained = {queue["name"]: queue for queue in PAUSED.drain()["queues"]}
+    assert paused["journal"] + paused["pages"] == drained[paused["queue"]]["left"] > 0
+    assert drained[paused["queue"]]["delivered"] == []
+    assert f"{paused['queue']} is paused" in call("messages", "ls", PAUSED.data()).out
+    assert "is paused" not in call("messages", "ls", MIX.data()).out
 
 
 def test_a_damaged_page_leaves_its_queues_unknown(tmp_path: Path) -> None:

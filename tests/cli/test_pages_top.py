@@ -10,15 +10,23 @@ from typing import Any
 import pytest
 from golden_cases import GoldenCase, cases_of_each_kind
 from made_pages import message, store
-from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder
+from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQueues, look
 from program import Answer, call
 
+from pagefmt.columns.state_tables import page_row
+from pagefmt.directory.locate import within
 from pagefmt.outstanding.backlog import Backlog
+from pagefmt.outstanding.state import load_place
 
 
 def top(*words: str | Path) -> tuple[list[dict[str, Any]], Answer]:
     answer = call("pages", "top", "--format", "json", *words)
     return json.loads(answer.out)["queues"], answer
+
+
+def holders(data: Path) -> dict[int, Any]:
+    (found,) = json.loads(call("pages", "outstanding", data, "--format", "json").out)["stores"]
+    return {each["page"]: each["held_by"] for each in found["pages"]}
 
 
 @pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
@@ -112,6 +120,26 @@ def test_what_is_not_known_is_no_number(tmp_path: Path) -> None:
     text = call("pages", "top", data)
     assert text.status == 1 and "by ?" in text.out and "bindings" in text.err
     assert text.out.splitlines()[1].split()[:6] == ["?"] * 6
+
+
+def test_a_damaged_page_that_nobody_is_seen_to_hold_is_not_free(tmp_path: Path) -> None:
+    """Whose messages it had, it does not say any more; what its readable part holds is known."""
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    pages = sorted(data.rglob("*.page"))
+    before = holders(data)
+    spoilt = next(page for page in pages if before[int(page.stem)])
+    size = spoilt.stat().st_size
+    spoilt.write_bytes(b"x" * size)
+    held = holders(data)
+    assert held == before | {int(spoilt.stem): None}
+    assert f"page {int(spoilt.stem)} (" in (told := call("pages", "outstanding", data).out) and "held by ?" in told
+    free = sum(page.stat().st_size for page in pages if held[int(page.stem)] == [])
+    for seen in (look([within(data)]), WatchedQueues([within(data)]).look()):
+        assert (seen.unknown, seen.free) == (size, free)
+    for known in load_place(within(data)).stores():
+        for page in known.store.pages:
+            row = page_row(known, page, {})
+            assert (row["held_by"] is None) is bool(row["damage"]) is (page.path == spoilt)
 
 
 def test_limit_and_hostile_names(tmp_path: Path) -> None:

@@ -129,7 +129,8 @@ def test_a_store_that_refuses_ends_the_export(server: ObjectServer) -> None:
 def test_a_bucket_that_is_not_there_is_named(server: ObjectServer) -> None:
     url = server.direct("s3://nobody/x?")
     answer = call("export", SOUND.data(), "--to", url, "--incremental")
-    assert answer.status == 2 and answer.err == "pagectl: s3://nobody/x: no such bucket\n"
+    assert answer.status == 2 and answer.err.startswith("pagectl: s3://nobody/x: no such bucket in this store; check")
+    assert answer.err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("hurried")
@@ -273,7 +274,7 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     "clock": (
         lambda handler: handler.command == "PUT" and ".parquet" in handler.path,
         lambda handler: bool(handler.refuse(403, "RequestTimeTooSkewed")), False, 2,
-        "pagectl: OUT: this machine's clock differs from the store's; set it; no table was written\n",
+        "pagectl: OUT: this machine's clock differs from the store's; set it; nothing was written\n",
     ),
     "log": (
         lambda handler: handler.command == "GET" and ".arrow" in handler.path, expired, True, 2,

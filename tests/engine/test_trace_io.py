@@ -174,6 +174,30 @@ def test_a_cut_last_line_is_a_warning(tmp_path: Path) -> None:
     assert reader.warnings == [f"{tmp_path / 't'}: line 3 is cut off; everything before it was read"]
 
 
+@pytest.mark.parametrize(
+    ("pack", "said"),
+    [
+        (bytes, "line 1 is cut off"), (gzip.compress, "the compressed stream is cut off in line 1"),
+        (zstandard.compress, "the compressed stream is cut off in line 1"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_cut_in_its_header_is_said_to_be_cut(
+    tmp_path: Path, pack: Callable[[bytes], bytes], said: str
+) -> None:  # fmt: skip
+    for cut in (10, 15):
+        (tmp_path / "t").write_bytes(pack(HEADER)[:cut])
+        with pytest.raises(PageEngineError) as told:
+            read(tmp_path / "t")
+        assert str(told.value) == f"{tmp_path / 't'}: {said}, so that there is no header; nothing was replayed"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_malformed_line_is_not_excused_by_a_cut_behind_it(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "t").write_bytes(pack(HEADER + SEND % 0 + b'{"op":\n') + pack(b"x" * 99)[:10])
+    with pytest.raises(PageEngineError, match="line 3: not JSON"):
+        read(tmp_path / "t")
+
+
 def test_a_last_line_without_newline_is_an_operation(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(HEADER + (SEND % 0).rstrip())
     assert len(read(tmp_path / "t")[1]) == 1
@@ -260,7 +284,7 @@ def test_what_came_before_a_malformed_line_is_handed_out(tmp_path: Path) -> None
         (b'{"trace":2}\n', "format version 2 is not understood"),
         (b'{"trace":"1"}\n', "'trace' must be a whole number"),
         (b'{"trace":1,"name":5}\n', "'name' must be text"),
-        (b'{"trace":1', "the header is missing"),
+        (b'{"trace":1', "line 1 is cut off, so that there is no header"),
     ],
 )
 def test_without_a_header_nothing_is_replayed(tmp_path: Path, head: bytes, reason: str) -> None:

@@ -13,6 +13,7 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 
+from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.state import PagingState, load_state
 
@@ -54,7 +55,7 @@ def delivered_later(message: dict[str, Any]) -> bool:
     names = {each["name"] for each in message["properties"]}
     names |= {each["name"] for each in (message.get("amqp") or {}).get("message_annotations") or []}
     scheduled = names & {"_AMQ_SCHED_DELIVERY", "_HQ_SCHED_DELIVERY", "x-opt-delivery-time", "x-opt-delivery-delay"}
-    return bool(scheduled) or 0 < message["expiration"] < time.time() * 1000
+    return bool(scheduled) or has_expired(message["expiration"], int(time.time() * 1000))
 
 
 def owed(state: PagingState, stored: set[int]) -> dict[int, list[int]]:

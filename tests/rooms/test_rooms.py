@@ -16,7 +16,7 @@ ALLOWED = {
     "pageengine": {"pageengine", "pagefmt", "brokerconf", "msgspec", "numpy", "pyarrow", "zstandard"},
 }
 SPARK_FILES = ("pagefmt/spark/", "pageengine/replay/sweep.py")
-ELSEWHERE = {("obstore", "pagefmt/bytes/conditional_puts.py"), ("botocore", "pagefmt/bytes/conditional_puts.py")}
+ELSEWHERE = {("obstore", "pagefmt/bytes/rust_store.py"), ("botocore", "pagefmt/bytes/rust_store.py")}
 PRINTS = {"print", "exit", "quit", "input"}
 
 

@@ -14,6 +14,7 @@ from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
 from pagefmt.messages.large import LargeMessages
+from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import load_place
 from pagefmt.pages.chunks import WHOLE_FILE
@@ -49,7 +50,7 @@ def compared(
     choice = MessageFilter(queues=frozenset((queue["id"],)), outstanding=True)
     mine = {line["id"]: line for line in message_lines(data, choice, now, edition)}
     state = {each: line["queues_state"][queue["name"]] for each, line in mine.items()}
-    gone = {each for each, line in mine.items() if 0 < line["expiration"] < (expired or now)}
+    gone = {each for each, line in mine.items() if has_expired(line["expiration"], expired or now)}
     due = [each for each in mine if state[each]["state"] == "due" and each not in gone]
     got = [each["id"] for each in queue["delivered"] if queue["name"] != "EXPIRY" or each["id"] in mine]
     if due == got:

@@ -194,6 +194,12 @@ class ObjectServer(ProxiedServer):
         there.request("DELETE", path)
         assert there.getresponse().status == 204
 
+    def put_object(self, key: str, content: bytes = b"") -> None:
+        """Under any key, also such as no file can have."""
+        there = HTTPConnection(*self.server)
+        there.request("PUT", f"/{BUCKET}/{key}", content)
+        assert there.getresponse().status == 200
+
     def put(self, path: Path, name: str) -> str:
         """A file or folder below the bucket; its URL."""
         system, bucket = self.files()

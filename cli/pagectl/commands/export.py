@@ -190,7 +190,7 @@ def command(
         raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
     from pagefmt.spark.session import check_installed
 
-    check_installed()
+    check_installed(folder)
     alone = len(fleet) + len(failed) == 1
     with ExitStack() as ending:
         ending.callback(forget_archives)
@@ -480,7 +480,8 @@ def _write(context: SparkContext, job: _Job, found: list[BrokerSurvey]) -> Writt
     rights = _rights(found)
     watched = partial(spark_progress, context, "exporting")
     with hidden_as(rights), table_at(job.folder) if job.held is None else nullcontext(job.held) as into:
-        _check_format(job, into)
+        if job.held is None:
+            _check_format(job, into)
         chosen = _mode_for(into, job.mode, incremental=job.increment is not None)
         if job.increment is not None and job.held is None and any(into.iterdir()):
             raise CallError(f"{job.to}: another export has written this table meanwhile; export again")

@@ -47,7 +47,8 @@ def command(
 
 def _object(row: QueueCount) -> dict[str, Any]:
     known = {name: getattr(row, name) if row.unknown is None else None for name in (*_COUNTS, "oldest")}
-    return {"address": row.address, "queue": row.queue, "id": row.id, **known, "unknown": row.unknown}
+    named = {"address": row.address, "queue": row.queue, "id": row.id}
+    return {**named, **known, "unknown": row.unknown, "paused": row.paused}
 
 
 def _text(rows: list[QueueCount]) -> None:
@@ -62,6 +63,9 @@ def _text(rows: list[QueueCount]) -> None:
         f"{count_text(len(rows), 'queue')}, {held} to be delivered"
         + ", the rest is not known" * (len(known) < len(rows))
     )
+    for row in rows:
+        if row.paused:
+            say(f"{row.queue} is paused: a broker delivers nothing from it until it is resumed")
 
 
 def _cells(row: QueueCount) -> tuple[object, ...]:

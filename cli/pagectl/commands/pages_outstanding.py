@@ -197,7 +197,7 @@ def _object(summary: StoreSummary, verdict: StoreVerdict, positions: bool) -> It
         yield "}"
     yield '],"pages":['
     for number, page in enumerate(summary.pages):
-        held_by = [names[queue] for queue in page.held_by] if known and page.readable else None
+        held_by = [names[queue] for queue in page.holders] if known and page.holders is not None else None
         text = json_text({"page": page.page, "held_by": held_by, "bytes": page.size})
         yield f"{',' if number else ''}{text}"
     yield f'],"remarks":{json_text(verdict.remarks)}}}'
@@ -290,13 +290,13 @@ def _row(queue: QueueLoad) -> tuple[object, ...]:
 
 def _runs(summary: StoreSummary) -> Iterator[str]:
     """Neighbouring pages with the same holders, on one line."""
-    for (held_by, readable), group in groupby(summary.pages, key=lambda page: (page.held_by, page.readable)):
+    for holders, group in groupby(summary.pages, key=lambda page: page.holders):
         pages = list(group)
         first, last = pages[0].page, pages[-1].page
         which = f"page {first}" if first == last else f"pages {first}-{last}"
         if last - first >= len(pages):
             which = f"{count_text(len(pages), 'page')} of {first}-{last}"
-        by = _holders(summary, set(held_by)) if readable else "?"
+        by = "?" if holders is None else _holders(summary, set(holders))
         yield f"{which} ({size_text(sum(page.size for page in pages))}) held by {by}"
 
 

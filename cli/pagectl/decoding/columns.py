@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pagectl.options.columns import BODIES, COLUMNS, ORIGIN_COLUMNS
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import json_text, print_table
+from pagefmt.messages.values import has_expired
 from pagefmt.quantities import time_text
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ Read = Callable[[Mapping[str, Any], RowPlace], Any]
 
 def _expired(message: Mapping[str, Any], at: RowPlace) -> bool | None:
     expires = message["expiration"]
-    return None if expires is None else 0 < expires <= at.now
+    return None if expires is None else has_expired(expires, at.now)
 
 
 def _correlation_id(message: Mapping[str, Any], _: RowPlace) -> Any:

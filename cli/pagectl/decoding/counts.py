@@ -20,7 +20,7 @@ def counted(place: DataLocation, state: PagingState, *, beside_output: bool) -> 
     from pagefmt.columns.table import PageSource, TableDamage, page_batches
     from pagefmt.outstanding.message_filter import MessageFilter
 
-    counts = QueueCounts(state.bindings.queues if state.bindings is not None else {})
+    counts = QueueCounts(state.bindings)
     if state.unknown is not None:
         counts.not_known(None, state.unknown.reason)
     sources = AllSources(place, state, MessageFilter())

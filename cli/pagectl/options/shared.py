@@ -18,11 +18,19 @@ from pagefmt.editions import EDITION_NAMES, Edition
 AUTO = "auto"
 EditionChoice = Enum("EditionChoice", {name: name for name in (AUTO, *EDITION_NAMES)}, type=str)  # type: ignore[misc]
 
+
+def _typed_path(text: str) -> Path:
+    """DIR as it was typed: ``Path`` would take ``s3:///x``, which names no bucket, for bucket x."""
+    from pagefmt.bytes.far_paths import any_path
+
+    return any_path(text)
+
+
 DirArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="DIR",
-        parser=Path,
+        parser=_typed_path,
         help="Broker instance, data directory, paging directory, store folder or one page file "
         "[default: $ARTEMIS_INSTANCE].",
     ),

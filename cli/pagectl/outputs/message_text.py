@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pagectl.options.times import milliseconds
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, json_text, wrapped
+from pagefmt.messages.values import has_expired
 from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _first_line(message: Mapping[str, Any], now: int, place: str | None) -> str:
     if message["timestamp"]:
         parts.append(f"sent {time_text(message['timestamp'])}")
     if message["expiration"]:
-        word = "EXPIRED" if 0 < message["expiration"] <= now else "expires"
+        word = "EXPIRED" if has_expired(message["expiration"], now) else "expires"
         parts.append(f"{word} {time_text(message['expiration'])}")
     return "  ".join(parts)
 

@@ -136,7 +136,7 @@ def _with_watched(found: QueuesLook, watch: PagesWatch) -> QueuesLook:
         rows = store.uncounted if store.queues is None else store.queues
         queues += [RankedQueue(broker, store.folder, row) for row in rows if row.held != 0]
         size, shared, free = size + store.bytes, shared + store.shared, free + store.free
-        unknown += store.bytes if store.queues is None else 0
+        unknown += store.unknown
         wrong |= bool(store.remarks)
     return QueuesLook(
         queues, size, size - shared - free - unknown, shared, free, unknown, remarks, wrong, found.failed, found.moment
@@ -156,7 +156,7 @@ def _with(found: QueuesLook, place: DataLocation, advance: Callable[[int], None]
         rows = [RankedQueue(broker, known.store.folder, queue) for queue in store.queues]
         queues += [row for row in rows if row.backlog.held != 0]
         size, shared, free = size + store.size, shared + store.shared, free + store.free
-        unknown += 0 if store.verdict.counted else store.size
+        unknown += store.unknown
         wrong |= not store.verdict.fine
         advance(store.size)
     wrong |= state.known.damaged or bool(state.journal.prepared)

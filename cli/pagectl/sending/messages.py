@@ -23,6 +23,7 @@ from pagefmt.editions import NEWEST
 from pagefmt.exchange.outgoing import Outgoing, SendingWay, outgoing, own_duplicate_id
 from pagefmt.messages.amqp_message import AmqpMessageBase
 from pagefmt.messages.large import LargeMessages
+from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.journal_parts import JournalPart
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
 from pagefmt.outstanding.origins import AT_SOME_TIME, scheduled_time
@@ -210,7 +211,7 @@ class Preparing:
         totals.bytes += made.size
         totals.ways[made.way] += 1
         totals.scheduled += each.scheduled > 0 or scheduled_time(message) not in range(AT_SOME_TIME + 1, now)
-        totals.expired += 0 < message.expiration <= now
+        totals.expired += has_expired(message.expiration, now)
         lost = set(made.lost)
         if FQQN in target:
             lost.add(_BY_QUEUE[made.way])
