@@ -323,7 +323,9 @@ class ObjectStore(FileTree):
     def _for_object_store(self, inner: str) -> tuple[str, dict[str, str]]:
         """A URL and settings by the names of that library, whatever the environment says of conditions."""
         if self._system.type_name not in _CONDITIONAL:
-            raise UnusableUrl(f"{self._shown}: only s3, gs and abfs can write a file on condition that it does not exist")
+            raise UnusableUrl(
+                f"{self._shown}: only s3, gs and abfs can write a file on condition that it does not exist"
+            )
         if odd := _ODD.search(inner):
             raise UnusableUrl(f"{self._shown}/{inner}: give it a name without {odd[0]!r}")
         url, options = self._bucket_for_object_store()

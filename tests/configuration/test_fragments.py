@@ -170,7 +170,7 @@ def test_settings_of_parts_are_shown_and_compared(tmp_path: Path, capsys: pytest
     different = json.loads(capsys.readouterr().out)["addresses"]["a.·"]
     assert [each["setting"] for each in different] == ["page-size-bytes"]
     assert run(["config", "capacity", str(one)]) == 0
-    assert "leaves out count as the broker's defaults" in " ".join(capsys.readouterr().out.split())
+    assert "leaves out are taken as the broker's defaults" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

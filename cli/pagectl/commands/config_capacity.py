@@ -64,7 +64,7 @@ def _print(found: Capacity) -> None:
     from pagefmt.quantities import size_text
 
     def bound(size: int | None) -> str:
-        return "no bound" if size is None else size_text(size)
+        return "unlimited" if size is None else size_text(size)
 
     def memory(one: AddressCapacity) -> str:
         return (

@@ -42,7 +42,9 @@ def command(
         report = import_logs(logs, to, name=name, advance=bar.advance)
     for file in report.files:
         if file.cut:
-            warning(f"{file.path}: the compressed stream is cut off after line {file.lines}; what came before was read")
+            warning(
+                f"{file.path}: the compressed stream is cut off after line {file.lines}; everything before it was read"
+            )
     if format is TextOrJson.json:
         print_json(as_json(report, to))
     else:
