@@ -35,7 +35,7 @@ def test_one_verdict_on_a_wider_one(number: int, tmp_path: Path) -> None:
         no_trace(answer)
         assert answer.status == 1 and "pagectl pages salvage" in " ".join(answer.out.split()), answer
     (store,) = json_of(pagectl("pages", "compact", data, "--format", "json"))["stores"]
-    assert store["steps"] == [] and "far behind" in store["left_alone"]
+    assert store["steps"] == [] and "far beyond" in store["left_alone"]
 
 
 @pytest.mark.parametrize("number", [8 + WITHIN_REACH, LARGEST_NUMBER])

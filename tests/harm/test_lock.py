@@ -128,7 +128,7 @@ def test_refused_beside_a_live_broker(words: tuple[str, ...], broker: Path, tmp_
     before = snapshot(broker)
     rest = [word.format(kept=tmp_path / "kept", out=tmp_path / "out") for word in words[1:]]
     answer = pagectl("pages", words[0], broker, *rest)
-    assert answer.status == 2 and "live broker" in answer.err
+    assert answer.status == 2 and "running broker" in answer.err
     assert snapshot(broker) == before and not (tmp_path / "out").exists()
 
 
@@ -137,7 +137,7 @@ def test_salvage_beside_a_live_broker_says_so(broker: Path, tmp_path: Path) -> N
     page = next(broker.rglob("*.page"))
     page.write_bytes(page.read_bytes()[:-7])
     answer = pagectl("pages", "salvage", broker, "--out", tmp_path / "out")
-    assert "broker" in answer.err and "runs" in answer.err + answer.out, answer
+    assert "broker" in answer.err and "is running" in answer.err + answer.out, answer
 
 
 def test_a_broker_that_cannot_be_seen_runs(tmp_path: Path) -> None:
