@@ -215,7 +215,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
         (("--to", "s3://nobody:half/hush@brokers/x"), "credentials must not be"),
         (("--to", "S3://nobody:hush@brokers/x"), "credentials must not be"),
         (("--to", "sheep://brokers/x"), "sheep"),
-        (("--to", str(tmp_path / "x.tar")), "in an archive"),
+        (("--to", str(tmp_path / "x.tar")), "inside an archive"),
         (("--to", str(tmp_path / "x.csv")), "is a file"),
     ):
         (tmp_path / "x.tar").write_bytes(bytes(1024))

@@ -246,7 +246,7 @@ def test_a_pipe_in_place_of_a_page(tmp_path: Path) -> None:
     data = data_directory(tmp_path, {1: record(1), 3: record(3)})
     os.mkfifo(pages_of(data)[0].with_name("000000002.page"))
     answer = pagectl("pages", "salvage", data, "--out", tmp_path / "out", seconds=30)
-    assert answer.status == 1 and "000000002.page is no regular file" in answer.out, answer
+    assert answer.status == 1 and "000000002.page is not a regular file" in answer.out, answer
     assert [path.name for path in pages_of(tmp_path / "out")] == ["000000001.page", "000000003.page"]
 
 
