@@ -25,6 +25,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from math import isfinite
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -105,6 +107,17 @@ class Archive(FileTree):
                 self._beneath(key)
                 if stat.S_ISDIR(member.mode):
                     self._folders.setdefault(key, {})
+        self._refuse_two_kinds()
+
+    def _refuse_two_kinds(self) -> None:
+        """What cannot be unpacked next to each other hides each other here: a page and something below its name."""
+        for key, inside in self._folders.items():
+            member = self._members.get(key)
+            if inside and member is not None and not stat.S_ISDIR(member.mode) and _of_a_broker(key):
+                raise OSError(
+                    errno.EINVAL, f"holds {key} and, as if that were a folder, {next(iter(inside))} in it; unpack it "
+                    "yourself, and see which of the two is meant",
+                )  # fmt: skip
 
     def unpacked(self) -> Unpacked | None:
         """For other processes of this machine, while this object is there; None where nothing is unpacked."""
@@ -198,7 +211,7 @@ class _ZippedFile(OpenFile):
         try:
             self._stream.seek(at)
             return self._stream.read(count)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as err:
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError) as err:
             raise OSError(errno.EIO, f"it cannot be read from the archive: {err}") from err
 
     def close(self) -> None:
@@ -216,6 +229,7 @@ def archive_of(name: str, file: OpenFile, written: float) -> Archive:
         if name.endswith(".zip"):
             zipped = zipfile.ZipFile(io.BufferedReader(FileStream(file), _AHEAD))
             members = list(_zipped(zipped, content))
+            _refuse_archive_in_front(file, zipped)
         elif codec is None:
             members = list(_tarred(io.BufferedReader(FileStream(file), _AHEAD), None, content))
         else:
@@ -223,7 +237,9 @@ def archive_of(name: str, file: OpenFile, written: float) -> Archive:
             members = list(_tarred(_Decompressed(file, codec), kept, content))
         file.require_same()
         return Archive(members, kept, zipped, written)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, RecursionError, UnicodeError, ValueError) as err:
+    except (
+        zipfile.BadZipFile, tarfile.TarError, EOFError, RecursionError, UnicodeError, ValueError, NotImplementedError,
+    ) as err:  # fmt: skip
         form, named = form_of(_all_of(file, SECTOR, 0)), "zip" if name.endswith(".zip") else codec or "tar"
         ask = "is it complete?" if form in (None, named) else f"its name says {named}, but it is packed with {form}"
         raise OSError(errno.EIO, f"cannot be read as an archive: {err}; {ask}") from err
@@ -285,17 +301,30 @@ class _Content:
 def _zipped(zipped: zipfile.ZipFile, content: _Content) -> Iterator[tuple[str, Member]]:
     for info in zipped.infolist():
         content.add(info.file_size)
+        name = _zipped_name(info)
         if info.flag_bits & 1:
             raise OSError(errno.EACCES, "is encrypted; decrypt it first")
-        if info.compress_type not in _ZIPPED and _of_a_broker(info.filename):
+        if info.compress_type not in _ZIPPED and _of_a_broker(name):
             raise OSError(
                 errno.ENOTSUP,
-                f"compresses {info.filename} by zip method {info.compress_type}, which is not supported (Deflate is); "
+                f"compresses {name} by zip method {info.compress_type}, which is not supported (Deflate is); "
                 "unpack it yourself",
             )
         mode = info.external_attr >> 16
-        kind = stat.S_IFMT(mode) or (stat.S_IFDIR if info.is_dir() else stat.S_IFREG)
-        yield info.filename, Member(kind, info.file_size, 0.0, info=info)
+        kind = stat.S_IFMT(mode) or (stat.S_IFDIR if name.endswith("/") else stat.S_IFREG)
+        yield name, Member(kind, info.file_size, 0.0, info=info)
+
+
+def _refuse_archive_in_front(file: OpenFile, zipped: zipfile.ZipFile) -> None:
+    """What stands in front of a zip is a program that unpacks it, or a zip of its own that nobody reads."""
+    first = min((info.header_offset for info in zipped.infolist()), default=0)
+    if first and form_of(_all_of(file, SECTOR, 0)) == "zip":
+        raise OSError(errno.EINVAL, f"another archive stands in front of it, up to offset {first}; unpack it yourself")
+
+
+def _zipped_name(info: zipfile.ZipInfo) -> str:
+    r"""Some programs of Windows write \ for /, which unzip takes so as well."""
+    return info.filename.replace("\\", "/") if info.create_system == 0 and "/" not in info.filename else info.filename
 
 
 def _tarred(stream: Any, kept: _UnnamedFile | None, content: _Content) -> Iterator[tuple[str, Member]]:
@@ -305,6 +334,8 @@ def _tarred(stream: Any, kept: _UnnamedFile | None, content: _Content) -> Iterat
     with tarfile.open(fileobj=guarded, mode="r:") as tar:  # type: ignore[call-overload]
         while (info := tar.next()) is not None:
             tar.members = []
+            if not isfinite(info.mtime):
+                raise tarfile.ReadError(f"{info.name!r} has a time that is no number")
             content.add(info.size)
             member = _member(info, guarded, kept) if info.isreg() else Member(_file_type(info), 0, info.mtime)
             if info.islnk():  # another name of a member in front of it
@@ -348,6 +379,7 @@ def _file_type(info: tarfile.TarInfo) -> int:
 def _member(info: tarfile.TarInfo, stream: _HeaderReader, kept: _UnnamedFile | None) -> Member:
     sparse: list[tuple[int, int]] | None = getattr(info, "sparse", None)
     pieces = [(0, info.size)] if sparse is None else sparse
+    _check_holes(info, pieces)
     where = info.offset_data
     if kept is not None:
         if not _of_a_broker(info.name):
@@ -359,6 +391,15 @@ def _member(info: tarfile.TarInfo, stream: _HeaderReader, kept: _UnnamedFile | N
         parts.append((begin, size, where))
         where += size
     return Member(stat.S_IFREG, info.size, info.mtime, tuple(parts))
+
+
+def _check_holes(info: tarfile.TarInfo, pieces: list[tuple[int, int]]) -> None:
+    """Raises ``ReadError``. GNU's list has empty entries behind its last."""
+    end = 0
+    for begin, size in filter(itemgetter(1), pieces):
+        if begin < end or size < 0 or begin + size > info.size:
+            raise tarfile.ReadError(f"{info.name!r}: the list of its holes is wrong at {begin}")
+        end = begin + size
 
 
 class _HeaderReader:

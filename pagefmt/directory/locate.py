@@ -216,7 +216,12 @@ def _folders(folder: Path, names: tuple[str, ...]) -> list[str]:
     if not isinstance(folder, FarPath):
         return [name for name in names if _leads_to_folder(folder / name)]
     with suppress(FileNotFoundError):
-        return [each.name for each in folder.entries() if each.is_dir() and each.name in names]
+        found = [each for each in folder.entries() if each.name in names]
+        for each in found:
+            if each.is_symlink():
+                why = "a symbolic link, which is not followed there; put what it leads to into the archive (tar -h)"
+                raise LocateError(f"{folder / each.name}: {why}")
+        return [each.name for each in found if each.is_dir()]
     return []
 
 

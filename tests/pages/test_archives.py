@@ -130,6 +130,55 @@ def test_holes_of_a_sparse_member_are_zeros(tmp_path: Path, form: str) -> None:
         assert read_start(found, 8 << 20) == page.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        ({"GNU.sparse.map": "0,50,20,50", "GNU.sparse.size": "200"}, "holes is wrong at 20"),
+        ({"GNU.sparse.map": "5,3,1,9", "GNU.sparse.size": "200"}, "holes is wrong at 1"),
+        ({"GNU.sparse.map": "-5,10", "GNU.sparse.size": "200"}, "holes is wrong at -5"),
+        ({"GNU.sparse.map": "0,10", "GNU.sparse.size": "-2"}, "holes is wrong at 0"),
+        ({"GNU.sparse.map": "0,10,90,20", "GNU.sparse.size": "100"}, "holes is wrong at 90"),
+        ({"mtime": "9e999"}, "has a time that is no number"), ({"mtime": "nan"}, "has a time that is no number"),
+    ],
+)  # fmt: skip
+def test_numbers_that_cannot_be_are_told(tmp_path: Path, headers: dict[str, str], said: str) -> None:
+    name = "paging/x/000000001.page"
+    for form in ("tar", "tar.gz"):
+        info, content = regular(name)
+        info.pax_headers.update(headers | ({"GNU.sparse.name": name} if len(headers) == 2 else {}))
+        path = tar(tmp_path / f"x.{form}", (info, content))
+        with pytest.raises(LocateError, match=f"cannot be read as an archive: .*{said}"):
+            locate(any_path(path))
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "zip"])
+def test_a_page_does_not_hide_behind_what_lies_below_its_name(tmp_path: Path, ending: str) -> None:
+    """Neither by its name nor as a folder: which of the two is meant nobody knows."""
+    members = [regular("paging/x/000000001.page"), regular("paging/x/000000001.page/below")]
+    for turn, given in enumerate((members, members[::-1])):
+        path = tmp_path / f"{turn}.{ending}"
+        if ending == "zip":
+            with zipfile.ZipFile(path, "w") as out:
+                for info, content in given:
+                    out.writestr(info.name, content)
+        else:
+            tar(path, *given)
+        with pytest.raises(LocateError, match=r"holds paging/x/000000001\.page and, as if that were a folder, below"):
+            locate(any_path(path))
+    other = tar(tmp_path / "other.tar", regular("log/x"), regular("log/x/y"), regular("paging/x/000000001.page"))
+    assert "paging/x/000000001.page" in inside(other)
+
+
+def test_a_directory_that_is_a_link_is_not_taken_for_missing(tmp_path: Path) -> None:
+    for name in ("paging", "journal"):
+        path = tar(
+            tmp_path / f"{name}.tar", special(f"data/{name}", tarfile.SYMTYPE, "/mnt/fast"),
+            regular("data/bindings/activemq-bindings-1.bindings"),
+        )  # fmt: skip
+        with pytest.raises(LocateError, match=rf"data/{name}: a symbolic link, .*tar -h"):
+            locate(any_path(path))
+
+
 def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
     """Never a shorter list of pages."""
     members = [regular(f"paging/x/{n}.page") for n in range(1, 9)]
@@ -226,6 +275,54 @@ def test_damage_of_a_zipped_page_is_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"page page", b"pagE page", 1))
     with pytest.raises(NotReadable, match="CRC"):
         read_start(any_path(path) / "paging/x/000000001.page", 1 << 20)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_of_a_compressed_page_in_a_zip_is_told(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", method) as out:
+        out.writestr("paging/x/000000001.page", os.urandom(3000))
+    raw = bytearray(path.read_bytes())
+    raw[1000:1100] = bytes(100)
+    path.write_bytes(raw)
+    with pytest.raises(NotReadable, match="cannot be read"):
+        read_start(any_path(path) / "paging/x/000000001.page", 1 << 20)
+
+
+def test_a_zip_of_a_version_to_come_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("paging/x/000000001.page", CONTENT)
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"PK\x01\x02") + 6] = 99
+    path.write_bytes(raw)
+    with pytest.raises(LocateError, match=r"cannot be read as an archive: zip file version 9\.9"):
+        locate(any_path(path))
+
+
+def test_zips_put_together_are_refused(tmp_path: Path) -> None:
+    """Of one behind another unzip takes the last alone; a program in front that unpacks it is none."""
+    parts = []
+    for n in (1, 2):
+        with zipfile.ZipFile(tmp_path / f"{n}.zip", "w") as out:
+            out.writestr(f"paging/x/{n}.page", CONTENT)
+        parts.append((tmp_path / f"{n}.zip").read_bytes())
+    path = tmp_path / "both.zip"
+    path.write_bytes(b"".join(parts))
+    with pytest.raises(LocateError, match="another archive stands in front of it"):
+        locate(any_path(path))
+    path.write_bytes(b"#!/bin/sh\n" + parts[1])
+    assert inside(path) == ["paging/x/2.page"]
+
+
+def test_backslashes_of_windows_part_folders(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        for system, name in ((0, "data\\paging\\x\\1.page"), (3, "data\\1.page")):
+            info = zipfile.ZipInfo(name)
+            info.create_system = system
+            out.writestr(info, CONTENT)
+    assert inside(path) == ["data/paging/x/1.page", "data\\1.page"]
 
 
 def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
