@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from itertools import product
+from multiprocessing import active_children
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -138,12 +141,36 @@ def sweeping(
 
 
 def _here(jobs: Sequence[SweepJob], processes: int, replayed: Callable[[SweepJob], _Replayed]) -> Iterator[_Replayed]:
-    """Rows in the order of the jobs; at most ``processes`` at a time."""
+    """Rows in the order of the jobs; at most ``processes`` at a time. Raises SweepError.
+
+    Nobody waits for the processes where the rows are no longer wanted: a replay may take an hour.
+    """
     if processes <= 1 or len(jobs) == 1:
         yield from map(replayed, jobs)
         return
-    with ProcessPoolExecutor(min(processes, len(jobs))) as pool:
+    others = active_children()
+    pool = ProcessPoolExecutor(min(processes, len(jobs)), initializer=_leave_signals)
+    try:
         yield from pool.map(replayed, jobs)
+    except BaseException as err:
+        pool.shutdown(wait=False, cancel_futures=True)
+        started = [process for process in active_children() if process not in others]
+        for process in started:
+            process.kill()
+        for process in started:
+            process.join()
+        if not isinstance(err, BrokenProcessPool):
+            raise
+        why = "a process that replays was ended by somebody; is memory short? With --jobs 1 there is one process only"
+        raise SweepError(why) from err
+    finally:
+        pool.shutdown()
+
+
+def _leave_signals() -> None:
+    """Who started this process tidies up after Ctrl-C, and ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _cause(err: Exception) -> str:
