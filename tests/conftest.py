@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,13 @@ _ROOM: Final = 8 << 30
 
 def pytest_configure(config: pytest.Config) -> None:
     """Folders of tests are in memory where there is room: what is tested flushes each change to the disk, and waiting
-    for that took half of the time. ``PYTEST_DEBUG_TEMPROOT`` and ``--basetemp`` are heeded."""
+    for that took half of the time. ``PYTEST_DEBUG_TEMPROOT`` and ``--basetemp`` are heeded.
+
+    In the background of a script Ctrl-C is ignored, also by the programs that tests start: those that send it would
+    fail.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 

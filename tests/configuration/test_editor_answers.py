@@ -78,7 +78,7 @@ def test_editions_and_fragments() -> None:
     [
         ("<journal-ty|pe>NIO</journal-type>", "ASYNCIO falls back to NIO"),
         ("<max-disk-usage>9|0</max-disk-usage>", "used share of a volume"),
-        ("<|bridges/>", "holds: bridge"),
+        ("<|bridges/>", "contains: bridge"),
         ("<addresses><address na|me='x'/></addresses>", "required"),
         ("<journal-type>NIO</journal-ty|pe>", "how the journal is written"),
     ],
