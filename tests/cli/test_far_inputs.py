@@ -302,7 +302,7 @@ def test_reading_commands_answer_as_for_a_local_directory(
             far = call(*words, given)
             shown = str(given).partition("?")[0]
             notes = far.err.replace(shown, "DIR").splitlines(keepends=True)
-            err = "".join(line for line in notes if "no lock can be seen" not in line and "is compressed" not in line)
+            err = "".join(line for line in notes if "lock cannot be seen" not in line and "is compressed" not in line)
             assert (far.status, far.out.replace(shown, "DIR"), err) == expected, words
     assert ahead._lonely  # no process is forked
 
