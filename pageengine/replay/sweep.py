@@ -153,18 +153,15 @@ def _here(jobs: Sequence[SweepJob], processes: int, replayed: Callable[[SweepJob
     try:
         yield from pool.map(replayed, jobs)
     except BaseException as err:
-        pool.shutdown(wait=False, cancel_futures=True)
-        started = [process for process in active_children() if process not in others]
-        for process in started:
-            process.kill()
-        for process in started:
-            process.join()
+        for process in active_children():
+            if process not in others:
+                process.kill()
         if not isinstance(err, BrokenProcessPool):
             raise
-        why = "a process that replays was ended by somebody; is memory short? With --jobs 1 there is one process only"
+        why = "a replay process was killed; is memory short? --jobs 1 uses one process only"
         raise SweepError(why) from err
     finally:
-        pool.shutdown()
+        pool.shutdown(cancel_futures=True)
 
 
 def _leave_signals() -> None:
