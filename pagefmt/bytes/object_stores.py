@@ -545,6 +545,7 @@ def _with_azure_keys(system: FileSystem) -> FileSystem:
     return AzureFileSystem(**settings | {name: given[name]})
 
 
+@cache
 def _signed_in() -> bool:
     """To Azure by its own command line tool, which pyarrow's library asks before the identity of the machine."""
     folder = Path(os.environ.get("AZURE_CONFIG_DIR") or Path.home() / ".azure")

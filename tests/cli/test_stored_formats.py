@@ -420,6 +420,21 @@ def test_a_mode_replaces_the_rows_of_iceberg_or_adds(
     assert refused.status == 2 and "give --incremental instead" in refused.err and refused.err.count("\n") == 1
 
 
+def test_who_is_signed_in_to_azure_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """pyarrow's library asks its command line tool, and the other one does only if it is told to."""
+    monkeypatch.setenv("AZURE_CONFIG_DIR", str(tmp_path))
+    out = StoredPath(*any_path("abfs://container@signed.dfs.core.windows.net/out").parts)
+    for text, expected in (("no JSON", None), ('{"subscriptions": []}', None), ('{"subscriptions": [{}]}', "true")):
+        (tmp_path / "azureProfile.json").write_text("\ufeff" + text)
+        object_stores._signed_in.cache_clear()
+        assert out.asked_by_others()[1].get("use_azure_cli") == expected
+    object_stores._signed_in.cache_clear()
+    monkeypatch.setenv("AZURE_STORAGE_KEY", "a2V5")
+    keyed = StoredPath(*any_path("abfs://container@keyed.dfs.core.windows.net/out").parts)
+    assert "use_azure_cli" not in keyed.asked_by_others()[1]
+    object_stores._signed_in.cache_clear()
+
+
 def test_azures_key_goes_to_the_library_for_its_account_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it does for other URLs."""
     monkeypatch.setenv("AZURE_STORAGE_KEY", "a2V5")

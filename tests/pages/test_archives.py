@@ -58,6 +58,16 @@ def tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     return path
 
 
+def archive(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    """A zip, or a tar of any form, by its name."""
+    if path.suffix != ".zip":
+        return tar(path, *members)
+    with zipfile.ZipFile(path, "w") as out:
+        for info, content in members:
+            out.writestr(info.name, content)
+    return path
+
+
 def inside(path: Path) -> list[str]:
     """Regular files of an archive."""
     found: list[str] = []
@@ -156,13 +166,7 @@ def test_a_page_does_not_hide_behind_what_lies_below_its_name(tmp_path: Path, en
     """Neither by its name nor as a folder: which of the two is meant nobody knows."""
     members = [regular("paging/x/000000001.page"), regular("paging/x/000000001.page/below")]
     for turn, given in enumerate((members, members[::-1])):
-        path = tmp_path / f"{turn}.{ending}"
-        if ending == "zip":
-            with zipfile.ZipFile(path, "w") as out:
-                for info, content in given:
-                    out.writestr(info.name, content)
-        else:
-            tar(path, *given)
+        path = archive(tmp_path / f"{turn}.{ending}", *given)
         with pytest.raises(LocateError, match=r"holds paging/x/000000001\.page and, as if that were a folder, below"):
             locate(any_path(path))
     other = tar(tmp_path / "other.tar", regular("log/x"), regular("log/x/y"), regular("paging/x/000000001.page"))
@@ -183,13 +187,7 @@ def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
     """Never a shorter list of pages."""
     members = [regular(f"paging/x/{n}.page") for n in range(1, 9)]
     for ending in ("tar", "tar.gz", "tar.zst", "tar.xz", "zip"):
-        whole = tmp_path / f"whole.{ending}"
-        if ending == "zip":
-            with zipfile.ZipFile(whole, "w") as out:
-                for info, content in members:
-                    out.writestr(info.name, content)
-        else:
-            tar(whole, *members)
+        whole = archive(tmp_path / f"whole.{ending}", *members)
         raw = whole.read_bytes()
         assert len(inside(whole)) == 8
         for cut in (5, len(raw) // 8, len(raw) // 2, len(raw) * 3 // 4):
