@@ -69,9 +69,15 @@ class FaultyHandler(BaseHTTPRequestHandler):
         self.close_connection = True
         return True
 
-    def _answer(self, part: float) -> None:
+    def answer_late(self, act: Callable[[], object]) -> bool:
+        """What the server says now, after ``act``."""
+        self._answer(1.0, act)
+        return True
+
+    def _answer(self, part: float, act: Callable[[], object] = lambda: None) -> None:
         """What the server says, or a part of its content."""
         answer, content = self._asked()
+        act()
         content = type(self).changed(self, content)
         self.send_response(answer.status)
         for name, value in answer.getheaders():
