@@ -88,7 +88,7 @@ def value_row(typed: TypedValue) -> Row:
     elif kind is ValueKind.BYTES:
         row["bytes"] = value
     elif kind in (ValueKind.LIST, ValueKind.MAP, ValueKind.ARRAY, ValueKind.DESCRIBED):
-        row["json"] = json.dumps(typed_json(typed)["value"], ensure_ascii=False, separators=(",", ":"))
+        row["json"] = _text(json.dumps(typed_json(typed)["value"], ensure_ascii=False, separators=(",", ":")))
     elif kind is not ValueKind.NULL:
         row["string"] = _text(value if isinstance(value, str) else str(typed_json(typed)["value"]))
     return row

@@ -10,10 +10,12 @@ import pytest
 import strategies
 from both_decoders import ALL, EVERY_FORM, SIZE, assert_same_lines, pages_of
 from golden_cases import cases
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pagefmt.bytes.wire import ByteWriter
+from pagefmt.columns.arrays.schema import Detail
+from pagefmt.columns.page import decode_page
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties
 from pagefmt.messages.amqp_values import encode_amqp_value
@@ -24,6 +26,7 @@ from pagefmt.messages.properties import properties_bytes
 from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind, string
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import StoreState
+from pagefmt.pages.gather import PageBytes
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout, PageRecord, encode_record
 from pagefmt.selector import parse
@@ -138,6 +141,15 @@ STRETCHES = st.tuples(st.one_of(core(), amqp()), st.integers(1, 4)).map(lambda e
 PAGES = st.lists(st.one_of(STRETCHES, strategies.records().map(lambda each: [each])), min_size=1, max_size=6)
 
 
+def with_annotation(value: TypedValue) -> AmqpMessage:
+    """A message that has it in its annotations, and nothing else."""
+    out = ByteWriter()
+    encode_amqp_value(out, described(0x72, TypedValue(ValueKind.MAP, ((string("color"), value),))))
+    return AmqpMessage(2, 0, 0, 1, "a", out.done(), ExtraProperties(0, None), None)
+
+
+LONE = [[*records_of(with_annotation(TypedValue(ValueKind.LIST, (string("a\ud800"),))), 2)]]
+"""A text that Java can hold and UTF-8 cannot, inside of a value that a column holds as JSON."""
 SELECTORS = (
     "color IS NULL", "color = 'a' OR n > 0.5", "n BETWEEN -9 AND 1000000 AND AMQPriority > 3", "1 = 1",
     "color LIKE '%a%' OR AMQUserID LIKE 'ID:%' OR AMQDurable = 'DURABLE'", "JMSCorrelationID IS NOT NULL OR n = 1",
@@ -158,6 +170,7 @@ def known() -> tuple[StoreState, PageFile]:
 
 @SOME
 @given(PAGES)
+@example(LONE)
 def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path, made: list[list[PageRecord]]) -> None:
     state, first = known
     page = first._replace(folder=tmp_path)
@@ -165,3 +178,9 @@ def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path,
     assert_same_lines(page, state, [SIZE, MessageOptions(EVERY_FORM), MessageOptions(EVERY_FORM, inflate=True)])
     for choice in (ALL, MessageFilter(frozenset({4})), MessageFilter(outstanding=True), *map(by_selector, SELECTORS)):
         assert_same_lines(page, state, choice=choice)
+
+
+def test_a_lone_surrogate_inside_of_a_list_is_replaced_in_columns() -> None:
+    content = b"".join(encode_record(record) for record in LONE[0])
+    rows = decode_page(PageBytes(content), 7, Detail.BODIES).table.column("amqp").to_pylist()
+    assert [dict(row["message_annotations"])["color"]["json"] for row in rows] == ['[{"type":"string","value":"a�"}]'] * 2
