@@ -183,4 +183,5 @@ def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path,
 def test_a_lone_surrogate_inside_of_a_list_is_replaced_in_columns() -> None:
     content = b"".join(encode_record(record) for record in LONE[0])
     rows = decode_page(PageBytes(content), 7, Detail.BODIES).table.column("amqp").to_pylist()
-    assert [dict(row["message_annotations"])["color"]["json"] for row in rows] == ['[{"type":"string","value":"a�"}]'] * 2
+    texts = [dict(row["message_annotations"])["color"]["json"] for row in rows]
+    assert texts == ['[{"type":"string","value":"a�"}]'] * 2
