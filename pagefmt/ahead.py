@@ -1,18 +1,22 @@
 """Work on many things by several processes, with what comes of it in the order of the things.
 
 The processes are forked, so that they have what was loaded and no more is sent than results. They work ahead of whoever
-takes these, by what fits into a pipe and one result each: memory does not grow with the number of things.
+takes these, by what fits into a pipe, into memory that they share with the taker, and one result each: memory does not
+grow with the number of things.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import pickle
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
+from io import BytesIO
 from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, Final, Generic, TypeVar
@@ -22,6 +26,10 @@ from pagefmt.errors import PageFmtError
 UNIT: Final = 4 << 20
 """Bytes of things that one process takes at a time."""
 _BUFFER: Final = 1 << 20
+SHELF: Final = 16 << 20
+"""Bytes of results that a process may be ahead by."""
+_FEW: Final = 16 << 10
+"""Bytes that go through the pipe at no less speed."""
 _SET_PIPE_SIZE: Final = 1031  # fcntl's F_SETPIPE_SZ, which Python names since 3.10 on Linux alone
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,6 +40,18 @@ _lonely: Final[list[bool]] = []
 
 class JobLost(PageFmtError):
     """A process ended before its work did."""
+
+
+class PassedBytes:
+    """Bytes in a result, which may come from another process. They are valid until the next result is taken."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: bytes | memoryview) -> None:
+        self.content = memoryview(content).cast("B")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PassedBytes, (bytes(self.content),)
 
 
 class _Mark(Enum):
@@ -81,6 +101,8 @@ def ahead(
     Things have to be asked for in their order; some may be left out. The first ``UNIT`` of them, and all where ``jobs``
     is 1 or the system grants no more processes, is worked on here; so it is outside of Linux and after ``stay_alone``,
     where libraries may not survive a fork. Where ``work`` raises it does so here as well. Raises ``JobLost``.
+
+    The processes start behind the first result, when ``work`` has imported what it needs.
     """
     units = _units(sizes) if jobs > 1 and sys.platform == "linux" and not _lonely else []
     if not units or units[-1] == 0:
@@ -118,15 +140,93 @@ def _units(sizes: Iterable[int]) -> list[int]:
     return found
 
 
+class _Shelf:
+    """Memory that a process shares with who takes its results: a ring, in which bytes lie until they were taken.
+
+    Positions count on; the first bytes say up to where the ring was freed.
+    """
+
+    def __init__(self) -> None:
+        self._memory = memoryview(mmap.mmap(-1, mmap.PAGESIZE + SHELF))
+        self._freed = self._memory[:8].cast("Q")
+        self._ring = self._memory[mmap.PAGESIZE :]
+        self._taker = os.getpid()
+        self.end = 0
+
+    def put(self, content: memoryview, before_waiting: Callable[[], None]) -> int:
+        """The position of the bytes, which lie behind all others in one piece."""
+        at = self.end
+        if at % SHELF + len(content) > SHELF:
+            at += SHELF - at % SHELF
+        needed = min(at + len(content) - SHELF, self.end)
+        if self._freed[0] < needed:
+            before_waiting()
+            self._wait_for(needed)
+        self.end = at + len(content)
+        self._ring[at % SHELF : at % SHELF + len(content)] = content
+        return at
+
+    def _wait_for(self, position: int) -> None:
+        """Until the ring is freed so far, or nobody is there who could free it."""
+        pause = 0.0005
+        while self._freed[0] < position:
+            time.sleep(pause)
+            pause = min(2 * pause, 0.03)
+            if os.getppid() != self._taker:
+                raise BrokenPipeError
+
+    def lent(self, at: int, size: int) -> memoryview:
+        """Bytes that were put."""
+        return self._ring[at % SHELF : at % SHELF + size]
+
+    def free(self, end: int) -> None:
+        """What is in front of a position is not needed any more."""
+        self._freed[0] = end
+
+
+class _Packer(pickle.Pickler):
+    """Packs results; of each, the first bytes that are many go onto the shelf."""
+
+    def __init__(self, out: BytesIO, shelf: _Shelf, before_waiting: Callable[[], None]) -> None:
+        super().__init__(out, pickle.HIGHEST_PROTOCOL)
+        self._shelf, self._before_waiting, self._used = shelf, before_waiting, False
+
+    def persistent_id(self, obj: Any) -> tuple[int, int] | None:
+        """Where it lies on the shelf, and how many bytes."""
+        if not isinstance(obj, PassedBytes) or self._used or not _FEW <= len(obj.content) <= SHELF:
+            return None
+        self._used = True
+        return self._shelf.put(obj.content, self._before_waiting), len(obj.content)
+
+
+class _Unpacker(pickle.Unpickler):
+    """Takes results out of a pipe."""
+
+    def __init__(self, source: IO[bytes], shelf: _Shelf) -> None:
+        super().__init__(source)
+        self._shelf = shelf
+        self.end: int | None = None
+
+    def persistent_load(self, pid: Any) -> PassedBytes:
+        at, size = pid
+        self.end = at + size
+        return PassedBytes(self._shelf.lent(at, size))
+
+
 class _Process:
     """One forked process, and where its results come from."""
 
-    def __init__(self, pid: int, source: IO[bytes]) -> None:
-        self.pid, self.source = pid, source
+    def __init__(self, pid: int, source: IO[bytes], shelf: _Shelf) -> None:
+        self.pid, self.source, self._shelf = pid, source, shelf
+        self._lent: int | None = None
 
     def take(self) -> Any:
+        """The next result, or a mark. Bytes of the one before are gone."""
+        if self._lent is not None:
+            self._shelf.free(self._lent)
+        unpacker = _Unpacker(self.source, self._shelf)
         try:
-            return pickle.load(self.source)
+            found = unpacker.load()
         except (EOFError, pickle.UnpicklingError):
             _, status = os.waitpid(self.pid, 0)
             self.pid = 0
@@ -135,6 +235,8 @@ class _Process:
             raise JobLost(
                 f"a process that reads ahead {why}; is memory short? --jobs 1 uses one process only"
             ) from None
+        self._lent = unpacker.end
+        return found
 
 
 class _Team(Generic[T, R]):
@@ -156,11 +258,12 @@ class _Team(Generic[T, R]):
         number = self._next
         self._next += 1
         unit, thing = self._units[number], self._things[number]
-        if unit and self._jobs and not self._processes:
-            self._start(number)
         if unit == 0 or not self._jobs:
-            yield from self._work(thing)
+            for result in self._work(thing):
+                yield result
+                self._start()
             return
+        self._start()
         process = self._processes[unit % self._jobs]
         given = 0
         while not isinstance(found := process.take(), _Mark):
@@ -169,18 +272,22 @@ class _Team(Generic[T, R]):
         if found is _Mark.FAILED:  # what is raised is raised where it would have been
             yield from islice(self._work(thing), given, None)
 
-    def _start(self, first: int) -> None:
-        """``_jobs`` is 0 afterwards where the system grants no processes or no pipes."""
+    def _start(self) -> None:
+        """Unless done. ``_jobs`` is 0 afterwards where the system grants no processes, no pipes or no memory."""
+        if self._processes or not self._jobs:
+            return
+        first = self._units.index(1)
         pipes: list[tuple[int, int]] = []
         try:
             for _ in range(self._jobs):
                 pipes.append(os.pipe())
             for each, (read, write) in enumerate(pipes):
                 _enlarge(write)
+                shelf = _Shelf()
                 pid = os.fork()
                 if not pid:
-                    self._forked(each, first, write, [fd for pipe in pipes for fd in pipe if fd != write])
-                self._processes.append(_Process(pid, os.fdopen(read, "rb", _BUFFER)))
+                    self._forked(each, first, write, shelf, [fd for pipe in pipes for fd in pipe if fd != write])
+                self._processes.append(_Process(pid, os.fdopen(read, "rb", _BUFFER), shelf))
         except OSError:
             for read, _ in pipes[len(self._processes) :]:
                 os.close(read)
@@ -190,7 +297,7 @@ class _Team(Generic[T, R]):
             for _, write in pipes:
                 os.close(write)
 
-    def _forked(self, own: int, first: int, write: int, others: list[int]) -> None:
+    def _forked(self, own: int, first: int, write: int, shelf: _Shelf, others: list[int]) -> None:
         """The life of a process: never back into the program that it was forked from."""
         status = 1
         try:
@@ -202,19 +309,27 @@ class _Team(Generic[T, R]):
                 for unit, numbers in groupby(range(first, len(self._things)), self._units.__getitem__):
                     if unit % self._jobs == own:
                         for number in numbers:
-                            self._send(self._things[number], out)
+                            self._send(self._things[number], out, shelf)
                         out.flush()
             status = 0
         finally:
             os._exit(status)
 
-    def _send(self, thing: T, out: IO[bytes]) -> None:
+    def _send(self, thing: T, out: IO[bytes], shelf: _Shelf) -> None:
         """A result is packed before it goes out, so that one that cannot be packed counts as not made."""
         mark = _Mark.DONE
+        packed = BytesIO()
         try:
             for result in self._work(thing):
-                packed = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
-                out.write(packed)
+                end = shelf.end
+                try:
+                    _Packer(packed, shelf, out.flush).dump(result)
+                except BaseException:
+                    shelf.end = end
+                    raise
+                out.write(packed.getbuffer())
+                packed.seek(0)
+                packed.truncate()
         except BrokenPipeError:
             raise
         except Exception:

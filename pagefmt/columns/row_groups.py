@@ -6,13 +6,14 @@ compact protocol (parquet-format, ``parquet.thrift``), only what says where they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, RawIOBase
 from typing import IO, Any, Final
 
 import pyarrow as pa
 
+from pagefmt.ahead import PassedBytes
 from pagefmt.columns.files import PARQUET, table_file
 
 UNIT: Final = 32 << 20
@@ -30,20 +31,52 @@ Field = tuple[int, int, Any]
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """``rows`` in a Parquet file of their own."""
+    """What a Parquet file of ``rows`` says of its columns, which have come before."""
 
-    content: bytes
+    footer: bytes
     rows: int
 
 
-def encoded(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> RowGroups:
-    """The rows in row groups, as a file of them has them."""
-    sink, rows = pa.BufferOutputStream(), 0
-    with table_file(sink, PARQUET, schema) as table:
+class _Pieces(RawIOBase):
+    """What is written into it behind the magic number, until it is taken."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def write(self, content: Any) -> int:
+        given = bytes(content)
+        self._pieces.append(given[max(len(_MAGIC) - self._at, 0) :])
+        self._at += len(given)
+        return len(given)
+
+    def drained(self) -> bytes:
+        """And no longer here."""
+        found = b"".join(self._pieces)
+        self._pieces.clear()
+        return found
+
+
+def encoded(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[PassedBytes | RowGroups]:
+    """The rows in row groups, as a file of them has them: their columns as soon as a group is full, the rest last."""
+    sink, rows = _Pieces(), 0
+    with table_file(pa.PythonFile(sink, "w"), PARQUET, schema) as table:
         for batch in batches:
             rows += batch.num_rows
             table.write_batch(batch)
-    return RowGroups(sink.getvalue().to_pybytes(), rows)
+            if content := sink.drained():
+                yield PassedBytes(content)
+    content = sink.drained()
+    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    if end:
+        yield PassedBytes(content[:end])
+    yield RowGroups(content[end:-8], rows)
 
 
 class JoinedParquet:
@@ -53,25 +86,27 @@ class JoinedParquet:
         self._out, self._schema = out, schema
         self._footer: list[Field] = []
         self._groups: list[list[Field]] = []
-        self._at = out.write(_MAGIC)
+        self._at, self._size = out.write(_MAGIC), 0
         self.rows = 0
 
-    def append(self, part: RowGroups) -> None:
-        """Behind all others."""
-        size = int.from_bytes(part.content[-8:-4], "little")
-        end = len(part.content) - 8 - size
-        footer = _ThriftReader(part.content[end:-8]).struct()
+    def append(self, part: PassedBytes | RowGroups) -> None:
+        """What ``encoded`` gave, behind all others."""
+        if isinstance(part, PassedBytes):
+            self._size += self._out.write(part.content)
+            return
+        footer = _ThriftReader(part.footer).struct()
         groups = next(value for number, _, value in footer if number == _GROUPS)[1]
         moved = self._at - len(_MAGIC)
         self._groups += [_moved(group, moved, ()) for group in groups]
         self._footer = self._footer or footer
-        self._at += self._out.write(memoryview(part.content)[len(_MAGIC) : end])
+        self._at, self._size = self._at + self._size, 0
         self.rows += part.rows
 
     def close(self) -> None:
         """Write the footer."""
         if not self._footer:
-            self.append(encoded(self._schema, ()))
+            for part in encoded(self._schema, ()):
+                self.append(part)
         new = {_ROWS: self.rows, _GROUPS: (_STRUCT, self._groups)}
         footer = bytearray()
         _write(footer, _STRUCT, [(number, kind, new.get(number, value)) for number, kind, value in self._footer])

@@ -30,6 +30,13 @@ def _units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small directories go to several processes as well."""
     monkeypatch.setattr("pagefmt.ahead.UNIT", 1)
     monkeypatch.setattr("pagefmt.columns.row_groups.UNIT", 1)
+    monkeypatch.setattr("pagefmt.ahead._FEW", 10)
+
+
+@pytest.fixture
+def _no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails in another process, and would be done again here, is an error."""
+    monkeypatch.delattr("pagefmt.ahead.islice")
 
 
 def answers(data: Path, jobs: int) -> list[Answer]:
@@ -39,6 +46,7 @@ def answers(data: Path, jobs: int) -> list[Answer]:
 CASES = cases_of_each_kind()
 
 
+@pytest.mark.usefixtures("_no_failure")
 @pytest.mark.parametrize("case", spread(CASES, 7), ids=str)
 def test_golden_directories(case: GoldenCase) -> None:
     assert answers(case.data(), 2) == answers(case.data(), 1)
@@ -53,6 +61,7 @@ def test_changed_directories(seeds: range, tmp_path: Path) -> None:
         assert salvaged[0] == salvaged[1], seed
 
 
+@pytest.mark.usefixtures("_no_failure")
 @pytest.mark.parametrize("what", ["pages", "messages"])
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 @pytest.mark.parametrize("case", spread(CASES, 11), ids=str)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,11 +13,12 @@ import pytest
 from golden_cases import GoldenCase, cases_of_each_kind, spread
 from program import call
 
+from pagefmt.ahead import PassedBytes
 from pagefmt.columns.files import PARQUET, table_file
 from pagefmt.columns.row_groups import JoinedParquet, RowGroups, encoded
 
 
-def joined(schema: pa.Schema, parts: list[RowGroups]) -> bytes:
+def joined(schema: pa.Schema, parts: Iterable[PassedBytes | RowGroups]) -> bytes:
     out = io.BytesIO()
     table = JoinedParquet(out, schema)
     for part in parts:
@@ -38,7 +41,8 @@ def test_messages_of_brokers(case: GoldenCase, tmp_path: Path) -> None:
     assert call("pages", "decode", case.data(), "--body", "base64", "--to", tmp_path / "all.parquet").status in (0, 1)
     table = pq.read_table(tmp_path / "all.parquet").combine_chunks()
     parts = [table.slice(at, 7).combine_chunks().to_batches()[0] for at in range(0, table.num_rows, 7)][:20]
-    assert joined(table.schema, [encoded(table.schema, [part]) for part in parts]) == in_one(table.schema, parts)
+    encodings = chain.from_iterable(encoded(table.schema, [part]) for part in parts)
+    assert joined(table.schema, encodings) == in_one(table.schema, parts)
 
 
 def test_none_at_all() -> None:
@@ -47,8 +51,10 @@ def test_none_at_all() -> None:
     assert pq.read_table(io.BytesIO(joined(schema, []))).num_rows == 0
 
 
-def test_a_part_with_several_row_groups_and_wide_tables() -> None:
+def test_a_part_with_several_row_groups_and_wide_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = pa.schema([(f"column {n}", pa.string()) for n in range(40)])
     batch = pa.record_batch([["a", None, "c" * 300]] * 40, schema=schema)
-    parts = [RowGroups(in_one(schema, [batch] * 20), 60)] * 3
-    assert joined(schema, parts) == in_one(schema, [batch] * 60)
+    monkeypatch.setattr("pagefmt.columns.files._ROWS", 3)
+    parts = list(encoded(schema, [batch] * 20))
+    assert len(parts) == 21
+    assert joined(schema, parts * 3) == in_one(schema, [batch] * 60)

@@ -9,11 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from pagefmt import ahead as room
-from pagefmt.ahead import UNIT, JobLost, ahead, processors
+from pagefmt.ahead import UNIT, JobLost, PassedBytes, ahead, processors
 from pagefmt.errors import PageFmtError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
@@ -104,6 +105,80 @@ def test_an_error_may_be_passed_over() -> None:
 def test_what_cannot_be_sent_is_made_here() -> None:
     with ahead(lambda n: [lambda: n], range(20), LARGE, 2) as results:
         assert [made() for n in range(20) for made in results(n)] == list(range(20))
+
+
+Sent = tuple[int, PassedBytes, list[bytes], PassedBytes]
+
+
+def sent(seed: int) -> Iterator[Sent]:
+    """Results of few and many bytes, also more than fit on the shelf, with the process that they are of."""
+    random = Random(seed)
+    for n in range(random.randrange(12)):
+        first, second = (random.randbytes(random.choice((0, 10, 999, 1001, 4000, 9999, 10_000, 10_001))) for _ in "ab")
+        yield os.getpid(), PassedBytes(first), [b"x" * n], PassedBytes(memoryview(second).cast("b"))
+
+
+def plain(found: Sent) -> tuple[bytes, list[bytes], bytes]:
+    _, first, between, second = found
+    return bytes(first.content), between, bytes(second.content)
+
+
+@pytest.fixture
+def _short_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "SHELF", 10_000)
+    monkeypatch.setattr(room, "_FEW", 1000)
+
+
+@pytest.mark.usefixtures("_short_shelf")
+@pytest.mark.parametrize("jobs", [2, 5])
+def test_bytes_are_the_same_by_way_of_shared_memory(jobs: int) -> None:
+    seeds, pids = range(200), set()
+    with ahead(sent, seeds, [UNIT] * 200, jobs) as results:
+        for seed in seeds:
+            expected = list(map(plain, sent(seed)))
+            made = [(found[0], plain(found)) for found in results(seed)]
+            assert [each for _, each in made] == expected, seed
+            pids |= {pid for pid, _ in made if seed}
+    assert len(pids) == jobs and os.getpid() not in pids
+
+
+def torn(seed: int) -> Iterator[tuple[PassedBytes, object]]:
+    """Some of the results cannot be packed, after their bytes were put on the shelf."""
+    for n in range(5):
+        yield PassedBytes(bytes([seed, n]) * 2500), (lambda: None) if (seed + n) % 7 == 6 else n
+
+
+@pytest.mark.usefixtures("_short_shelf")
+def test_bytes_of_what_cannot_be_sent_take_no_room() -> None:
+    with ahead(torn, range(100), [UNIT] * 100, 2) as results:
+        for seed in range(100):
+            assert [bytes(found.content) for found, _ in results(seed)] == [bytes([seed, n]) * 2500 for n in range(5)]
+
+
+@pytest.mark.usefixtures("_short_shelf")
+def test_who_waits_for_room_ends_with_the_taker(tmp_path: Path) -> None:
+    """Killed, so that it can stop nobody."""
+    pids = tmp_path / "pids"
+
+    def work(n: int) -> Iterator[PassedBytes]:
+        with pids.open("a") as out:
+            out.write(f"{os.getpid()}\n")
+        yield from (PassedBytes(bytes(9000)) for _ in range(9))
+
+    taker = os.fork()
+    if not taker:
+        with ahead(work, range(20), [UNIT] * 20, 3) as results:
+            list(results(0))
+            next(results(1))
+            time.sleep(1)
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitpid(taker, 0)[1] == signal.SIGKILL
+    waiting = {int(pid) for pid in pids.read_text().split()} - {taker}
+    assert len(waiting) == 3
+    until = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in waiting) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not [pid for pid in waiting if Path(f"/proc/{pid}").exists()]
 
 
 def killed(thing: str) -> Iterator[str]:

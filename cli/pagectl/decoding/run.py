@@ -24,7 +24,7 @@ from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, note_near_names, told_state
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, write_utf8
-from pagefmt.ahead import ahead
+from pagefmt.ahead import PassedBytes, ahead
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Unit = tuple[PageToRead, ...]
+PassedTexts = tuple[int, PassedBytes]
+"""Of how many messages, and the text of all."""
 Reader = Callable[[Unit], Iterator["tuple[int, T | Damage]"]]
 _AT_ONCE: Final = 4096
 """Rows that are made into texts together."""
@@ -86,7 +88,7 @@ def carry_out(
             elif columns is not None:
                 _write_columns(run, form, ChosenColumns(columns), shown.limit)
             elif form is DecodeFormat.jsonl:
-                run.write(partial(_line_texts, run), shown.limit, jobs=1)  # made faster than they could be sent
+                run.write(partial(_line_texts, run), shown.limit)
             else:
                 _write_text(run, shown.limit, with_offsets)
     tell_unsearched(choice)
@@ -210,22 +212,38 @@ class _Decoding:
             yield found
 
     def write(
-        self,
-        texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]],
-        limit: int | None,
-        jobs: int | None = None,
-    ) -> None:
-        """Write the texts of the messages of all pages asked for, counted. ``jobs``: in the place of all."""
+        self, texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]], limit: int | None
+    ) -> None:  # fmt: skip
+        """Write the texts of the messages of all pages asked for, counted."""
+        if self.jobs > 1:
+            self._write_passed(partial(_passed, texts))
+            return
         most = sys.maxsize if limit is None else limit
         if not most:
             return
-        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read_each(texts, jobs or self.jobs)
+        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read_each(texts)
         for _, found in made:
             taken = found.first(most - self.written)
             write_utf8(taken.content)
             self.written += len(taken)
             if self.written == most:
                 break
+
+    def _write_passed(self, texts: Callable[[PageToRead], Iterator[PassedTexts | Damage]]) -> None:
+        made: Iterator[tuple[PageToRead, PassedTexts]] = self.read_each(texts, self.jobs)
+        for _, (count, texts_of) in made:
+            write_utf8(texts_of.content)
+            self.written += count
+
+
+def _passed(
+    texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]], at: PageToRead
+) -> Iterator[PassedTexts | Damage]:
+    """As they go from one process to another."""
+    from pagefmt.pages.frames import Damage
+
+    for found in texts(at):
+        yield found if isinstance(found, Damage) else (len(found), PassedBytes(found.content))
 
 
 class _RowTexts:
@@ -306,8 +324,10 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
 def _write_row_groups(run: _Decoding, output: TableOutput, to: Path | None) -> None:
     """Pages become row groups where they are read."""
     with output.joined(to, run.place) as table:
-        for _, found in run.read(partial(_row_groups, output), _units, run.jobs, beside_output=False):
-            table.append(found)
+        parts: Iterator[tuple[PageToRead, PassedBytes | RowGroups]]
+        parts = run.read(partial(_row_groups, output), _units, run.jobs, beside_output=False)
+        for _, part in parts:
+            table.append(part)
 
 
 def _units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
@@ -348,9 +368,9 @@ def _table_rows(output: TableOutput, unit: Unit) -> Iterator[tuple[int, Any | Da
         first += len(of_store)
 
 
-def _row_groups(output: TableOutput, unit: Unit) -> Iterator[tuple[int, RowGroups | Damage]]:
-    """As ``_table_rows``, with the rows of all pages behind what is damaged in any."""
-    from pagefmt.columns.row_groups import encoded
+def _row_groups(output: TableOutput, unit: Unit) -> Iterator[tuple[int, PassedBytes | RowGroups | Damage]]:
+    """As ``_table_rows``, with row groups in the place of rows."""
+    from pagefmt.columns.row_groups import RowGroups, encoded
     from pagefmt.pages.frames import Damage
 
     damaged: list[tuple[int, Damage]] = []
@@ -362,10 +382,11 @@ def _row_groups(output: TableOutput, unit: Unit) -> Iterator[tuple[int, RowGroup
             else:
                 yield found
 
-    rows = encoded(output.table.schema, batches())
-    yield from damaged
-    if rows.rows:
-        yield 0, rows
+    for part in encoded(output.table.schema, batches()):
+        yield from damaged
+        damaged.clear()
+        if not isinstance(part, RowGroups) or part.rows:
+            yield 0, part
 
 
 def _now() -> int:
