@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check site dist test-broker test-compaction-broker test-slow test-mutations test-kills test-compiled test-cluster test-stores test-pythons fuzz renew lock clean
+.PHONY: demo quick test check site dist test-broker test-compaction-broker test-slow test-generated test-mutations test-kills test-compiled test-cluster test-stores test-pythons fuzz renew lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,12 @@ test-compaction-broker: $(VENV)/.dev ## what brokers deliver from compacted and 
 
 test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
 	$(PYTEST) -m slow
+
+test-generated: $(VENV)/.dev ## tests with generated examples, with others each time; ROUNDS=20 for more
+	for round in $$(seq $(or $(ROUNDS),5)); do \
+		$(PYTEST) -n 2 -m "hypothesis and not broker and not cluster and not stores and not slow" \
+			--hypothesis-profile=chance --hypothesis-seed=$$(date +%s) || exit 1; \
+	done
 
 test-mutations: $(VENV)/.dev ## 5,000 data directories with something changed; half an hour of one processor
 	$(PYTEST) -n 2 -m slow tests/harm/test_mutated_directories.py

@@ -1,6 +1,6 @@
 """Several processes against one (``--jobs``): wall, processor seconds of all, peak memory of one.
 
-    python bench/jobs.py [--size-mb 600] [--sets a,c] [--jobs 2] [--runs 3]
+    python bench/jobs.py [--size-mb 600] [--sets a,c] [--jobs 2] [--runs 3] [--only decode]
 
 Makes its own directories (``make_pages``) and warms the page cache; the smallest wall of the runs, in turn. What prints
 prints into nothing; what writes files writes them. ``gain`` is of wall.
@@ -46,6 +46,7 @@ def main() -> None:
     options.add_argument("--sets", default="a,c")
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--only", default="", metavar="WORDS", help="commands with these words")
     chosen = options.parse_args()
     heads = ("wall 1", f"wall {chosen.jobs}", "gain", "cpu 1", f"cpu {chosen.jobs}", "MiB")
     print(" " * 32 + "{:>8}{:>8}{:>7}{:>8}{:>8}{:>6}".format(*heads))
@@ -55,7 +56,7 @@ def main() -> None:
             data, out = folder / "data", folder / "out"
             out.mkdir()
             write(data, name, chosen.size_mb)
-            for title, words in CALLS.items():
+            for title, words in ((title, words) for title, words in CALLS.items() if chosen.only in title):
                 runs = [[measured(words, data, out, jobs) for jobs in (1, chosen.jobs)] for _ in range(chosen.runs)]
                 one, many = (min((run[n] for run in runs), key=lambda each: each.wall) for n in (0, 1))
                 print(
