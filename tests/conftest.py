@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from watched_calls import watched
 
 settings.register_profile("chance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("same", settings.get_profile("chance"), derandomize=True)  # main is green everywhere, or nowhere
+settings.register_profile("same", settings.get_profile("chance"), derandomize=True)  # green everywhere, or nowhere
 settings.load_profile("same")
 pagectl.app.run = watched(pagectl.app.run)
 
