@@ -7,23 +7,16 @@ records and large messages are left to the reference decoder.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns.amqp.amqp_columns import may_be_amqp
-from pagefmt.columns.amqp.amqp_lines import amqp_line_parts
-from pagefmt.columns.arrays.fragments import Part, Pool
+from pagefmt.columns.amqp.regular_lines import regular_lines
 from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.arrays.order import in_order
-from pagefmt.columns.core.batch import Batch, read_regular
-from pagefmt.columns.core.core_columns import may_be_core
-from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
 from pagefmt.columns.message_row import selected_row
 from pagefmt.columns.origin_columns import note_schedules, set_apart
@@ -36,16 +29,12 @@ from pagefmt.outstanding.origins import MessageOrigin, PageOrigin
 from pagefmt.outstanding.route_columns import IrregularPage
 from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.pages.frames import Damage, end_of_records
-from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
+from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
-
-LARGEST: Final = 16 << 20
-"""Bytes. A larger chunk holds one huge record and goes to the reference decoder: lines with its body might not fit into
-an Arrow array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,40 +157,14 @@ def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:
         yield first, last, bool(done[first])
 
 
-_Kind = tuple[Callable[[Batch, PageFrames, LineSource, Pool], list[Part]], Callable[[PageBytes, Ints], Mask]]
-_KINDS: Final[tuple[_Kind, ...]] = ((core_line_parts, may_be_core), (amqp_line_parts, may_be_amqp))
-
-
 def _lines(
     content: PageBytes, frames: PageFrames, source: LineSource | None, wanted: Ints, layout: Layout | None
 ) -> tuple[Mask, pa.BinaryArray]:
     """Which of the records ``wanted`` have a line, and the lines of these in file order."""
     if source is None:
         return np.zeros(len(wanted), bool), pa.array([], pa.binary())
-    made: list[tuple[Ints, pa.BinaryArray]] = []
-    payload = frames.offset[wanted] + 5
-    ordinary = content.byte(payload + 8) == 0
-    if layout is Layout.OLD:
-        ordinary &= fits_old_layout(content, payload, frames.length[wanted])
-    if content.size <= LARGEST:
-        for parts, mine in _KINDS:
-            rows = wanted[ordinary & mine(content, payload)]
-            if len(rows):
-                read = partial(_joined, frames=frames, source=source, parts_of=parts)
-                rows, lines = read_regular(content, frames, rows, read)
-                if lines is not None:
-                    made.append((rows, lines))
+    made = regular_lines(content, frames, wanted, layout, lambda rows, parts, pool: pool.joined(rows, parts), source)
     done = np.zeros(len(frames.offset), bool)
     for rows, _ in made:
         done[rows] = True
     return done[wanted], in_order(made, pa.concat_arrays) if made else pa.array([], pa.binary())
-
-
-def _joined(
-    batch: Batch, frames: PageFrames, source: LineSource,
-    parts_of: Callable[[Batch, PageFrames, LineSource, Pool], list[Part]],
-) -> pa.BinaryArray | None:  # fmt: skip
-    """The lines of the records; None where some are irregular."""
-    pool = Pool()
-    parts = parts_of(batch, frames, source, pool)
-    return pool.joined(len(batch.row), parts) if batch.regular.all() else None

@@ -82,7 +82,7 @@ class DirectorySurvey:
 
 
 @dataclass(slots=True)
-class _PageSurvey:
+class PageSurvey:
     """What the directory's survey takes from one page. ``large``: id → its first record, and whether any is needed."""
 
     message_ids: array[int] = field(default_factory=lambda: array("q"))
@@ -95,11 +95,66 @@ class _PageSurvey:
     records: int = 0
     damage: Damage | None = None
 
+    def needs(self, message: int, record: int, *, live: bool) -> None:
+        """A record names the message's large body."""
+        first, before = self.large.get(message, (record, False))
+        self.large[message] = first, before or live
 
-def _survey_page(store: StoreState, page: PageFile, *, bodies: bool) -> _PageSurvey:
-    rule, found = store.rule(page.number), _PageSurvey()
-    # a transaction that a running broker rolls back takes its bodies with it
-    needed = LIVE - {AckState.IN_DOUBT_SEND} if store.live else LIVE
+
+def survey_page(store: StoreState, page: PageFile, *, bodies: bool) -> PageSurvey:
+    """With vectors, or record by record where they do not apply."""
+    from pagefmt.outstanding.route_columns import IrregularPage
+
+    try:
+        return _at_once(store, page, bodies=bodies)
+    except IrregularPage:
+        return survey_with_care(store, page, bodies=bodies)
+
+
+def _needed(store: StoreState) -> frozenset[AckState]:
+    """What keeps a body: a transaction that a running broker rolls back takes its bodies with it."""
+    return LIVE - {AckState.IN_DOUBT_SEND} if store.live else LIVE
+
+
+def _at_once(store: StoreState, page: PageFile, *, bodies: bool) -> PageSurvey:
+    import numpy as np
+
+    from pagefmt.outstanding.ack_state_columns import ACK_STATES, CODE, ack_state_columns
+    from pagefmt.outstanding.route_columns import IrregularPage, routed
+
+    rule, found = store.rule(page.number), PageSurvey()
+    needed = np.array([each in _needed(store) for each in ACK_STATES])
+    for routes in routed(page):
+        if bodies and routes.large.any():
+            raise IrregularPage(page.name)
+        message_ids = routes.messages()
+        found.message_ids.frombytes(message_ids.astype(np.int64).tobytes())
+        plain = None if routes.tx is None else routes.tx <= 0
+        ignored, live = np.zeros(len(routes), bool), np.zeros(len(routes), bool)
+        for queue, rows, codes in () if rule is None else ack_state_columns(rule, routes):
+            counts = dict(zip(ACK_STATES, np.bincount(codes, minlength=len(ACK_STATES)).tolist(), strict=True))
+            if counts[AckState.NO_QUEUE]:
+                found.unbound[queue] += counts[AckState.NO_QUEUE]
+                continue
+            its = found.queues.setdefault(queue, QueueSurvey())
+            its.ack_states.update({ack_state: count for ack_state, count in counts.items() if count})
+            if count := len(codes) if plain is None else int(plain[rows].sum()):
+                its.plain[page.number] += count
+            ignored[rows] |= codes == CODE[AckState.IGNORED]
+            live[rows] |= needed[codes]
+        if routes.tx is not None:
+            found.transactions.update(np.unique(routes.tx[routes.tx >= 0]).tolist())
+            of_ignored = routes.tx[ignored & (routes.tx >= 0)]
+            found.ignored_transactions.update(of_ignored.tolist())
+        for n in np.flatnonzero(routes.large).tolist():
+            found.needs(int(message_ids[n]), routes.first + n, live=bool(live[n]))
+        found.records += len(routes)
+    return found
+
+
+def survey_with_care(store: StoreState, page: PageFile, *, bodies: bool) -> PageSurvey:
+    """The same, record by record."""
+    rule, found, needed = store.rule(page.number), PageSurvey(), _needed(store)
     with open_page(page) as opened:
         for route in opened.routes():
             number, _, _, tx, large_type, message, queues = route
@@ -118,8 +173,7 @@ def _survey_page(store: StoreState, page: PageFile, *, bodies: bool) -> _PageSur
                 if any(ack_state is AckState.IGNORED for _, ack_state in ack_states):
                     found.ignored_transactions[tx] += 1
             if large_type:
-                first, live = found.large.get(message, (number, False))
-                found.large[message] = first, live or any(ack_state in needed for _, ack_state in ack_states)
+                found.needs(message, number, live=any(ack_state in needed for _, ack_state in ack_states))
                 if bodies and store.read_instead is None:
                     found.references.append(reference_of_page(store, page, opened, route, dict(ack_states)))
         found.records, found.damage = opened.count, opened.damage
@@ -133,7 +187,7 @@ def survey(state: PagingState, jobs: int = 1, *, bodies: bool = False) -> Direct
     """
     found = DirectorySurvey(state)
     stores = deque(state.stores())
-    with looking_ahead(partial(_survey_page, bodies=bodies), stores, jobs) as look:
+    with looking_ahead(partial(survey_page, bodies=bodies), stores, jobs) as look:
         while stores:
             store = stores.popleft()
             one = _store(store, found, look)
@@ -142,7 +196,7 @@ def survey(state: PagingState, jobs: int = 1, *, bodies: bool = False) -> Direct
     return found
 
 
-def _store(store: StoreState, found: DirectorySurvey, look: PageLook[_PageSurvey]) -> StoreSurvey:
+def _store(store: StoreState, found: DirectorySurvey, look: PageLook[PageSurvey]) -> StoreSurvey:
     one = StoreSurvey(store.store, store.queues, store.unknown is None and store.read_instead is None)
     message_ids: array[int] = array("q")
     for page in store.store.pages:
@@ -164,7 +218,7 @@ def _store(store: StoreState, found: DirectorySurvey, look: PageLook[_PageSurvey
     return one
 
 
-def _add(store: StoreState, page: PageFile, read: _PageSurvey, one: StoreSurvey) -> None:
+def _add(store: StoreState, page: PageFile, read: PageSurvey, one: StoreSurvey) -> None:
     one.unbound += read.unbound
     for queue, more in read.queues.items():
         its = one.queue(queue)

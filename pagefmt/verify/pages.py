@@ -22,6 +22,7 @@ from pagefmt.pages.record import FRAME, Layout, stated_id
 from pagefmt.verify.broker_reader import BrokerReading, read_as_broker
 from pagefmt.verify.broker_verdict import BrokerVerdict, PageContext, judge
 from pagefmt.verify.quick_check import proves_sound
+from pagefmt.verify.sound_records import SoundRecords
 from pagefmt.verify.zeroed_sectors import zeroed_sectors
 
 _CHUNK: Final = 1 << 20
@@ -138,8 +139,9 @@ def _strict_look(page: Page) -> _StrictReading:
     faults: list[Damage] = []
     swallowed: list[Damage] = []
     layout = page.strict_layout()
+    sound = SoundRecords(page)
     for number, offset, length in page.frames():
-        if proves_sound(page.buf, offset, length):
+        if sound.hold(offset, length) or proves_sound(page.buf, offset, length):
             decoded += 1
             continue
         record = page.record(number, offset, length, layout)

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from both_decoders import EVERY_FORM, SIZE, assert_same_lines, pages_of
+from both_decoders import EVERY_FORM, SIZE, assert_same_lines, assert_same_verdict, pages_of
 from golden_cases import GoldenCase, cases
 from reference_rows import same_rows
 
@@ -95,6 +95,7 @@ def compare(seed: int, folder: Path) -> None:
         got = decode_page(PageBytes(content), 7, level).table
         got.validate(full=True)
         assert same_rows(got, content, level), (seed, level)
+    assert_same_verdict(content, seed)
     state, first = next(pages_of(next(case for case in cases() if case.name.startswith("amqp"))))
     page = first._replace(folder=folder)
     page.path.write_bytes(content)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import strategies
-from both_decoders import ALL, EVERY_FORM, SIZE, assert_same_lines, pages_of
+from both_decoders import ALL, EVERY_FORM, SIZE, assert_same_lines, assert_same_verdict, pages_of
 from golden_cases import cases
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -174,7 +174,9 @@ def known() -> tuple[StoreState, PageFile]:
 def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path, made: list[list[PageRecord]]) -> None:
     state, first = known
     page = first._replace(folder=tmp_path)
-    page.path.write_bytes(b"".join(encode_record(record) for stretch in made for record in stretch))
+    content = b"".join(encode_record(record) for stretch in made for record in stretch)
+    page.path.write_bytes(content)
+    assert_same_verdict(content)
     assert_same_lines(page, state, [SIZE, MessageOptions(EVERY_FORM), MessageOptions(EVERY_FORM, inflate=True)])
     for choice in (ALL, MessageFilter(frozenset({4})), MessageFilter(outstanding=True), *map(by_selector, SELECTORS)):
         assert_same_lines(page, state, choice=choice)

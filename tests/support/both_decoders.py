@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
+import pytest
 from golden_cases import GoldenCase
 from pagectl.terminal.streams import json_text
 
@@ -14,7 +15,11 @@ from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter, select_messages
 from pagefmt.outstanding.state import PagingState, StoreState, load_state
 from pagefmt.pages.frames import Damage
+from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
+from pagefmt.verify import sound_records
+from pagefmt.verify.broker_verdict import PageContext
+from pagefmt.verify.pages import verify_bytes
 
 EVERY_FORM = frozenset(BodyForm)
 SIZE = MessageOptions(frozenset({BodyForm.SIZE}))
@@ -60,6 +65,20 @@ def assert_same_lines(
         assert lines == expected, (page.path, wanted, choice, about)
         counts.append((made, len(lines)))
     return counts
+
+
+def assert_same_verdict(content: bytes, about: object = None) -> int:
+    """``verify`` says the same with columns and without; how many records columns prove to be sound."""
+    found = []
+    for plain in (len(content), 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sound_records, "_SMALL", plain + 1)
+            patch.setattr(sound_records, "PLAIN", -1)
+            found.append(verify_bytes(Page(content), "x.page", PageContext(last=True)))
+            sound = sound_records.SoundRecords(Page(content))
+            proven = sum(sound.hold(offset, length) for _, offset, length in Page(content).frames())
+    assert found[0] == found[1], about
+    return proven
 
 
 @cache
