@@ -220,7 +220,8 @@ class ExportLog:
         codes = np.asarray(named.indices)
         order = np.argsort(codes, kind="stable")
         cuts = np.searchsorted(codes[order], np.arange(1, len(named.dictionary)))
-        rows = dict(zip(named.dictionary.to_pylist(), np.split(order, cuts), strict=True))
+        names = named.dictionary.to_pylist()  # none where no run has met a page
+        rows = dict(zip(names, np.split(order, cuts)[: len(names)], strict=True))
         batches = tuple(tuple(map(len, each.column("page").chunks)) for each in tables)
         return cls(files, pages, settings, wrong, rows, batches)
 

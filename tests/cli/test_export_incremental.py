@@ -193,6 +193,17 @@ def test_a_store_that_cannot_be_listed_has_lost_nothing(spark_context: Any, tmp_
     assert (news.deleted, news.looked) == ([], 1)
 
 
+def test_nights_before_the_first_page(tmp_path: Path) -> None:
+    """What is added later is added to a log that names no page."""
+    broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
+    context: Any = TasksHere()
+    for _ in range(2):
+        assert night(context, tmp_path / "data", out).rows == 0
+    broker.write(20)
+    assert night(context, tmp_path / "data", out).rows == 20
+    assert exported(out) == broker.every
+
+
 def page_of(tmp_path: Path, numbers: range, page: int = 1) -> PageFile:
     path = tmp_path / f"{page:09d}.page"
     path.write_bytes(b"".join(message(n, "orders", "text") for n in numbers))
