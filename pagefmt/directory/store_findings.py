@@ -6,7 +6,7 @@ their verdict from here. Pages are read only where one is overlooked, and where 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PagingDirectory, Store, StoreEntry
+from pagefmt.quantities import count_text
 
 PAGES_ASKED: Final = 8
 
@@ -133,6 +134,24 @@ def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
         fault, detail = found
         messages = _messages(store.folder / entry.name) if entry.kind is EntryKind.OVERLOOKED else 0
         yield _finding(store.name, entry.name, fault, detail.format(number=entry.number, messages=messages))
+
+
+def unread_pages(store: Store) -> Iterator[tuple[StoreEntry, Finding]]:
+    """What is called a page and is not read with the others, and why."""
+    for entry in store.others:
+        if entry.is_unread_page:
+            yield from ((entry, each) for each in _entry_finding(store, entry))
+
+
+def unread_told(store: Store, asked: Callable[[int], bool] = lambda number: True) -> Iterator[str]:
+    """The same in a line for each kind, however many there are. ``asked``: whether a page number is."""
+    by_kind: dict[EntryKind, list[StoreEntry]] = {}
+    for entry in store.others:
+        if entry.is_unread_page and (entry.number is None or asked(entry.number)):
+            by_kind.setdefault(entry.kind, []).append(entry)
+    for first, *others in by_kind.values():
+        more = f" and {count_text(len(others), 'other')}" if others else ""
+        yield from (f"{store.name}/{first.name}{more}: {each.message}" for each in _entry_finding(store, first))
 
 
 def _messages(path: Path) -> int:

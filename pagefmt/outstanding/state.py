@@ -99,11 +99,17 @@ class StoreState:
 
     @property
     def unseen(self) -> str | None:
-        """Why messages may wait in it that nobody sees: it cannot be listed, or its address not be read."""
+        """Why messages may wait in it that nobody sees: it cannot be listed, its address cannot be read, or a page is a
+        link, which a broker follows."""
         if self.read_instead is not None:
             return None
         hidden = self.store.text.unseen and self.store.pages
-        return self.store.problem or (f"{self.store.name}: {self.store.text.problem}" if hidden else None)
+        if self.store.problem or hidden:
+            return self.store.problem or f"{self.store.name}: {self.store.text.problem}"
+        linked = next((each for each in self.store.others if each.is_linked_page), None)
+        if linked is None or self.store.address is None:
+            return None
+        return f"{self.store.name}/{linked.name} is not a regular file"
 
     def rule(self, page: int) -> PageRule | None:
         """The rule for the records of one page; None where the journal is not known."""

@@ -319,10 +319,11 @@ def news_of(broker: FleetBroker, log: ExportLog | None) -> BrokerNews:
             name = utf8_name(store.name)
             same, looked = _compared(store, name, before)
             found.skipped[store.name] = np.array(same, np.int64)
-            found.looked += len(store.pages) - len(same) + (store.problem is not None)
+            unread = [each.number for each in store.others if each.is_unread_page]
+            found.looked += len(store.pages) - len(same) + (store.problem is not None) + len(unread)
             again |= looked
-            there = gone if store.problem else {(name, page.number): None for page in store.pages}
-            for key in [key for key in there if key[0] == name]:
+            numbers = [*(page.number for page in store.pages), *unread]
+            for key in [key for key in gone if key[0] == name] if store.problem else [(name, each) for each in numbers]:
                 gone.pop(key, None)
     except (PageFmtError, OSError):
         return BrokerNews(broker, looked=1)  # who surveys it says why; nothing is known to be gone

@@ -26,6 +26,7 @@ from pagefmt.columns.together import together_batches
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
+from pagefmt.directory.store_findings import unread_pages, unread_told
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.messages.large import LargeMessages
@@ -100,9 +101,10 @@ class BrokerAtHand:
         """What is not known, or lost."""
         known = self.state.known
         unknown = (each.not_known(SHOWN) for each in self.stores.values())
+        unread = (why for each in self.stores.values() for why in unread_told(each.store))
         return [
             *(Remark(each.reason, each.missing) for each in known.unknown()),
-            *map(Remark, [*known.lost(), *filter(None, unknown)]),
+            *map(Remark, [*known.lost(), *filter(None, unknown), *unread]),
         ]
 
     def context(self, spec: TableSpec, pages: Iterable[PageFile] = ()) -> RowsContext:
@@ -238,6 +240,13 @@ def _damage(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows
         known = found.state.known
         told = [*(("not known", each.reason) for each in known.unknown()), *(("lost", each) for each in known.lost())]
         rows = [{"kind": kind, "detail": detail} for kind, detail in told]
+        rows += [
+            {
+                "store": each.store.name, "store_address": each.store.address, "page": entry.number,
+                "file": entry.name, "kind": odd.rule, "detail": odd.message,
+            }
+            for each in found.stores.values() for entry, odd in unread_pages(each.store)
+        ]  # fmt: skip
     else:
         store = found.stores[piece.store]
         if store.store.problem:

@@ -37,7 +37,11 @@ def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
         stores = found.stores.values()
         unknown = any(each.not_known("") is not None for each in stores)
         pieces = tuple(pieces_of(broker, (each.store for each in stores), spec.content))
-        wrong = unknown or found.state.known.damaged
+        wrong = (
+            unknown
+            or found.state.known.damaged
+            or any(each.is_unread_page for one in stores for each in one.store.others)
+        )
         return BrokerSurvey(broker.name, pieces, tuple(found.remarks()), wrong, private_mode(broker.place))
     except (PageFmtError, OSError) as err:
         return BrokerSurvey(broker.name, failed=str(err), wrong=True)

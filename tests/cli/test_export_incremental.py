@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from forked_nights import ForkedNights
 from golden_cases import VERSIONS, GoldenCase, cases
-from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, told
+from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, night_here, told
 from made_pages import message
 from program import call, started
 from table_rows import assert_same
@@ -33,7 +33,7 @@ from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.pages.paging import PageFile
 from pagefmt.spark import session
-from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of
+from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of, news_of
 from pagefmt.spark.groups import PageMessages
 from pagefmt.spark.new_rows import new_rows
 from pagefmt.spark.table_folder import table_at
@@ -202,6 +202,18 @@ def test_nights_before_the_first_page(tmp_path: Path) -> None:
     broker.write(20)
     assert night(context, tmp_path / "data", out).rows == 20
     assert exported(out) == broker.every
+
+
+def test_a_page_that_becomes_a_link_is_not_deleted(tmp_path: Path) -> None:
+    """And it is looked at again, so that who surveys the broker tells."""
+    data = ACKED.copy(tmp_path)
+    broker, folder = FleetBroker("b", absolute(within(data))), tmp_path / "out"
+    folder.mkdir()
+    night_here(broker, folder)
+    page = sorted(data.rglob("*.page"))[0]
+    page.symlink_to(shutil.move(page, tmp_path / "page"))
+    news = news_of(broker, ExportLog.of(folder))
+    assert news.deleted == [] and news.looked > 0
 
 
 def page_of(tmp_path: Path, numbers: range, page: int = 1) -> PageFile:

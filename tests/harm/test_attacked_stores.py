@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from golden_cases import GoldenCase
-from harmed import golden, no_trace, pagectl, snapshot
+from harmed import golden, json_of, no_trace, pagectl, snapshot
 from program import Answer, call
 
 CASE = "journal-mix"
@@ -66,6 +66,47 @@ def test_a_link_is_not_followed_in_silence(words: str, tmp_path: Path) -> None:
     answer = asked(words, data, tmp_path / "out")
     assert answer.status or name_of(words) in ALL_IS_WELL, answer
     assert "not a regular file" in answer.out + answer.err or "symbolic link" in answer.err
+
+
+def put_in_place(page: Path, kind: str) -> Path:
+    """Something that is no page for those who read pages."""
+    match kind:
+        case "link":
+            page.symlink_to(shutil.move(page, page.parents[3] / page.name))
+        case "pipe":
+            page.unlink()
+            os.mkfifo(page)
+        case "no number":
+            page = page.rename(page.with_name("copy.page"))
+        case "other name":
+            page = page.rename(page.with_name(f"{int(page.stem)}.page"))
+        case _:
+            page = page.rename(page.with_name(f"{page.name}.invalidPage"))
+    return page
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "no number", "other name", "put aside"])
+def test_a_page_that_is_not_read_is_told(kind: str, tmp_path: Path) -> None:
+    """By all who show messages; its number in ``--page`` says whether anybody asks for it."""
+    data = golden("multicast-acks").copy(tmp_path)
+    page = put_in_place(sorted(data.rglob("*.page"))[2], kind)
+    for words in CALLS:
+        if name_of(words) in ("messages ls", "messages decode", "messages find", "messages xml"):
+            answer = asked(words, data, tmp_path / "out")
+            assert answer.status == 1 and page.name in answer.err, (words, answer)
+    for words, status in (((), 1), (("--page", "3"), 1), (("--page", "4:"), int(kind in ("no number", "put aside")))):
+        answer = call("pages", "decode", data, *words, "--format", "jsonl")
+        assert (answer.status, page.name in answer.err) == (status, bool(status)), answer
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_a_linked_page_holds_is_not_counted_as_nothing(kind: str, tmp_path: Path) -> None:
+    data = golden("multicast-acks").copy(tmp_path)
+    for page in data.rglob("*.page"):
+        put_in_place(page, kind)
+    answer = call("messages", "ls", data, "--format", "json")
+    assert {each["pages"] for each in json_of(answer)["queues"] if each["address"] == "news"} == {None}
+    assert answer.err.count("not a regular file: it is not read") == 1 and "000000001.page and 11 others" in answer.err
 
 
 @pytest.fixture
