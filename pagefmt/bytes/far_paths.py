@@ -33,17 +33,23 @@ _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+:")
 _PATTERN: Final = re.compile(r"[*?[]")
 
 
-class SharedArchive(NamedTuple):
-    """A compressed archive as it is now, and where a process has unpacked it."""
+class ArchiveFile(NamedTuple):
+    """An archive as it is now: one that was written anew is another."""
 
     base: tuple[str, ...]
     size: int
     written: float
+
+
+class SharedArchive(NamedTuple):
+    """A compressed archive, and where a process has unpacked it."""
+
+    archive: ArchiveFile
     unpacked: Unpacked
 
 
 _kept: Final[list[Archive]] = []
-_shared: Final[dict[tuple[tuple[str, ...], int, float], Unpacked]] = {}
+_shared: Final[dict[ArchiveFile, Unpacked]] = {}
 _MOST_SHARED: Final = 1000
 
 
@@ -210,17 +216,17 @@ def tree_of(parts: tuple[str, ...]) -> tuple[FileTree, str]:
     """What tells of a path, and its name there. Raises ``OSError``, ``UnusableUrl``."""
     at = _archive_at(parts)
     if at is not None:
-        return _archive(*_archive_now(parts[: at + 1])), "/".join(parts[at + 1 :])
+        return _archive(_archive_now(parts[: at + 1])), "/".join(parts[at + 1 :])
     if not _SCHEME.fullmatch(parts[0]):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     return store_at(parts[:2]), "/".join(parts[2:])
 
 
-def _archive_now(base: tuple[str, ...]) -> tuple[tuple[str, ...], int, float]:
-    """Its path in full, bytes, and when it was written."""
+def _archive_now(base: tuple[str, ...]) -> ArchiveFile:
+    """With its path in full."""
     path = _beneath(base).absolute()
     status = path.stat()
-    return path.parts, status.st_size, status.st_mtime
+    return ArchiveFile(path.parts, status.st_size, status.st_mtime)
 
 
 def _archive_at(parts: tuple[str, ...]) -> int | None:
@@ -257,28 +263,33 @@ def store_at(base: tuple[str, ...]) -> ObjectStore:
 
 
 @lru_cache(2)
-def _archive(base: tuple[str, ...], size: int, written: float) -> Archive:
-    """One that was written anew is another."""
+def _archive(now: ArchiveFile) -> Archive:
     from pagefmt.bytes.archives import archive_of, unpacked_archive
 
-    given = _shared.get((base, size, written))
-    if given is not None and (there := unpacked_archive(given, written)) is not None:
+    given = _shared.get(now)
+    if given is not None and (there := unpacked_archive(given, now.written)) is not None:
         return there
-    path = _beneath(base)
+    path = _beneath(now.base)
     if isinstance(path, FarPath):
-        return archive_of(path.name, path.opened(), written)
+        return archive_of(path.name, path.opened(), now.written)
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file")
     file = LocalFile(fd)
     try:
-        found = archive_of(path.name, file, written)
+        found = archive_of(path.name, file, now.written)
     except BaseException:
         os.close(fd)
         raise
     weakref.finalize(found, os.close, fd)
     return found
+
+
+def archive_now(path: Path) -> ArchiveFile | None:
+    """The archive that holds a path. Raises ``OSError``."""
+    at = _archive_at(path.parts) if isinstance(path, FarPath) else None
+    return None if at is None else _archive_now(path.parts[: at + 1])
 
 
 def share_archive(path: Path, *, keep: bool = False) -> SharedArchive | None:
@@ -287,12 +298,10 @@ def share_archive(path: Path, *, keep: bool = False) -> SharedArchive | None:
     ``keep``: until ``forget_archives``; of temporary files no more than as many bytes as stay free. None beyond that,
     and where it is no such archive. Raises ``OSError``.
     """
-    if not isinstance(path, FarPath) or not path.compressed:
+    now = archive_now(path) if isinstance(path, FarPath) and path.compressed else None
+    if now is None:
         return None
-    at = _archive_at(path.parts)
-    assert at is not None
-    now = _archive_now(path.parts[: at + 1])
-    found = _archive(*now)
+    found = _archive(now)
     unpacked = found.unpacked()
     if unpacked is None:
         return None
@@ -302,14 +311,14 @@ def share_archive(path: Path, *, keep: bool = False) -> SharedArchive | None:
             return None
         _kept.append(found)
         _shared[now] = unpacked
-    return SharedArchive(*now, unpacked)
+    return SharedArchive(now, unpacked)
 
 
 def take_archive(given: SharedArchive) -> None:
     """From now on it is read where another process has unpacked it, as long as that is there."""
     if len(_shared) >= _MOST_SHARED:
         _shared.clear()
-    _shared[given.base, given.size, given.written] = given.unpacked
+    _shared[given.archive] = given.unpacked
 
 
 def forget_archives() -> None:

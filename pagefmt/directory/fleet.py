@@ -22,7 +22,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pagefmt.bytes.far_paths import FarPath, SharedArchive, any_path
+from pagefmt.bytes.far_paths import ArchiveFile, FarPath, SharedArchive, any_path, archive_now
 from pagefmt.bytes.files import read_start, utf8_name
 from pagefmt.directory.locate import DataLocation, locate
 from pagefmt.editions import Edition
@@ -51,12 +51,22 @@ class FleetEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetBroker:
-    """A broker with its directories. ``unpacked``: the archive that they are in, where somebody has it unpacked."""
+    """A broker with its directories. ``unpacked``: the archive that they are in, where somebody has it unpacked;
+    ``archive``: as it was when the broker was looked at."""
 
     name: str
     place: DataLocation
     edition: Edition | None = None
     unpacked: SharedArchive | None = None
+    archive: ArchiveFile | None = None
+
+    def require_same(self) -> None:
+        """Raises ``FleetError`` where the archive is another now, and ``OSError``: pages would be of two."""
+        if self.archive is not None and archive_now(self.place.given) != self.archive:
+            raise FleetError(
+                f"{self.place.given}: the archive was replaced or removed while it was read; read a copy that does not "
+                "change"
+            )
 
 
 def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequence[str] = FIELDS) -> list[FleetEntry]:

@@ -138,7 +138,9 @@ def opened(broker: FleetBroker, run: str) -> BrokerAtHand:
 def rows_of(piece: Piece, spec: TableSpec) -> Iterator[Rows]:
     """The rows of a piece in their order, and what is missing among them. A broker that fails costs itself alone."""
     try:
+        piece.broker.require_same()
         yield from _MADE[spec.content](opened(piece.broker, spec.run), piece, spec)
+        piece.broker.require_same()
     except (PageFmtError, OSError) as err:
         yield BrokerFailure(piece.broker.name, str(err))
 

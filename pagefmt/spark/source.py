@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
+from pagefmt.bytes.far_paths import archive_now
 from pagefmt.columns.column_tests import EQUAL, IN, PREFIX, ColumnTest
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
@@ -140,6 +141,7 @@ class PageFilesReader(DataSourceReader):
 
     def _pieces(self, broker: FleetBroker) -> list[Piece]:
         try:
+            broker = replace(broker, archive=archive_now(broker.place.given))
             return list(pieces_of(broker, stores(broker.place), self.spec.content))
         except (PageFmtError, OSError) as err:
             if len(self.brokers) == 1:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from pagefmt.bytes.far_paths import share_archive
+from pagefmt.bytes.far_paths import archive_now, share_archive
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.privacy import private_mode
 from pagefmt.errors import PageFmtError
@@ -32,6 +32,7 @@ class BrokerSurvey(NamedTuple):
 def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
     """Never raises for what cannot be read. Of journals nothing is kept but what is wrong with them."""
     try:
+        broker = replace(broker, archive=archive_now(broker.place.given))
         found = opened(broker, spec.run)
         broker = replace(broker, unpacked=share_archive(broker.place.given))
         stores = found.stores.values()

@@ -34,7 +34,7 @@ from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 from pagefmt.directory.locate import DataLocation, LocateError, locate
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.options import SourceOptions, TableSpec
-from pagefmt.spark.rows import BrokerFailure, LostRows
+from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.source import PageFiles
 from pagefmt.spark.stream import PageFilesStream
 from pagefmt.spark.survey import surveyed
@@ -498,6 +498,30 @@ def test_an_export_unpacks_an_archive_once(server: ObjectServer, tmp_path: Path)
     assert running.returncode in (0, 1), complained
     assert pq.read_table(tmp_path / "out", columns=["id"]).num_rows == 8 * 300
     assert once <= asked() < 1.5 * once
+
+
+@pytest.mark.parametrize("form", ["tar", "tar.zst", "zip"])
+def test_an_archive_replaced_while_it_is_exported_is_told(form: str, tmp_path: Path) -> None:
+    """Pages of one archive are not read with the journal of another."""
+    folders = tmp_path / "one", tmp_path / "other"
+    for folder in folders:
+        folder.mkdir()
+    archive, other = map(packed, (SOME[1].data(), MIXED.data()), folders, (form, form))
+    spec = TableSpec.now()
+    (entry,) = fleet_of([str(archive)])
+    found = surveyed(FleetBroker("broker", absolute(locate(entry.path))), spec)
+    assert not found.wrong
+
+    def pieces() -> Iterator[object]:
+        return (each for piece in found.pieces for each in rows_of(piece, spec))
+
+    assert all(isinstance(each, pa.RecordBatch) for each in pieces())
+    begun = pieces()
+    assert isinstance(next(begun), pa.RecordBatch)
+    other.replace(archive)
+    for made in ([*begun], [*pieces()]):
+        assert isinstance(made[-1], BrokerFailure) and "was replaced" in made[-1].why
+    assert len([*pieces()]) == len(found.pieces)
 
 
 def test_what_was_exported_is_known_there_as_well(server: ObjectServer, tmp_path: Path) -> None:
