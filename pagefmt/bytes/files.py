@@ -20,6 +20,8 @@ from pagefmt.errors import PageFmtError
 
 WHOLE: Final = 32 << 20
 """Pages up to this size are read whole, larger ones a part at a time."""
+MOST_HELD: Final = 2 * WHOLE
+"""Bytes of files that are kept by ``hold``."""
 _AHEAD: Final = 1 << 20
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -60,10 +62,47 @@ def _refused(path: Path, err: OSError) -> NotReadable:
     return kind(f"{path}: cannot be read: {why}", f"cannot be read: {why}")
 
 
+class _HeldFile(OpenFile):
+    """What is kept of a file below a URL."""
+
+    __slots__ = ("_content",)
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def size(self) -> int:
+        return len(self._content)
+
+    def read_at(self, count: int, at: int) -> bytes:
+        return self._content[at : at + count]
+
+
+_held: Final[dict[Path, bytes]] = {}
+
+
+def hold(path: Path, size: int) -> bool:
+    """Read a file below a URL now, so that all who open it until ``let_go`` get the same bytes, without a request.
+
+    ``size``: about its bytes. Whether it is held; not where many bytes are already. Raises ``NotReadable``.
+    """
+    if not isinstance(path, FarPath) or path.in_archive or size + sum(map(len, _held.values())) > MOST_HELD:
+        return False
+    with MappedFile(path) as whole:
+        _held[path] = whole.buf
+    return True
+
+
+def let_go(path: Path) -> None:
+    """Of what may be held."""
+    _held.pop(path, None)
+
+
 def open_file(path: Path) -> OpenFile:
     """A regular file wherever it lies, for the caller to close. Raises ``NotReadable``."""
     if not isinstance(path, FarPath):
         return LocalFile(open_regular(path))
+    if path in _held:
+        return _HeldFile(_held[path])
     try:
         return path.opened()
     except OSError as err:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.bytes.files import NotReadable, file_pieces, utf8_name
+from pagefmt.bytes.files import NotReadable, file_pieces, hold, let_go, utf8_name
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints, Mask
 from pagefmt.pages.paging import PageFile
@@ -60,7 +61,8 @@ class TakenMessages:
 
 @dataclass(frozen=True, slots=True)
 class _PageAtHand:
-    """A page that is being read. ``before``: its status when its bytes were summed to ``crc32c``."""
+    """A page that is being read. ``before``: its status when its bytes were summed to ``crc32c``; ``held``: the rows
+    are of the same bytes."""
 
     page: PageFile
     taken: TakenMessages
@@ -68,25 +70,32 @@ class _PageAtHand:
     before: os.stat_result | None
     crc32c: str | None
     identity: str | None
+    held: bool
 
     @classmethod
     def of(cls, page: PageFile, entry: PageEntry, known: PageMessages | None) -> _PageAtHand:
         """Its state SAME: it does not have to be read."""
         before = _status(page)
         identity = identity_of(page, before)
-        prefix, whole = _sums(page, 0 if known is None else known.size)
+        held, prefix, whole = False, None, None
+        with suppress(NotReadable):  # who reads it says why
+            held = hold(page.path, page.size)
+            prefix, whole = _sums(page, 0 if known is None else known.size)
         if known is not None:
             alike = prefix is not None and prefix == known.crc32c
             state = GREW if alike or None in (whole, known.crc32c) else CHANGED
             entry = entry._replace(state=SAME if alike and page.size == known.size else state)
-        return cls(page, TakenMessages.of(known), entry, before, whole, identity)
+        return cls(page, TakenMessages.of(known), entry, before, whole, identity, held)
 
     def ended(self) -> PageEntry:
         """The entry once all of its rows were taken."""
+        let_go(self.page.path)
         entry = self.taken.written_in(self.entry)
         summed = entry._replace(crc32c=self.crc32c, identity=self.identity)
         if entry.state == SAME:
             return summed._replace(missing=0)
+        if self.held and self.crc32c is not None and self.before is not None:
+            return summed
         after = _status(self.page)
         if after is None and not self.taken.rows:
             return self.entry._replace(state=DELETED)
@@ -129,8 +138,12 @@ def new_rows(
     except (PageFmtError, OSError):
         yield from (found.taken.written_in(found.entry) for found in reading if found.taken.rows)
         raise
-    yield from (found.ended() for found in reading)
-    yield from same
+    else:
+        yield from (found.ended() for found in reading)
+        yield from same
+    finally:
+        for found in reading:
+            let_go(found.page.path)
 
 
 def _not_there_yet(rows: pa.RecordBatch, reading: Iterable[_PageAtHand]) -> pa.RecordBatch:
@@ -163,17 +176,14 @@ def _told_apart(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _sums(page: PageFile, known: int) -> tuple[str | None, str | None]:
-    """Checksums of its first bytes and of all; None where there are not so many, or they cannot be read."""
+    """Checksums of its first bytes and of all; None where there are not so many. Raises ``NotReadable``."""
     from crc32c import crc32c
 
     at, value, prefix = 0, 0, None if known else 0
-    try:
-        for piece in file_pieces(page.path):
-            here = memoryview(piece)[: page.size - at]
-            if at <= known <= at + len(here):
-                prefix = crc32c(here[: known - at], value)
-            value = crc32c(here, value)
-            at += len(here)
-    except NotReadable:
-        return None, None
+    for piece in file_pieces(page.path):
+        here = memoryview(piece)[: page.size - at]
+        if at <= known <= at + len(here):
+            prefix = crc32c(here[: known - at], value)
+        value = crc32c(here, value)
+        at += len(here)
     return None if prefix is None else f"{prefix:08x}", f"{value:08x}" if at == page.size else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
@@ -26,7 +27,7 @@ from program import call, started
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
 from pagefmt import ahead
-from pagefmt.bytes import far_paths, object_stores
+from pagefmt.bytes import far_paths, files, object_stores
 from pagefmt.bytes.far_paths import any_path, uri_of
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import TableContent
@@ -498,6 +499,24 @@ def test_an_export_unpacks_an_archive_once(server: ObjectServer, tmp_path: Path)
     assert running.returncode in (0, 1), complained
     assert pq.read_table(tmp_path / "out", columns=["id"]).num_rows == 8 * 300
     assert once <= asked() < 1.5 * once
+
+
+def test_a_new_page_is_asked_for_once(server: ObjectServer, tmp_path: Path) -> None:
+    """Its checksum and its rows are of the same bytes, of one GET; one of 1 MiB and more as well."""
+    folder = tmp_path / "data" / "paging" / FOLDER
+    folder.mkdir(parents=True)
+    sizes = {page: 3000 if page == 5 else 10 for page in range(1, 9)}
+    for page, count in sizes.items():
+        records = (message(page * 10_000 + n, "orders", "x" * 200) for n in range(count))
+        (folder / f"{page:09d}.page").write_bytes(b"".join(records))
+    assert 1 << 20 < (folder / "000000005.page").stat().st_size < 4 << 20
+    broker = FleetBroker("broker", absolute(locate(any_path(server.put(tmp_path / "data", "asked")))))
+    (tmp_path / "out").mkdir()
+    server.seen.clear()
+    assert night_here(broker, tmp_path / "out") == (sum(sizes.values()), ["added"] * 8)
+    asked = Counter(each.partition(" ")[0] for each in server.seen if each.endswith(".page"))
+    assert asked == {"GET": 8, "HEAD": 16}
+    assert not files._held
 
 
 @pytest.mark.parametrize("form", ["tar", "tar.zst", "zip"])
