@@ -134,12 +134,19 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
             return
     if not frames.whole:
         at, number = frames.base + frames.end, frames.number + len(frames.offset)
-        if layout is Layout.OLD:
+        goes_on = frames.unreadable is None and source.part.end is None and frames.base + content.size < _size(source)
+        if layout is Layout.OLD or goes_on:  # what it is that stops the reader may lie beyond what was read at once
             yield from _rest(source, wanted, at, number)
         elif frames.unreadable is not None or content.size - frames.end > LEFTOVER:
             stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
             if stopped is not None:
                 yield TableDamage(stopped._replace(offset=at), content.size - frames.end)
+
+
+def _size(source: PageSource) -> int:
+    """Bytes of a page, as it was listed."""
+    file = source.file
+    return file.stat().st_size if isinstance(file, Path) else file.size
 
 
 def decoded_rows(

@@ -258,8 +258,7 @@ def _damage(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows
             source = PageSource(page, page.number, piece.store, piece.address, None, edition=found.edition)
             rows += [
                 {
-                    "store": piece.store, "store_address": piece.address, "page": page.number, "file": page.name,
-                    "offset": each.damage.offset, "bytes": each.missing, "number": each.damage.number,
+                    **lost_rows(found.broker.name, piece.store, page, each)._asdict(), "store_address": piece.address,
                     "kind": str(each.damage.kind), "detail": each.damage.detail,
                 }
                 for each in page_batches(source, every)

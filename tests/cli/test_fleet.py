@@ -16,6 +16,8 @@ import pyarrow as pa
 import pytest
 from golden_cases import VERSIONS, GoldenCase, cases
 from incremental_exports import TasksHere, night, night_here
+from made_pages import message
+from made_pages import store as made_store
 from pagectl.outputs.fleet_html import SHOWN, fleet_html
 from program import call
 from table_rows import assert_same, of_one_broker, plain
@@ -37,6 +39,8 @@ from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
 from pagefmt.outstanding.state import load_place
+from pagefmt.pages.chunks import CHUNK
+from pagefmt.pages.page import open_page
 from pagefmt.spark import rows
 from pagefmt.spark.groups import grouped
 from pagefmt.spark.options import SourceOptions, TableSpec
@@ -166,6 +170,31 @@ def test_damage_is_what_messages_leave_out() -> None:
         name: getattr(lost, name) for name in ("page", "file", "offset", "bytes", "number")
     }
     assert row["kind"] == "torn" and lost.kind == "frame" and row["detail"]
+
+
+@pytest.mark.parametrize("rest", ["zeros", "zeros and records", "torn", "unreadable"])
+def test_what_a_large_page_lacks_is_told_up_to_its_end(rest: str, tmp_path: Path) -> None:
+    """Also where that is beyond what is read at once: as the reader of single records says it."""
+    sound = b"".join(message(n, "orders", "x" * 500) for n in range(1000))
+    more = {"zeros and records": bytes(CHUNK) + sound, "torn": b"{" + (3 * CHUNK).to_bytes(4, "big") + bytes(CHUNK)}
+    (page,) = made_store(tmp_path / "paging", "orders", {1: sound + more.get(rest, bytes(2 * CHUNK))}).glob("*.page")
+    if rest == "unreadable":
+        os.truncate(page, 3 << 30)
+    with open_page(page) as opened:
+        assert sum(1 for _ in opened.routes()) == (0 if rest == "unreadable" else 1000)
+        damage = opened.damage
+    assert damage is not None
+    made = {}
+    for content in (TableContent.DAMAGE, TableContent.PAGED_MESSAGES):
+        spec = TableSpec.now(content=content)
+        found = surveyed(FleetBroker("x", absolute(within(tmp_path))), spec)
+        made[content] = [each for piece in found.pieces for each in rows_of(piece, spec)]
+    (lost,) = [each for each in made[TableContent.PAGED_MESSAGES] if isinstance(each, LostRows)]
+    assert (lost.offset, lost.bytes) == (len(sound), page.stat().st_size - len(sound))
+    *_, row = [each for batch in made[TableContent.DAMAGE] for each in batch.to_pylist()]
+    assert (row["offset"], row["bytes"], row["kind"], row["detail"]) == (
+        lost.offset, lost.bytes, str(damage.kind), damage.detail,
+    )  # fmt: skip
 
 
 def test_pages_that_are_not_read_are_told(tmp_path: Path) -> None:
