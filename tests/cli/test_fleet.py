@@ -25,6 +25,7 @@ from table_rows import assert_same, of_one_broker, plain
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
 import pyarrow.parquet as pq
+from pagectl.terminal import spark_progress
 
 from pagefmt.columns.named_columns import RowsContext
 from pagefmt.columns.state_tables import table_rows
@@ -41,7 +42,7 @@ from pagefmt.journal.writing import write_journal
 from pagefmt.outstanding.state import load_place
 from pagefmt.pages.chunks import CHUNK
 from pagefmt.pages.page import open_page
-from pagefmt.spark import rows
+from pagefmt.spark import rows, session
 from pagefmt.spark.groups import grouped
 from pagefmt.spark.options import SourceOptions, TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
@@ -365,6 +366,21 @@ def test_a_broker_whose_path_is_no_text_costs_nobody(tmp_path: Path) -> None:
     listing = data / "fleet.csv"
     listing.write_text("path\n.\n")
     assert [each.name for each in fleet_of([], listing)] == [entry.name]
+
+
+def test_one_broker_under_two_names_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also through a link, or by its instance."""
+    monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
+    monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
+    data, listing = ACKED.copy(tmp_path), tmp_path / "fleet.csv"
+    (tmp_path / "link").symlink_to(data)
+    made_store(tmp_path / "other" / "paging", "orders", {1: message(1, "orders", "x")})
+    listing.write_text(f"name,path\none,data\ntwo,link\nthree,{tmp_path}\nfour,other\n")
+    answer = call("export", "--brokers", listing, "--to", tmp_path / "out")
+    told = [line for line in answer.err.splitlines() if "under both names" in line]
+    assert [line.partition(";")[0] for line in told] == [
+        "note: two: the same directory as one", "note: three: the same directory as one",
+    ]  # fmt: skip
 
 
 def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:

@@ -351,7 +351,19 @@ def _fleet(
                 _warn(f"{entry.name}: {failed[entry.name]}; left out")
     if not found:
         raise CallError(f"none of {len(entries)} brokers can be read")
+    _note_same(found)
     return found, failed
+
+
+def _note_same(fleet: list[FleetBroker]) -> None:
+    """Says which brokers are one, named twice: each of its messages is in the table twice."""
+    from pagectl.terminal.streams import note
+
+    first: dict[Path, str] = {}
+    for each in fleet:
+        where = (each.place.page or each.place.store or each.place.paging or each.place.given).resolve()
+        if (name := first.setdefault(where, each.name)) != each.name:
+            note(f"{each.name}: the same directory as {name}; its rows are in the table under both names")
 
 
 def _spec(what: TableContent, body: TableBody, where: str | None, splits: list[str]) -> TableSpec:
