@@ -136,22 +136,19 @@ def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
         yield _finding(store.name, entry.name, fault, detail.format(number=entry.number, messages=messages))
 
 
-def unread_pages(store: Store) -> Iterator[tuple[StoreEntry, Finding]]:
-    """What is called a page and is not read with the others, and why."""
+def linked_pages(store: Store) -> Iterator[tuple[StoreEntry, Finding]]:
+    """What has the name of a page and is not read, although a broker may read it, and why."""
     for entry in store.others:
-        if entry.is_unread_page:
+        if entry.is_linked_page:
             yield from ((entry, each) for each in _entry_finding(store, entry))
 
 
-def unread_told(store: Store, asked: Callable[[int], bool] = lambda number: True) -> Iterator[str]:
-    """The same in a line for each kind, however many there are. ``asked``: whether a page number is."""
-    by_kind: dict[EntryKind, list[StoreEntry]] = {}
-    for entry in store.others:
-        if entry.is_unread_page and (entry.number is None or asked(entry.number)):
-            by_kind.setdefault(entry.kind, []).append(entry)
-    for first, *others in by_kind.values():
-        more = f" and {count_text(len(others), 'other')}" if others else ""
-        yield from (f"{store.name}/{first.name}{more}: {each.message}" for each in _entry_finding(store, first))
+def linked_told(store: Store, asked: Callable[[int], bool] = lambda number: True) -> Iterator[str]:
+    """The same in one line, however many there are. ``asked``: whether a page number is."""
+    found = [each for each in linked_pages(store) if each[0].number is not None and asked(each[0].number)]
+    for entry, odd in found[:1]:
+        more = f" and {count_text(len(found) - 1, 'other')}" if found[1:] else ""
+        yield f"{store.name}/{entry.name}{more}: {odd.message}"
 
 
 def _messages(path: Path) -> int:

@@ -56,13 +56,6 @@ class StoreEntry(NamedTuple):
         """A link, pipe or device under the name of a page: a broker follows a link, here none is read."""
         return self.kind is EntryKind.SPECIAL and self.number is not None
 
-    @property
-    def is_unread_page(self) -> bool:
-        """What is called a page and is not read with the others, whatever it holds: the same, files under names that no
-        broker opens, pages that a broker set aside."""
-        nameless = self.kind in (EntryKind.BAD_NAME, EntryKind.OVERLOOKED) and self.size is not None
-        return nameless or self.is_linked_page or self.kind is EntryKind.PUT_ASIDE
-
 
 class PageFile(NamedTuple):
     """A page file with its number and size in bytes. A directory may hold very many of them."""

@@ -319,10 +319,10 @@ def news_of(broker: FleetBroker, log: ExportLog | None) -> BrokerNews:
             name = utf8_name(store.name)
             same, looked = _compared(store, name, before)
             found.skipped[store.name] = np.array(same, np.int64)
-            unread = [each.number for each in store.others if each.is_unread_page]
-            found.looked += len(store.pages) - len(same) + (store.problem is not None) + len(unread)
+            linked = [each.number for each in store.others if each.is_linked_page]
+            found.looked += len(store.pages) - len(same) + (store.problem is not None) + len(linked)
             again |= looked
-            numbers = [*(page.number for page in store.pages), *unread]
+            numbers = [*(page.number for page in store.pages), *linked]
             for key in [key for key in gone if key[0] == name] if store.problem else [(name, each) for each in numbers]:
                 gone.pop(key, None)
     except (PageFmtError, OSError):

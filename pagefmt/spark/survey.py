@@ -41,7 +41,7 @@ def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
         wrong = (
             unknown
             or found.state.known.damaged
-            or any(each.is_unread_page for one in stores for each in one.store.others)
+            or any(each.is_linked_page for one in stores for each in one.store.others)
         )
         return BrokerSurvey(broker.name, pieces, tuple(found.remarks()), wrong, private_mode(broker.place))
     except (PageFmtError, OSError) as err:

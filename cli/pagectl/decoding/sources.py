@@ -100,7 +100,7 @@ class PageSources:
 
     def pages(self) -> Iterator[PageToRead]:
         """Of all stores, in their order."""
-        from pagefmt.directory.store_findings import unread_told
+        from pagefmt.directory.store_findings import linked_told
 
         for known in each_store(self.place, self.state):
             choice = self.choice.of_store(known.store.address)
@@ -108,7 +108,7 @@ class PageSources:
                 continue
             if choice.outstanding or known.store.problem:
                 self.damaged |= told_unknown(known, "what is unacknowledged is shown")
-            for why in unread_told(known.store, choice.pages.__contains__):
+            for why in linked_told(known.store, choice.pages.__contains__):
                 self.damaged = True
                 warning(why)
             for page in known.store.pages:
