@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -32,7 +31,6 @@ COLUMNS = (
     "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
 )  # fmt: skip
 MOST_PAGED = 3
-_ERROR_LINE = re.compile(r"[\w.]+(?:Error|Exception|Refused): ")
 
 
 class SweepError(PageEngineError):
@@ -170,21 +168,15 @@ def _leave_signals() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _cause(err: Exception) -> str:
-    """What the worker's own traceback ends with."""
-    named = [line for line in str(err).splitlines() if _ERROR_LINE.match(line.strip())]
-    return named[-1].strip()[:200] if named else type(err).__name__
-
-
 def _on_spark(
     context: SparkContext, master: str, jobs: Sequence[SweepJob], replayed: Callable[[SweepJob], _Replayed]
 ) -> list[_Replayed]:
-    from pagefmt.spark.session import answered
+    from pagefmt.spark.session import answered, cause
 
     try:
         rows: list[_Replayed] = answered(context.parallelize(jobs, len(jobs)).map(replayed).collect)
     except Exception as err:
-        raise SweepError(
-            f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
-        ) from err
+        why = cause(err)
+        hint = "; pagectl must be installed on every worker" if "No module named" in why else ""
+        raise SweepError(f"{master}: not replayed: {why}{hint}") from err
     return rows

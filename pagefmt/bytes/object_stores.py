@@ -17,12 +17,12 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
 from pagefmt.ahead import stay_alone
 from pagefmt.bytes.trees import FarEntry, FileTree, OpenFile, status_of
+from pagefmt.bytes.user_folders import NoHome, user_folder
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
@@ -548,10 +548,10 @@ def _with_azure_keys(system: FileSystem) -> FileSystem:
 @cache
 def _signed_in() -> bool:
     """To Azure by its own command line tool, which pyarrow's library asks before the identity of the machine."""
-    folder = Path(os.environ.get("AZURE_CONFIG_DIR") or Path.home() / ".azure")
     try:
+        folder = user_folder("AZURE_CONFIG_DIR", ".azure")
         return bool(json.loads((folder / "azureProfile.json").read_text("utf-8-sig")).get("subscriptions"))
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, NoHome):
         return False
 
 

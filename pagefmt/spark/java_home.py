@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.user_folders import user_folder
 from pagefmt.bytes.writing import write_text
 from pagefmt.errors import PageFmtError
 
@@ -33,6 +34,10 @@ exec '{java}' "$@"
 
 class NoJava(PageFmtError):
     """No Java that Spark can run on."""
+
+
+class NoCache(PageFmtError):
+    """The user's cache folder cannot be written."""
 
 
 def java_home() -> Path:
@@ -63,9 +68,19 @@ def java_version(home: Path) -> int | None:
 def _home_around(java: Path) -> Path:
     text = _LAUNCHER.format(java=str(java).replace("'", "'\\''"))
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pagectl" / f"java-{name}"
-    launcher = cache / "bin" / "java"
-    if not launcher.exists():
-        launcher.parent.mkdir(parents=True, exist_ok=True)
-        write_text(launcher, text, 0o755)
-    return cache
+    return kept_file(f"java-{name}/bin/java", text, 0o755).parents[1]
+
+
+def kept_file(name: str, text: str, mode: int = 0o644) -> Path:
+    """A file of this text in the user's cache folder, for Java to be started with. Raises ``NoCache``."""
+    try:
+        file = user_folder("XDG_CACHE_HOME", ".cache") / "pagectl" / name
+        if not file.exists() or file.read_text() != text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_text(file, text, mode)
+    except OSError as err:
+        raise NoCache(
+            f"{err.filename}: {err.strerror}; Spark is started with files kept there: "
+            "set XDG_CACHE_HOME to a folder that can be written"
+        ) from err
+    return file

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -15,16 +16,15 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import pagefmt
-from pagefmt.bytes.writing import write_text
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.executors import Tell, awaited, on_kubernetes
-from pagefmt.spark.java_home import java_home
+from pagefmt.spark.java_home import java_home, kept_file
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 # the client compiler and the serial collector: a short job's start takes half the processor time
 LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_LAST_MOMENT: Final = 1.0
+"""Seconds that a process is given to be gone."""
 _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
+_MASTERS: Final = ("local", "spark://", "yarn", "k8s://")
 _YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
 _OF_PANDAS: Final = "PySpark does not yet fully support pandas"
@@ -55,6 +58,10 @@ _HINTS: Final = {
     "Cannot run program": "spark.pyspark.python, else PYSPARK_PYTHON, names a Python that the cluster's machines have",
     "Unauthorized": "the token of the kubeconfig (KUBECONFIG, spark.kubernetes.context), or "
     "spark.kubernetes.authenticate.oauthToken, is refused",
+    **dict.fromkeys(
+        ("Python worker", "pyspark.daemon", "Broken pipe"),
+        "was a process killed, is memory short, or is what PYSPARK_PYTHON names no Python?",
+    ),
     "PKIX path": "the server's certificate is not trusted (of Kubernetes: spark.kubernetes.authenticate.caCertFile)",
     **dict.fromkeys(("stopped while waiting for backend", "SparkContext was shut down"), _THEY_END),
 }
@@ -73,6 +80,8 @@ logger.executor.name = org.apache.spark.executor.Executor
 logger.executor.level = off
 logger.tasks.name = org.apache.spark.scheduler.TaskSetManager
 logger.tasks.level = off
+logger.broadcast.name = org.apache.spark.broadcast.TorrentBroadcast
+logger.broadcast.level = off
 logger.listeners.name = org.apache.spark.TaskContextImpl
 logger.listeners.level = off
 appender.console.type = Console
@@ -86,6 +95,10 @@ appender.console.layout.alwaysWriteExceptions = false
 
 class NoSpark(PageFmtError):
     """PySpark is not installed, or its virtual machine does not start."""
+
+
+class JavaEnded(NoSpark):
+    """Spark's virtual machine ended before it was told to."""
 
 
 @contextmanager
@@ -105,7 +118,8 @@ def running(name: str, master: str, conf: Mapping[str, str], tell: Tell) -> Iter
             with nullcontext() if is_local(master) else _on_cluster(context, master, tell):
                 yield context
         finally:
-            answered(context.stop)
+            with suppress(JavaEnded):  # who needed it was told
+                answered(context.stop)
 
 
 @contextmanager
@@ -137,6 +151,9 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
         from pyspark import SparkConf, SparkContext
     except ImportError:
         raise NoSpark(NOT_INSTALLED) from None
+    if not master.startswith(_MASTERS):
+        raise NoSpark(f"{master!r} is no master of Spark: local[N], spark://HOST:PORT, yarn or k8s://HOST")
+    Path.cwd()  # Java does not start in a folder that was deleted
     if master.startswith("yarn") and not any(os.environ.get(name) for name in _YARN_FOLDERS):
         raise NoSpark(f"{master}: set {_YARN_FOLDERS[0]} to the folder with core-site.xml and yarn-site.xml")
     home = java_home()
@@ -165,7 +182,7 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
 
 
 def answered(call: Callable[[], _Answer]) -> _Answer:
-    """What a call of Spark answers or raises; signals end the wait for it.
+    """What a call of Spark answers or raises, ``JavaEnded`` among it; signals end the wait for it.
 
     Raised while the main thread itself waits for Java, they break that connection, which PySpark logs as tracebacks; so
     does its own handler of Ctrl-C, which it sets when a context is made by the main thread.
@@ -179,7 +196,24 @@ def answered(call: Callable[[], _Answer]) -> _Answer:
             answer.set_exception(err)
 
     threading.Thread(target=ask, daemon=True).start()
-    return answer.result()
+    try:
+        return answer.result()
+    except Exception as err:
+        if _java_has_ended(err):
+            raise JavaEnded("Spark's Java ended before its work did; is memory short, or was it killed?") from err
+        raise
+
+
+def _java_has_ended(err: Exception) -> bool:
+    """Its connections break a moment before it is gone."""
+    from pyspark import SparkContext
+
+    java = getattr(SparkContext._gateway, "proc", None)
+    if java is None or hasattr(err, "java_exception"):  # Java itself has told of it
+        return False
+    with suppress(subprocess.TimeoutExpired):
+        java.wait(_LAST_MOMENT)
+    return java.returncode is not None
 
 
 @contextmanager
@@ -197,8 +231,8 @@ def _signals_afterwards() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-    for number in came:
-        signal.raise_signal(number)
+        for number in came:  # also where the same signal has ended Java, so that it did not start
+            signal.raise_signal(number)
 
 
 def is_local(master: str) -> bool:
@@ -216,7 +250,8 @@ def cause(err: Exception) -> str:
     told = [_plain(line) for line in thrown] or [_NUMBER.sub("", " ".join(str(err).split()))]
     while len(told) > 1 and told[-2].endswith(told[-1]):
         told.pop()  # it says less: Cannot run program "x": error=2, No such file, caused by: error=2, No such file
-    return f"{told[-1][:300]}{_hint(told[-1])}"
+    hint = _hint(told[-1])
+    return f"{told[-1][:300].rstrip('.')}{hint}" if hint else told[-1][:300]
 
 
 def _plain(thrown: str) -> str:
@@ -273,9 +308,4 @@ def _packed(archive: Path) -> Path:
 
 def _logging_file() -> Path:
     """Spark's log: errors only, on standard error."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pagectl"
-    cache.mkdir(parents=True, exist_ok=True)
-    file = cache / "spark-log4j2.properties"
-    if not file.exists() or file.read_text() != QUIET_LOGGING:
-        write_text(file, QUIET_LOGGING)
-    return file
+    return kept_file("spark-log4j2.properties", QUIET_LOGGING)

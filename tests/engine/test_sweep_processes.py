@@ -6,12 +6,15 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from multiprocessing import active_children
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from pageengine.replay.sweep import SweepError, SweepJob, sweeping
+from pagefmt.spark import session
 
 JOBS: list[Any] = [0, 1, 2, 3]
 LONG = 3600
@@ -51,3 +54,23 @@ def test_a_process_that_is_killed_ends_the_sweep_with_a_reason() -> None:
     with pytest.raises(SweepError, match="was killed; is memory short"):
         list(rows_of(killed))
     assert not {*active_children()} - others
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("x\n: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)", "is memory short"),
+        (
+            "Traceback (most recent call last):\nModuleNotFoundError: No module named 'pageengine'",
+            "not replayed: No module named 'pageengine'; pagectl must be installed on every worker",
+        ),
+        ("x\nCaused by: java.io.IOException: No space left on device", "not replayed: No space left on device"),
+    ],
+)
+def test_what_spark_says_is_passed_on(monkeypatch: pytest.MonkeyPatch, told: str, said: str) -> None:
+    """The cause, not the name of a class."""
+    failing = Mock(**{"parallelize.return_value.map.return_value.collect.side_effect": RuntimeError(told)})
+    monkeypatch.setattr(session, "running", lambda *_: nullcontext(failing))
+    with pytest.raises(SweepError, match=r"^local\[2\]: ") as raised, sweeping("t", 1, "local[2]", sum, print) as sweep:
+        sweep(JOBS)
+    assert said in str(raised.value) and ("installed" in str(raised.value)) == ("module" in told)

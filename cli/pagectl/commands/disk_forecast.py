@@ -120,8 +120,10 @@ def _default_state(disks: MonitoredDisks) -> Path:
     """Below the folder that systemd gives a service, or the user's own folder for state."""
     from hashlib import sha256
 
-    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0] or os.environ.get("XDG_STATE_HOME")
-    folder = (Path(given) if given else Path.home() / ".local" / "state") / "pagectl"
+    from pagefmt.bytes.user_folders import user_folder
+
+    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
+    folder = (Path(given) if given else user_folder("XDG_STATE_HOME", ".local/state")) / "pagectl"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"disk-{sha256(os.fsencode(disks.place)).hexdigest()[:16]}.json"
 

@@ -108,8 +108,18 @@ def is_reported(err: BaseException) -> bool:
     return isinstance(err, OSError | CallError) or getattr(err, "speaks_for_itself", False)
 
 
+def _nowhere() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 (which says no name)
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def describe(err: BaseException) -> str:
     """One line for an error: our own errors speak for themselves, the system's get the file's name."""
+    if isinstance(err, FileNotFoundError) and err.filename is None and _nowhere():
+        return "the working folder was deleted; change to one that is there"
     if isinstance(err, OSError):
         name = f"{err.filename}: " if err.filename else ""
         of_the_system = err.errno is not None and os.strerror(err.errno) in str(err.strerror)
