@@ -176,9 +176,12 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     if on_kubernetes(master) and not any(each.contains(name) for each in (settings, SparkConf()) for name in _IMAGES):
         raise NoSpark(f"{master}: name the image of the executors: --conf {_IMAGES[0]}=REGISTRY/NAME:TAG")
     try:
-        return answered(lambda: SparkContext.getOrCreate(settings))
+        context = answered(lambda: SparkContext.getOrCreate(settings))
     except Exception as err:
         raise NoSpark(f"{master}: {cause(err)}") from err
+    # where Java ends, this thread of PySpark's prints a traceback; who needs Java tells it
+    vars(context._accumulatorServer)["handle_error"] = lambda *_: None
+    return context
 
 
 def answered(call: Callable[[], _Answer]) -> _Answer:

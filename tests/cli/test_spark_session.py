@@ -100,16 +100,18 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def settings_of(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, conf: dict[str, str], usual: Sequence[str] = ()
-) -> dict[str, str]:
-    """What Spark would be started with, where ``usual`` stands in ``spark-defaults.conf``."""
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, conf: dict[str, str], usual: Sequence[str] = (),
+    context: Any = None,
+) -> dict[str, str]:  # fmt: skip
+    """What Spark would be started with, where ``usual`` stands in ``spark-defaults.conf``; it gives this context."""
     if not (tmp_path / "jdk").exists():
         fake_java(tmp_path / "jdk", version("17.0.1"))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     asked: dict[str, str] = {}
 
-    def never_started(conf: Any) -> None:
+    def never_started(conf: Any) -> Any:
         asked.update(conf.getAll())
+        return context or SimpleNamespace(_accumulatorServer=SimpleNamespace())
 
     monkeypatch.setattr(SparkContext, "_jvm", None)
     java = SimpleNamespace(SparkConf=lambda _: SimpleNamespace(contains=usual.__contains__))
@@ -295,6 +297,17 @@ def test_a_java_that_ended_is_told_by_who_needed_it(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(session, "start", lambda *_: SimpleNamespace(stop=refused))
         with pytest.raises(ValueError, match="the reason"), session.running("test", "local[1]", {}, print):
             raise ValueError("the reason")
+
+
+def test_no_thread_of_a_context_prints_a_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """That of the accumulators would where Java ends."""
+
+    def print_exc(*_: object) -> None:
+        pytest.fail("PySpark's own")
+
+    context = SimpleNamespace(_accumulatorServer=SimpleNamespace(handle_error=print_exc))
+    settings_of(monkeypatch, tmp_path, "local[1]", {}, context=context)
+    context._accumulatorServer.handle_error(None, ("127.0.0.1", 1))
 
 
 def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: Path) -> None:
