@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 from pathlib import Path
 from subprocess import run
@@ -50,3 +51,26 @@ def test_short_memory_is_no_fault_of_the_program() -> None:
     """Python's, and Arrow's."""
     for err in (MemoryError(), pa.ArrowMemoryError("malloc of size 99 failed")):
         assert describe(err).startswith("not enough memory") and "internal error" not in describe(err)
+
+
+MAPPING = "libarrow_compute.so.2600: failed to map segment from shared object"
+
+
+@pytest.mark.parametrize(
+    ("err", "limit", "told"),
+    [
+        (ImportError(MAPPING), 1 << 30, f"not enough memory ({MAPPING}); raise its limit"),
+        (ImportError(MAPPING), resource.RLIM_INFINITY, "internal error, please report it: ImportError"),
+        (ImportError("no module"), 1 << 30, "internal error, please report it: ImportError"),
+        (SystemError("no exception set"), 1 << 30, "perhaps not enough memory: raise its limit (ulimit -v); if it "
+         "stays, please report it: SystemError: no exception set"),
+        (SystemError("no exception set"), resource.RLIM_INFINITY, "internal error, please report it: SystemError"),
+        (ValueError("no"), 1 << 30, "internal error, please report it: ValueError"),
+    ],
+)  # fmt: skip
+def test_a_limit_of_memory_is_told_and_hides_no_fault(
+    monkeypatch: pytest.MonkeyPatch, err: Exception, limit: int, told: str
+) -> None:
+    """Libraries that find no room say it in their own ways."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    assert describe(err).startswith(told)

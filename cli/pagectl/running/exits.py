@@ -108,6 +108,16 @@ def is_reported(err: BaseException) -> bool:
     return isinstance(err, OSError | CallError) or getattr(err, "speaks_for_itself", False)
 
 
+_UNMAPPED = "failed to map segment"
+"""What the dynamic linker says of a library without room, and of one on a file system without the right to execute."""
+
+
+def _memory_is_limited() -> bool:
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
 def _nowhere() -> bool:
     try:
         os.getcwd()  # noqa: PTH109 (which says no name)
@@ -128,6 +138,10 @@ def describe(err: BaseException) -> str:
     text = " ".join(str(err).split())
     if is_reported(err):
         return text
-    if isinstance(err, MemoryError):
+    limited = _memory_is_limited()
+    if isinstance(err, MemoryError) or (isinstance(err, ImportError) and limited and _UNMAPPED in text):
         return f"not enough memory{f' ({text})' * bool(text)}; raise its limit (ulimit -v), or use fewer --jobs"
-    return f"internal error, please report it: {type(err).__name__}: {text} (--debug shows where)"
+    told = f"{type(err).__name__}: {text} (--debug shows where)"
+    if isinstance(err, SystemError) and limited:  # a library that has lost its MemoryError, or a true fault of one
+        return f"perhaps not enough memory: raise its limit (ulimit -v); if it stays, please report it: {told}"
+    return f"internal error, please report it: {told}"
