@@ -31,6 +31,7 @@ SHELF: Final = 16 << 20
 _FEW: Final = 16 << 10
 """Bytes that go through the pipe at no less speed."""
 _SET_PIPE_SIZE: Final = 1031  # fcntl's F_SETPIPE_SZ, which Python names since 3.10 on Linux alone
+_ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -228,8 +229,8 @@ class _Process:
         try:
             found = unpacker.load()
         except (EOFError, pickle.UnpicklingError):
-            _, status = os.waitpid(self.pid, 0)
-            self.pid = 0
+            ended, self.pid = self.pid, 0  # also where a signal comes now: nobody waits for it twice
+            _, status = os.waitpid(ended, 0)
             code = os.waitstatus_to_exitcode(status)
             why = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
             raise JobLost(
@@ -284,10 +285,11 @@ class _Team(Generic[T, R]):
             for each, (read, write) in enumerate(pipes):
                 _enlarge(write)
                 shelf = _Shelf()
-                pid = os.fork()
-                if not pid:
-                    self._forked(each, first, write, shelf, [fd for pipe in pipes for fd in pipe if fd != write])
-                self._processes.append(_Process(pid, os.fdopen(read, "rb", _BUFFER), shelf))
+                with _undisturbed():
+                    pid = os.fork()
+                    if not pid:
+                        self._forked(each, first, write, shelf, [fd for pipe in pipes for fd in pipe if fd != write])
+                    self._processes.append(_Process(pid, os.fdopen(read, "rb", _BUFFER), shelf))
         except OSError:
             for read, _ in pipes[len(self._processes) :]:
                 os.close(read)
@@ -302,6 +304,10 @@ class _Team(Generic[T, R]):
         status = 1
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for each in _ENDING - {signal.SIGINT}:
+                if callable(signal.getsignal(each)):
+                    signal.signal(each, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
             for fd in others:
                 with suppress(OSError):
                     os.close(fd)
@@ -345,6 +351,17 @@ class _Team(Generic[T, R]):
                     os.kill(process.pid, signal.SIGKILL)
                 os.waitpid(process.pid, 0)
         self._processes = []
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals that end the program come behind the block: in a forked process they would end it a second time there,
+    with all that it tidies up."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _enlarge(pipe: int) -> None:

@@ -194,6 +194,53 @@ def test_a_process_that_is_killed_is_an_error_that_says_so() -> None:
             list(results(thing))
 
 
+def test_a_signal_while_a_killed_process_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where both were ended at once: what comes of it is what the signal raises."""
+    real, calls = os.waitpid, [0]
+
+    def interrupted(pid: int, options: int) -> tuple[int, int]:
+        found = real(pid, options)
+        calls[0] += 1
+        if calls[0] == 1:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(room.os, "waitpid", interrupted)
+    with pytest.raises(KeyboardInterrupt), ahead(killed, THINGS, LARGE, 2) as results:
+        for thing in THINGS:
+            list(results(thing))
+    assert calls[0] == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_a_new_process_does_not_end_the_program_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: signal.Signals
+) -> None:
+    """It would tidy up there what the others still work on."""
+    real, here = os.fork, os.getpid()
+
+    def forked() -> int:
+        pid = real()
+        if not pid:
+            os.kill(os.getpid(), number)
+        return pid
+
+    def end(*_: object) -> None:
+        if os.getpid() != here:
+            (tmp_path / "ended here").touch()
+
+    monkeypatch.setattr(room.os, "fork", forked)
+    before = signal.signal(number, end)
+    try:
+        said = pytest.raises(JobLost, match=f"ended by signal {int(number)};")
+        with said, ahead(letters, THINGS, LARGE, 2) as results:
+            for thing in THINGS:
+                list(results(thing))
+    finally:
+        signal.signal(number, before)
+    assert not list(tmp_path.iterdir())
+
+
 def test_whoever_stops_early_leaves_nobody_behind() -> None:
     begun = time.monotonic()
     with ahead(lambda n: [time.sleep(n)], range(20), LARGE, 3) as results:
