@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from heapq import nlargest
 from itertools import product
 from multiprocessing import active_children
+from multiprocessing.process import BaseProcess
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -147,19 +148,30 @@ def _here(jobs: Sequence[SweepJob], processes: int, replayed: Callable[[SweepJob
         yield from map(replayed, jobs)
         return
     others = active_children()
-    pool = ProcessPoolExecutor(min(processes, len(jobs)), initializer=_leave_signals)
     try:
-        yield from pool.map(replayed, jobs)
+        pool = ProcessPoolExecutor(min(processes, len(jobs)), initializer=_leave_signals)
+        rows = pool.map(replayed, jobs)
+    except (OSError, RuntimeError):  # no more processes, threads or open files are granted
+        _end_all_but(others)
+        yield from map(replayed, jobs)
+        return
+    try:
+        yield from rows
     except BaseException as err:
-        for process in active_children():
-            if process not in others:
-                process.kill()
+        _end_all_but(others)
         if not isinstance(err, BrokenProcessPool):
             raise
         why = "a replay process was killed; is memory short? --jobs 1 uses one process only"
         raise SweepError(why) from err
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _end_all_but(others: Sequence[BaseProcess]) -> None:
+    for process in active_children():
+        if process not in others:
+            process.kill()
+            process.join()
 
 
 def _leave_signals() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -53,6 +54,25 @@ def test_a_process_that_is_killed_ends_the_sweep_with_a_reason() -> None:
     others = {*active_children()}
     with pytest.raises(SweepError, match="was killed; is memory short"):
         list(rows_of(killed))
+    assert not {*active_children()} - others
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "granted"), [(os, "fork", 0), (os, "fork", 1), (threading.Thread, "start", 0)]
+)
+def test_where_no_more_is_granted_all_is_replayed_here(
+    monkeypatch: pytest.MonkeyPatch, room: Any, name: str, granted: int
+) -> None:
+    real, calls, others = getattr(room, name), [0], {*active_children()}
+
+    def limited(*given: Any) -> Any:
+        calls[0] += 1
+        if calls[0] > granted:
+            raise BlockingIOError(11, "refused") if room is os else RuntimeError("can't start new thread")
+        return real(*given)
+
+    monkeypatch.setattr(room, name, limited)
+    assert list(rows_of(lambda job: job)) == JOBS and calls[0] == granted + 1
     assert not {*active_children()} - others
 
 
