@@ -39,6 +39,7 @@ _MASTERS: Final = ("local", "spark://", "yarn", "k8s://")
 _YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
 _OF_PANDAS: Final = "PySpark does not yet fully support pandas"
+_OF_STOPPING: Final = "Unable to cleanly shutdown Spark JVM process"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
 _SECRET: Final = (
     r"(?i)secret|password|token|access[._]?key|account[._]?key|storage[._]?key|\bsas\b|[._]sas[._]|credential"
@@ -113,6 +114,8 @@ def running(name: str, master: str, conf: Mapping[str, str], tell: Tell) -> Iter
     with warnings.catch_warnings():
         # pyspark imports pandas, which nothing here uses, and warns of every one from 3 on; programs of others hear it
         warnings.filterwarnings("ignore", _OF_PANDAS, FutureWarning)
+        # who needed Java tells that it ended, or a signal has ended both
+        warnings.filterwarnings("ignore", _OF_STOPPING, RuntimeWarning)
         context = start(name, master, conf)
         try:
             with nullcontext() if is_local(master) else _on_cluster(context, master, tell):

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -297,6 +298,17 @@ def test_a_java_that_ended_is_told_by_who_needed_it(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(session, "start", lambda *_: SimpleNamespace(stop=refused))
         with pytest.raises(ValueError, match="the reason"), session.running("test", "local[1]", {}, print):
             raise ValueError("the reason")
+
+
+def test_nothing_is_warned_of_a_java_that_a_signal_ended_as_well(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    told = "Unable to cleanly shutdown Spark JVM process. It is possible that the process has crashed"
+    context = SimpleNamespace(stop=lambda: warnings.warn(told, RuntimeWarning, stacklevel=1))
+    monkeypatch.setattr(session, "start", lambda *_: context)
+    with session.running("test", "local[1]", {}, print):
+        pass
+    assert not recwarn.list
 
 
 def test_no_thread_of_a_context_prints_a_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
