@@ -241,6 +241,13 @@ def test_a_signal_to_a_new_process_does_not_end_the_program_there(
     assert not list(tmp_path.iterdir())
 
 
+def test_the_system_ends_them_before_who_takes_their_results() -> None:
+    """Of processes that are short of memory: so that somebody is left to tell it."""
+    with ahead(lambda _: [int(Path("/proc/self/oom_score_adj").read_text())], range(20), LARGE, 2) as results:
+        here, *others = [score for n in range(20) for score in results(n)]
+    assert min(others) >= 900 > here
+
+
 def test_whoever_stops_early_leaves_nobody_behind() -> None:
     begun = time.monotonic()
     with ahead(lambda n: [time.sleep(n)], range(20), LARGE, 3) as results:
