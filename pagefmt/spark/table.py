@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -174,22 +174,32 @@ def _looked(job: Callable[[], list[_Found]]) -> list[_Found]:
         raise ExportFailed(f"brokers cannot be read: {cause(err)}") from err
 
 
-def backlogs_of(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSpec) -> list[dict[str, Any]]:
-    """Which queue holds how much, of all brokers: rows of a table of ``outstanding``, ``oldest`` in ms.
+class FleetBacklogs(NamedTuple):
+    """``rows`` of a table of ``outstanding``, with ``oldest`` in ms, and why brokers could not be read any further."""
 
-    Raises ``ExportFailed``.
-    """
+    rows: list[dict[str, Any]]
+    failed: dict[str, str]
+
+
+def backlogs_of(context: SparkContext, brokers: Sequence[FleetBroker], spec: TableSpec) -> FleetBacklogs:
+    """Which queue holds how much, of all brokers. Raises ``ExportFailed``."""
     wanted = TableSpec(content=TableContent.OUTSTANDING, exported_at=spec.exported_at, run=spec.run)
-    groups = grouped([piece for each in surveys(context, brokers, wanted) for piece in each.pieces])
-    return _looked(
+    surveyed_now = surveys(context, brokers, wanted)
+    groups = grouped([piece for each in surveyed_now for piece in each.pieces])
+    made = _looked(
         lambda: context.parallelize(groups, len(groups)).flatMap(lambda each: list(_plain(each, wanted))).collect()
     )
+    failed = {each.broker: each.failed for each in surveyed_now if each.failed is not None}
+    failed |= {each.broker: each.why for each in made if isinstance(each, BrokerFailure)}
+    return FleetBacklogs([each for each in made if not isinstance(each, BrokerFailure)], failed)
 
 
-def _plain(group: PageGroup, spec: TableSpec) -> Iterator[dict[str, Any]]:
+def _plain(group: PageGroup, spec: TableSpec) -> Iterator[dict[str, Any] | BrokerFailure]:
     for piece in group.pieces:
         for batch in rows_of(piece, spec):
-            if isinstance(batch, pa.RecordBatch):
+            if isinstance(batch, BrokerFailure):
+                yield batch
+            elif isinstance(batch, pa.RecordBatch):
                 at = batch.schema.get_field_index("oldest")
                 yield from batch.set_column(at, "oldest", batch.column(at).cast(pa.int64())).to_pylist()
 

@@ -96,7 +96,8 @@ def test_a_fleet_is_its_brokers_one_by_one(spark_context: Any, tmp_path: Path) -
     every: dict[str, list[Any]] = {}
     for row in pq.read_table(tmp_path / "out").to_pylist():
         every.setdefault(row["broker"], []).append(row)
-    assert len(chosen) > 25 and backlogs_of(spark_context, [broker(ACKED)], TableSpec.now()) != []
+    backlogs = backlogs_of(spark_context, [broken, broker(ACKED)], TableSpec.now())
+    assert len(chosen) > 25 and backlogs.rows != [] and list(backlogs.failed) == ["broken"]
     assert len({row["exported_at"] for mine in every.values() for row in mine}) == 1
     for case in chosen:
         assert_same(every.pop(str(case), []), case)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pagefmt.directory.fleet import FleetBroker
     from pagefmt.spark.options import TableSpec
     from pagefmt.spark.survey import BrokerSurvey
-    from pagefmt.spark.table import Increment, WrittenTable
+    from pagefmt.spark.table import FleetBacklogs, Increment, WrittenTable
 
 
 class Mode(StrEnum):
@@ -207,10 +207,13 @@ def command(
     brokers_read = len(fleet) - sum(each.failed is not None for each in done.found)
     written = done.written
     failed |= written.failed
-    if report_to is not None:
-        _report(report_to, done.backlogs, brokers_read, failed, spec, done.found)
     for name, why in written.failed.items():
         _warn(f"{name}: {why}; not all of it is in the table")
+    if report_to is not None and done.backlogs is not None:
+        for name, why in done.backlogs.failed.items():
+            _warn(f"{name}: {why}; not all of it is in the report")
+        failed |= done.backlogs.failed
+        _report(report_to, done.backlogs.rows, brokers_read, failed, spec, done.found)
     for name, remarks in written.standing_remarks.items():
         for text, missing in remarks:
             (note if missing else _warn)(f"{'' if alone else f'{name}: '}{text}, {_STANDING}")
@@ -253,7 +256,7 @@ class _Job(NamedTuple):
 class _Done(NamedTuple):
     written: WrittenTable
     found: tuple[BrokerSurvey, ...] = ()
-    backlogs: tuple[dict[str, Any], ...] = ()
+    backlogs: FleetBacklogs | None = None
 
 
 @contextmanager
@@ -308,7 +311,7 @@ def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[Flee
         if not readable and (job.increment is None or job.increment.log is None):
             raise CallError(next(each.failed for each in found if each.failed is not None))
         written = _write(context, job, found)
-        return _Done(written, tuple(found), tuple(backlogs_of(context, readable, job.spec) if job.report else ()))
+        return _Done(written, tuple(found), backlogs_of(context, readable, job.spec) if job.report else None)
 
 
 def _check_default(context: SparkContext, job: _Job) -> None:
