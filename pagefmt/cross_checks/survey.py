@@ -6,6 +6,7 @@ from array import array
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from pagefmt.cross_checks.large_references import LargeReference, reference_of_page
 from pagefmt.directory.bindings import QueueBinding
@@ -14,6 +15,9 @@ from pagefmt.outstanding.state import DELETED, PageLook, PagingState, StoreState
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import LARGEST_NUMBER, PageFile, Store, newest_page
+
+_MANY: Final = 64
+"""Queues of one record from which on a vector for each of them costs more than it saves."""
 
 
 @dataclass(slots=True)
@@ -125,7 +129,7 @@ def _at_once(store: StoreState, page: PageFile, *, bodies: bool) -> PageSurvey:
     rule, found = store.rule(page.number), PageSurvey()
     needed = np.array([each in _needed(store) for each in ACK_STATES])
     for routes in routed(page):
-        if bodies and routes.large.any():
+        if (bodies and routes.large.any()) or any(each.ids.shape[1] > _MANY for each in routes.named):
             raise IrregularPage(page.name)
         message_ids = routes.messages()
         found.message_ids.frombytes(message_ids.astype(np.int64).tobytes())
