@@ -135,13 +135,13 @@ def _at_once(store: StoreState, page: PageFile, *, bodies: bool) -> PageSurvey:
         found.message_ids.frombytes(message_ids.astype(np.int64).tobytes())
         plain = None if routes.tx is None else routes.tx <= 0
         ignored, live = np.zeros(len(routes), bool), np.zeros(len(routes), bool)
-        for queue, rows, codes in () if rule is None else ack_state_columns(rule, routes):
-            counts = dict(zip(ACK_STATES, np.bincount(codes, minlength=len(ACK_STATES)).tolist(), strict=True))
-            if counts[AckState.NO_QUEUE]:
+        for each in () if rule is None else ack_state_columns(rule, routes):
+            (queue, rows, codes), counts = each, each.counts()
+            if AckState.NO_QUEUE in counts:
                 found.unbound[queue] += counts[AckState.NO_QUEUE]
                 continue
             its = found.queues.setdefault(queue, QueueSurvey())
-            its.ack_states.update({ack_state: count for ack_state, count in counts.items() if count})
+            its.ack_states.update(counts)
             if count := len(codes) if plain is None else int(plain[rows].sum()):
                 its.plain[page.number] += count
             ignored[rows] |= codes == CODE[AckState.IGNORED]

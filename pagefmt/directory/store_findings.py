@@ -143,12 +143,14 @@ def linked_pages(store: Store) -> Iterator[tuple[StoreEntry, Finding]]:
             yield from ((entry, each) for each in _entry_finding(store, entry))
 
 
-def linked_told(store: Store, asked: Callable[[int], bool] = lambda number: True) -> Iterator[str]:
+def linked_told(store: Store, asked: Callable[[int], bool] = lambda number: True) -> str | None:
     """The same in one line, however many there are. ``asked``: whether a page number is."""
     found = [each for each in linked_pages(store) if each[0].number is not None and asked(each[0].number)]
-    for entry, odd in found[:1]:
-        more = f" and {count_text(len(found) - 1, 'other')}" if found[1:] else ""
-        yield f"{store.name}/{entry.name}{more}: {odd.message}"
+    if not found:
+        return None
+    (entry, odd), *others = found
+    more = f" and {count_text(len(others), 'other')}" if others else ""
+    return f"{store.name}/{entry.name}{more}: {odd.message}"
 
 
 def _messages(path: Path) -> int:

@@ -28,6 +28,11 @@ class QueueAckStates(NamedTuple):
     rows: Rows
     codes: Codes
 
+    def counts(self) -> dict[AckState, int]:
+        """How many records have each state that there is."""
+        found = np.bincount(self.codes, minlength=len(ACK_STATES)).tolist()
+        return {ack_state: count for ack_state, count in zip(ACK_STATES, found, strict=True) if count}
+
 
 def ack_state_columns(rule: PageRule, routes: RouteColumns) -> Iterator[QueueAckStates]:
     """Queue by queue, ids ascending. The same as ``rule.fate`` for each record and each queue that it names."""

@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from pagefmt.outstanding.ack_state import AckState, PageRule
-from pagefmt.outstanding.ack_state_columns import ACK_STATES, CODE, LIVE_CODES, Codes, ack_state_columns
+from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
+from pagefmt.outstanding.ack_state_columns import CODE, LIVE_CODES, Codes, ack_state_columns
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad, spanned
 from pagefmt.outstanding.route_columns import RouteColumns, Rows
 
@@ -25,16 +25,14 @@ class PageSum:
     def take(self, rule: PageRule, routes: RouteColumns) -> None:
         """One more chunk."""
         live = np.zeros(len(routes), bool)
-        for queue, rows, codes in ack_state_columns(rule, routes):
-            counts = np.bincount(codes, minlength=len(ACK_STATES))
-            self._counts.update(
-                {ack_state: count for ack_state, count in zip(ACK_STATES, counts.tolist(), strict=True) if count}
-            )
-            if (counts > 0)[LIVE_CODES].any():
+        for found in ack_state_columns(rule, routes):
+            (queue, rows, codes), counts = found, found.counts()
+            self._counts.update(counts)
+            if not LIVE.isdisjoint(counts):
                 live[rows] |= LIVE_CODES[codes]
                 load = self.queues.setdefault(queue, QueueLoad(queue, None))
-                load.in_doubt_sends += int(counts[CODE[AckState.IN_DOUBT_SEND]])
-                load.in_doubt_acks += int(counts[CODE[AckState.IN_DOUBT_ACK]])
+                load.in_doubt_sends += counts.get(AckState.IN_DOUBT_SEND, 0)
+                load.in_doubt_acks += counts.get(AckState.IN_DOUBT_ACK, 0)
                 self._outstanding(load, routes, rows, codes)
         if routes.tx is not None:
             sent = routes.tx[routes.tx >= 0]

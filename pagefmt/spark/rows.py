@@ -101,10 +101,10 @@ class BrokerAtHand:
         """What is not known, or lost."""
         known = self.state.known
         unknown = (each.not_known(SHOWN) for each in self.stores.values())
-        linked = (why for each in self.stores.values() for why in linked_told(each.store))
+        linked = (linked_told(each.store) for each in self.stores.values())
         return [
             *(Remark(each.reason, each.missing) for each in known.unknown()),
-            *map(Remark, [*known.lost(), *filter(None, unknown), *linked]),
+            *map(Remark, [*known.lost(), *filter(None, [*unknown, *linked])]),
         ]
 
     def context(self, spec: TableSpec, pages: Iterable[PageFile] = ()) -> RowsContext:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -215,25 +214,21 @@ class _Decoding:
         self, texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]], limit: int | None
     ) -> None:  # fmt: skip
         """Write the texts of the messages of all pages asked for, counted."""
-        if self.jobs > 1:
-            self._write_passed(partial(_passed, texts))
+        if limit is None:
+            passed: Iterator[tuple[PageToRead, PassedTexts]] = self.read_each(partial(_passed, texts), self.jobs)
+            for _, (count, text) in passed:
+                write_utf8(text.content)
+                self.written += count
             return
-        most = sys.maxsize if limit is None else limit
-        if not most:
+        if not limit:
             return
         made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read_each(texts)
         for _, found in made:
-            taken = found.first(most - self.written)
+            taken = found.first(limit - self.written)
             write_utf8(taken.content)
             self.written += len(taken)
-            if self.written == most:
+            if self.written == limit:
                 break
-
-    def _write_passed(self, texts: Callable[[PageToRead], Iterator[PassedTexts | Damage]]) -> None:
-        made: Iterator[tuple[PageToRead, PassedTexts]] = self.read_each(texts, self.jobs)
-        for _, (count, texts_of) in made:
-            write_utf8(texts_of.content)
-            self.written += count
 
 
 def _passed(

@@ -108,7 +108,7 @@ class PageSources:
                 continue
             if choice.outstanding or known.store.problem:
                 self.damaged |= told_unknown(known, "what is unacknowledged is shown")
-            for why in linked_told(known.store, choice.pages.__contains__):
+            if (why := linked_told(known.store, choice.pages.__contains__)) is not None:
                 self.damaged = True
                 warning(why)
             for page in known.store.pages:
