@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +31,7 @@ from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.in_memory import PageInMemory
-from pagefmt.pages.page import open_page
+from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
@@ -92,6 +92,12 @@ def picked_lines(
             set_apart(origin, frames, mask)
         wanted = np.flatnonzero(mask)
         done, texts = _lines(content, frames, source, wanted, opened.strict_layout())
+        if source is not None and origin is not None and rule is not None and rule.end is None:
+            end = _first_thrown(opened, frames, wanted[~done])
+            if end is not None:  # lines after it say that the broker does not read that far
+                rule = rule.ending_at(end)
+                source = replace(source, rule=rule)
+                done, texts = _lines(content, frames, source, wanted, opened.strict_layout())
         for first, last, made in _stretches(done):
             if made:
                 at = int(np.count_nonzero(done[:first]))
@@ -112,6 +118,14 @@ def picked_lines(
         damage = _stopped(page, content, frames)
         if damage is not None:
             yield damage
+
+
+def _first_thrown(opened: Page, frames: PageFrames, rows: Ints) -> int | None:
+    """Return the number of the first of these records that a broker cannot decode."""
+    for n in rows.tolist():
+        if isinstance(opened.route(frames.number + n, int(frames.offset[n]), int(frames.length[n])), Damage):
+            return int(frames.number + n)
+    return None
 
 
 def _rest(
@@ -140,12 +154,11 @@ def message_rows(
 
     Objects come fastest out of finished lines: their printing and their parsing are both compiled code.
     """
-    rule = state.rule(page.number) if origin is not None and state is not None else None
     for found in picked_lines(page, state, store, form, choice, origin, part):
         if isinstance(found, MessageLines):
             yield from map(json.loads, str(found.content, "utf-8").split("\n")[:-1])
         else:
-            yield found if isinstance(found, Damage) else selected_row(store, found, form.wanted, rule, origin)
+            yield found if isinstance(found, Damage) else selected_row(store, found, form.wanted, origin)
 
 
 def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:

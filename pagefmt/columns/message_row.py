@@ -35,13 +35,13 @@ def _message_row(
 
 
 def selected_row(
-    store: Store, selected: SelectedMessage, options: MessageOptions, rule: PageRule | None = None,
-    origin: MessageOrigin | None = None,
-) -> Json:  # fmt: skip
+    store: Store, selected: SelectedMessage, options: MessageOptions, origin: MessageOrigin | None = None
+) -> Json:
     """A message that was read by itself as the object that its line holds."""
     if origin is None:
         return _message_row(store, selected, options)
-    return _message_row(store, selected, options, lambda message: origin_json(origin, rule, selected.number, message))
+    rule, number = selected.rule, selected.number
+    return _message_row(store, selected, options, lambda message: origin_json(origin, rule, number, message))
 
 
 def origin_json(origin: MessageOrigin, rule: PageRule | None, number: int, message: Json) -> Json:
@@ -79,7 +79,6 @@ def plain_rows(
 
     ``origin``: as ``picked_lines`` has it, with nothing apart.
     """
-    rule = state.rule(page.number) if origin is not None and state is not None else None
     for found in select_messages(page, state, choice):
         if isinstance(found, Damage):
             yield found
@@ -87,4 +86,4 @@ def plain_rows(
         record = found.record
         if isinstance(origin, PageOrigin) and isinstance(record, PageRecord) and (at := scheduled_time(record.message)):
             origin.scheduled[found.number] = at
-        yield selected_row(store, found, options, rule, origin)
+        yield selected_row(store, found, options, origin)

@@ -126,6 +126,8 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
         opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
         layout = layout if frames.number else opened.layout()
         decoded, rows = decoded_rows(source, wanted, content, frames, opened, layout)
+        if decoded.thrown:
+            source = _ending_at(source, frames.number + decoded.thrown[0])
         yield completed(decoded.table, source, wanted.schema, rows + frames.number)
         for n, damage in sorted(decoded.odd.items()):
             yield TableDamage(damage, int(frames.length[n]) + FRAME if n in decoded.thrown else 0)
@@ -141,6 +143,13 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
             stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
             if stopped is not None:
                 yield TableDamage(stopped._replace(offset=at), content.size - frames.end)
+
+
+def _ending_at(source: PageSource, number: int) -> PageSource:
+    """Return the source with the broker's reading ending at record ``number``, if it does not end before."""
+    if source.rule is None or source.rule.end is not None:
+        return source
+    return replace(source, rule=source.rule.ending_at(number))
 
 
 def _size(source: PageSource) -> int:
@@ -193,6 +202,7 @@ def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Itera
         for route in opened.handed_out(at, number):
             if isinstance(route, Damage):
                 yield TableDamage(route, 0)
+                source = _ending_at(source, route.number)
                 continue
             row, damage = handed_out_row(opened, route, source.page, wanted.level)
             if damage is not None:

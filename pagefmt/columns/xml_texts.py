@@ -80,11 +80,13 @@ def xml_items(
                 yield XmlTexts(_joined(texts.slice(int(written[some[0]]) - 1, len(some))))
                 continue
             for n in some.tolist():
-                found = opened.record(
-                    frames.number + n, int(frames.offset[n]), int(frames.length[n]), opened.strict_layout()
-                )
+                at, length = int(frames.offset[n]), int(frames.length[n])
+                thrown = opened.route(frames.number + n, at, length)
+                found = opened.record(frames.number + n, at, length, opened.strict_layout())
                 if isinstance(found, Damage):
                     yield found
+                    if isinstance(thrown, Damage):  # a broker stops reading the page here
+                        return
                 else:
                     yield found, tuple(rule.ack_states(frames.number + n, found.tx, found.queues))
     if not frames.whole:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from enum import StrEnum
 from typing import Final
 
@@ -19,6 +20,7 @@ class AckState(StrEnum):
     IN_DOUBT_SEND = "in doubt (send)"  # of a prepared transaction: delivered once that is committed
     IN_DOUBT_ACK = "in doubt (acknowledge)"  # acknowledged in a prepared transaction: delivered if that is rolled back
     NO_QUEUE = "no queue"  # no binding of this address has the id: nobody will ever read it
+    WITHHELD = "withheld"  # the broker stops reading the page before this record
 
 
 LIVE: Final = frozenset({AckState.OUTSTANDING, AckState.IN_DOUBT_SEND, AckState.IN_DOUBT_ACK})
@@ -31,10 +33,11 @@ class PageRule:
     """The rule for the records of one page. ``queues``: ids of the queues of its address, ``None`` if not known.
 
     Without bindings every queue id counts as a queue. ``live``: a broker is at work, and may yet commit a transaction
-    that the journal does not know.
+    that the journal does not know. ``end``: number of the first record that the broker does not read, because it
+    cannot decode that one; None if it reads them all.
     """
 
-    __slots__ = ("_journal", "_live", "_marks", "_page", "queues")
+    __slots__ = ("_journal", "_live", "_marks", "_page", "end", "queues")
 
     def __init__(
         self, journal: MessageJournal, queues: Collection[int] | None, page: int, *, live: bool = False
@@ -43,7 +46,14 @@ class PageRule:
         self._live = live
         self.queues = queues
         self._page = page
+        self.end: int | None = None
         self._marks: dict[int, tuple[bool, frozenset[int], frozenset[int]]] = {}
+
+    def ending_at(self, number: int) -> PageRule:
+        """Return the same rule for a page that the broker stops reading at record ``number``."""
+        ending = copy(self)
+        ending.end = number
+        return ending
 
     def ack_state(self, queue: int, number: int, tx: int) -> AckState:
         """``number``: ordinal of the record, ``tx``: its page transaction, negative for none."""
@@ -52,6 +62,8 @@ class PageRule:
         complete, acked, held = self.marks(queue)
         if complete or number in acked:
             return AckState.DONE
+        if self.end is not None and number >= self.end:
+            return AckState.WITHHELD
         if (unsent := self.unsent(tx)) is not None:
             return unsent
         return AckState.IN_DOUBT_ACK if number in held else AckState.OUTSTANDING
@@ -69,8 +81,8 @@ class PageRule:
         return AckState.IN_DOUBT_SEND if self._live or tx in self._journal.in_doubt_sends else AckState.IGNORED
 
     def ack_states(self, number: int, tx: int, queues: Iterable[int]) -> list[tuple[int, AckState]]:
-        """(queue id, state) for each queue that the record names."""
-        return [(queue, self.ack_state(queue, number, tx)) for queue in queues]
+        """Return (queue id, state) for each distinct queue that the record names, in their order."""
+        return [(queue, self.ack_state(queue, number, tx)) for queue in dict.fromkeys(queues)]
 
     def outstanding(self, number: int, tx: int, queues: Iterable[int]) -> tuple[int, ...]:
         """Those of the queue ids that the record is still to be delivered to, in their order."""

@@ -54,6 +54,8 @@ def _decide(rule: PageRule, routes: RouteColumns, queue: int, rows: Rows, codes:
     if held:
         here = _standing(routes, held, rows)
         codes[here & (codes == CODE[AckState.OUTSTANDING])] = CODE[AckState.IN_DOUBT_ACK]
+    if rule.end is not None:
+        codes[(routes.first + np.arange(len(routes)))[rows] >= rule.end] = CODE[AckState.WITHHELD]
     if acked:
         codes[_standing(routes, acked, rows)] = CODE[AckState.DONE]
 

@@ -47,6 +47,8 @@ def named_queues(rule: PageRule, number: Ints, tx: Ints, at: Ints, queue: Ints) 
     unsent = [CODE[rule.unsent(each) or AckState.OUTSTANDING] for each in transactions.tolist()]
     codes = np.array(unsent, np.int8)[which][row] if len(row) else np.zeros(0, np.int8)
     codes[held & (codes == CODE[AckState.OUTSTANDING])] = CODE[AckState.IN_DOUBT_ACK]
+    if rule.end is not None:
+        codes[number[row] >= rule.end] = CODE[AckState.WITHHELD]
     codes[done] = CODE[AckState.DONE]
     if rule.queues is not None:
         codes[~np.isin(queue, list(rule.queues))] = CODE[AckState.NO_QUEUE]
@@ -80,9 +82,19 @@ def acked_by(rule: PageRule, number: Ints, queues: pa.ListArray) -> pa.ListArray
 def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> tuple[pa.ListArray, pa.ListArray]:
     """(``acked_by`` ascending, ``outstanding`` in wire order) for each record; ``queues`` are those it names."""
     named = named_queues(rule, number, tx, *flat(queues))
-    waiting = named.codes == CODE[AckState.OUTSTANDING]
+    waiting = each_once(named.row, named.queue)
+    waiting = waiting[named.codes[waiting] == CODE[AckState.OUTSTANDING]]
     done = _distinct_rising(named.row, named.queue, named.acked, len(number))
     return done, _lists(named.row[waiting], named.queue[waiting], len(number))
+
+
+def each_once(row: Ints, queue: Ints) -> Ints:
+    """Return the places at which each queue of each row stands first, ascending: no broker counts one twice."""
+    if len(row) < 2 or np.all(np.diff(row)):
+        return np.arange(len(row))
+    order = np.lexsort((queue, row))
+    again = (np.diff(row[order]) == 0) & (np.diff(queue[order]) == 0)
+    return np.sort(order[np.append(True, ~again)])
 
 
 def _by_queue(queue: Ints) -> Iterator[tuple[int, Ints]]:

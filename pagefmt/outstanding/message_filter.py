@@ -69,12 +69,13 @@ class MessageFilter:
 
 @dataclass(frozen=True, slots=True)
 class SelectedMessage:
-    """A wanted message. ``acked_by`` is None where the journal is not known."""
+    """A wanted message, with the rule that says how it stands with its queues: None where the journal is not known."""
 
     page: PageFile | PageInMemory
     number: int
     record: PageRecord | OddRecord
     acked_by: tuple[int, ...] | None
+    rule: PageRule | None
 
 
 def select_messages(
@@ -105,6 +106,7 @@ def wanted_messages(
             yield route
             if choice.outstanding:
                 return
+            rule = None if rule is None or rule.end is not None else rule.ending_at(route.number)
         elif not choice.by_route or wanted_by_route(route, rule, choice):
             yield from message_at(page, opened, route, rule, choice)
     if opened.damage is not None:
@@ -124,7 +126,7 @@ def message_at(
 
         if isinstance(record, OddRecord) or not choice.selector.matches(source_of(record.message)):
             return
-    yield SelectedMessage(page, route[0], record, None if rule is None else rule.acked_by(route[0], route[6]))
+    yield SelectedMessage(page, route[0], record, None if rule is None else rule.acked_by(route[0], route[6]), rule)
 
 
 def wanted_by_route(route: Route, rule: PageRule | None, choice: MessageFilter) -> bool:

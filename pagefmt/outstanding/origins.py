@@ -18,7 +18,7 @@ from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import ValueKind, java_long
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import ACK_STATES
-from pagefmt.outstanding.acked_columns import named_queues
+from pagefmt.outstanding.acked_columns import each_once, named_queues
 from pagefmt.pages.gather import Ints
 
 SCHEDULES: Final = ("_AMQ_SCHED_DELIVERY", "_HQ_SCHED_DELIVERY")
@@ -56,6 +56,7 @@ _STATES: Final = {
 _NONE_OF_IT: Final = {
     AckState.IGNORED: "its transaction was not committed",
     AckState.NO_QUEUE: "no queue of its address has this id",
+    AckState.WITHHELD: "a record before it cannot be decoded, and the broker stops reading the page there",
 }
 """Why nothing becomes of it there."""
 _ENTRY: Final = np.dtype([("queue", np.int64), ("code", np.int64), ("delivered", np.int64), ("scheduled", np.int64)])
@@ -146,7 +147,7 @@ class MessageOrigin(ABC):
         if rule is not None:
             found["code"] = named_queues(rule, number, tx, offsets, queue).codes
         found["delivered"], found["scheduled"] = self.deliveries(number, row)
-        once = _each_once(row, queue)
+        once = each_once(row, queue)
         if len(once) < len(queue):
             found, offsets = found[once], np.searchsorted(row[once], np.arange(len(number) + 1))
         distinct, which = np.unique(found, return_inverse=True)
@@ -164,15 +165,6 @@ class MessageOrigin(ABC):
             state = QueueState.DUE if 0 <= scheduled <= self.now else QueueState.SCHEDULED
             return QueueEntry(name, queue, state, delivered, time, None)
         return QueueEntry(name, queue, _STATES.get(told), delivered, time, _NONE_OF_IT.get(told))
-
-
-def _each_once(row: Ints, queue: Ints) -> Ints:
-    """Where each queue of each row stands first: no broker names one twice."""
-    if len(row) < 2 or np.all(np.diff(row)):
-        return np.arange(len(row))
-    order = np.lexsort((queue, row))
-    again = (np.diff(row[order]) == 0) & (np.diff(queue[order]) == 0)
-    return np.sort(order[np.append(True, ~again)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class RouteColumns:
         return self.page.i64(self.message_at[rows])
 
     def queues(self) -> Iterator[tuple[int, Rows]]:
-        """Each queue id with the records that name it, ascending; a record that names it twice stands there twice."""
+        """Yield each queue id with the records that name it, both ascending."""
         found: dict[int, list[Rows]] = {}
         for each in self.named:
             for ids in each.ids.T:
@@ -243,7 +243,10 @@ class _RouteReader:
         return at + (size.astype(np.int64) + 4)
 
     def queue_ids(self, tail: Ints) -> Iterator[QueueIds]:
-        """The queue ids, which have to end with the payload."""
+        """Yield the queue ids, which have to end with the payload.
+
+        A record that names a queue twice is left to the reference, so that vectors may count what they find.
+        """
         room = self.end - tail - 4
         if (room < 0).any() or (room & 7).any():
             raise IrregularPage("a record is not regular")
@@ -251,4 +254,7 @@ class _RouteReader:
             table = self.page.window(tail[rows], 4 + width)
             if (table[:, :4].copy().view(">i4") != width >> 3).any():
                 raise IrregularPage("a record is not regular")
-            yield QueueIds(rows, table[:, 4:].copy().view(">i8").astype(np.int64))
+            ids = table[:, 4:].copy().view(">i8").astype(np.int64)
+            if width > 8 and (np.diff(np.sort(ids, axis=1), axis=1) == 0).any():
+                raise IrregularPage("a record names a queue twice")
+            yield QueueIds(rows, ids)

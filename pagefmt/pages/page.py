@@ -215,7 +215,7 @@ class Page:
             except Undecodable:
                 return None
         tx, large_type = _HEAD(self.buf, offset + 5)
-        routed = decode_queues(ByteReader(self.buf, queues))
+        routed = tuple(dict.fromkeys(decode_queues(ByteReader(self.buf, queues))))
         return number, offset, length, tx, large_type, _I64(self.buf, message_id)[0], routed
 
     def _read_by_fields(self, offset: int, length: int) -> tuple[int, int, int] | None:

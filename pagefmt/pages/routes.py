@@ -16,7 +16,8 @@ from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, Layout, layo
 
 Buffer = bytes | memoryview
 Route: TypeAlias = tuple[int, int, int, int, int, int, tuple[int, ...]]
-"""number, offset, length, transaction, large type, message id, queue ids"""
+"""number, offset, length, transaction, large type, message id, queue ids (each once: a broker asks whether a queue is
+named, not how often)"""
 
 _I32: Final = Struct(">i").unpack_from
 _I64: Final = Struct(">q").unpack_from
@@ -39,7 +40,8 @@ def route_at(buf: Buffer, offset: int, length: int, number: int = -1) -> Route:
         if count < 0 or at + 4 + 8 * count != start + length:
             raise Undecodable(at, f"{count} queue ids do not end with the payload")
         unpack = _QUEUES.get(count) or Struct(f">{count}q").unpack_from
-        return number, offset, length, tx, large_type, message_id, unpack(buf, at + 4)
+        queues = unpack(buf, at + 4)
+        return number, offset, length, tx, large_type, message_id, queues if count < 2 else tuple(dict.fromkeys(queues))
     except struct.error as err:
         raise Undecodable(offset, "the fields reach over the end of the file") from err
 

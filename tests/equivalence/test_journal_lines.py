@@ -44,7 +44,7 @@ def lines_of(source: Any, page: Any, origin: Any, options: MessageOptions) -> li
         if isinstance(each, MessageLines):
             found += [json.loads(line) for line in bytes(each.content).decode().splitlines()]
         elif not isinstance(each, Damage):
-            found.append(selected_row(source.store, each, options, source.rule(page.number), origin))
+            found.append(selected_row(source.store, each, options, origin))
     return found
 
 
@@ -56,7 +56,7 @@ def test_lines_are_those_of_the_reference(case: GoldenCase, monkeypatch: pytest.
         for part in parts_of(case):
             with open_page(part.page) as opened:
                 reference = [
-                    selected_row(part.store, each, options, part.rule_of, part.origin)
+                    selected_row(part.store, each, options, part.origin)
                     for each in wanted_messages(part.page, opened, part.rule_of, EVERY)
                     if not isinstance(each, Damage)
                 ]

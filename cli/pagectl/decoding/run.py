@@ -268,8 +268,7 @@ def _line_texts(run: _Decoding, at: PageToRead) -> Iterator[MessageLines | _RowT
 
     for found in run.of_page(picked_lines, at):
         if isinstance(found, SelectedMessage):
-            rule = at.known.rule(found.page.number)
-            line = json_text(selected_row(at.known.store, found, run.wanted, rule, at.origin))
+            line = json_text(selected_row(at.known.store, found, run.wanted, at.origin))
             yield _RowTexts([line + "\n"])
         else:
             yield found

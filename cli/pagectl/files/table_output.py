@@ -54,7 +54,6 @@ class TableOutput:
         from pagefmt.columns.table import PageSource, TableDamage, without_outstanding
         from pagefmt.columns.together import together_batches
         from pagefmt.columns.wanted_records import rows_by_queue
-        from pagefmt.pages.frames import DamageKind
 
         store, rule = known.store, known.rule
         wanted = replace(self.table.query, where=choice.selector)
@@ -64,18 +63,13 @@ class TableOutput:
         )
         names = {each: queue.name for each, queue in (known.queues or {}).items()}
         context = RowsContext({page.number: page.name for page, *_ in pages}, names, milliseconds(datetime.now(UTC)))
-        thrown = -1
         for n, found in together_batches(sources, wanted):
-            if n == thrown:
-                continue  # a broker throws: nothing behind it is outstanding
             if not isinstance(found, TableDamage):
                 rows = rows_by_queue(found, choice)
                 yield n, self.table.rows(rows if known.unknown is None else without_outstanding(rows), context)
                 continue
             lost = f"; {found.missing} bytes are not in the table" if found.missing else ""
             yield n, found.damage._replace(detail=f"{found.damage.detail}{lost}")
-            if choice.outstanding and found.damage.kind is DamageKind.UNDECODABLE and found.missing:
-                thrown = n
 
     def write(self, to: Path | None, place: DataLocation, batches: Iterable[Any], limit: int | None) -> None:
         """Write ``to``, whole or not at all. Raises ``CallError`` where it is no file, or no folder to be made."""

@@ -515,7 +515,8 @@ class RecordsScreen(SearchScreen):
         acked_by = None if rule is None else rule.acked_by(row, route[6])
         large = LargeMessages(self.opened.place.large_messages) if self.opened.place.large_messages else None
         options = MessageOptions(frozenset((BodyForm.SIZE, BodyForm.TEXT)), large)
-        return selected_row(self.store, SelectedMessage(self.page, row, opened.understood(route), acked_by), options)
+        message = SelectedMessage(self.page, row, opened.understood(route), acked_by, rule)
+        return selected_row(self.store, message, options)
 
 
 def _reason(err: Exception) -> str:
