@@ -1,6 +1,8 @@
-"""What is missing from a journal, as far as that can be seen: stretches without a record, files that cannot be read.
+"""The damage of a journal: stretches without a record, files that are cut off or cannot be read.
 
-Behind the last record of the last file a torn one is what every crash leaves: nobody was told that it had been written.
+This is the one judge for all commands. A torn record after the last record of the last file is no damage: every crash
+leaves one, and nobody was told that it had been written. A file keeps the size that it is created with, so a shorter
+one was cut off.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from pagefmt.journal.files import FileNote, FileProblem, JournalFile
-from pagefmt.journal.scan import TornRecords
+from pagefmt.journal.scan import ALIGNMENT, TornRecords
 from pagefmt.quantities import count_text
 
 ACKNOWLEDGEMENT: Final = 43
@@ -18,19 +20,23 @@ UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FilePro
 
 
 class LostStretch(NamedTuple):
-    """Bytes of a journal file in which records stood that cannot be read. ``size``: of all ``places``, the first of
-    which begins at ``start``."""
+    """Bytes of a journal file in which records stood that cannot be read.
+
+    ``size`` is the sum over all ``places``, the first of which begins at ``start``; 0 if it is not known.
+    ``open_ended``: the file is cut off or cannot be read, so it is not known how much of it held records.
+    """
 
     file: str
     start: int
     size: int
     why: str
     places: int = 1
+    open_ended: bool = False
 
     @property
-    def most_acknowledgements(self) -> int:
-        """So many had room there."""
-        return -(-self.size // ACKNOWLEDGEMENT) + self.places - 1
+    def most_acknowledgements(self) -> int | None:
+        """Return how many records of acknowledgements fit there, or None if the size is not known."""
+        return -(-self.size // ACKNOWLEDGEMENT) + self.places - 1 if self.size else None
 
 
 class JournalDamage(NamedTuple):
@@ -40,10 +46,10 @@ class JournalDamage(NamedTuple):
 
     @property
     def most_acknowledgements(self) -> int | None:
-        """So many acknowledgements had room there; None where nobody knows how large a file was."""
-        if not all(stretch.size for stretch in self.stretches):
-            return None
-        return sum(stretch.most_acknowledgements for stretch in self.stretches)
+        """Return how many records of acknowledgements fit there, or None if the size of a stretch is not known."""
+        counts = [stretch.most_acknowledgements for stretch in self.stretches]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
 
     @property
     def place(self) -> str:
@@ -54,11 +60,13 @@ class JournalDamage(NamedTuple):
 
 def damage_of(torn: Iterable[tuple[JournalFile, TornRecords]], notes: Iterable[FileNote]) -> JournalDamage | None:
     """None for a journal that is whole, or that ends as a crash leaves it."""
-    stretches = (*_gaps(tuple(torn)), *_unread(notes))
+    torn = tuple(torn)
+    usual = max((file.size for file, _ in torn), default=0)
+    stretches = (*_gaps(torn, usual), *_cut_off(torn, usual), *_unread(notes, usual))
     return JournalDamage(stretches) if stretches else None
 
 
-def _gaps(torn: tuple[tuple[JournalFile, TornRecords], ...]) -> Iterator[LostStretch]:
+def _gaps(torn: tuple[tuple[JournalFile, TornRecords], ...], usual: int) -> Iterator[LostStretch]:
     last = max((n for n, (_, found) in enumerate(torn) if found.holds_records), default=len(torn))
     for n, (file, found) in enumerate(torn):
         for start, end in found.gaps:
@@ -67,7 +75,7 @@ def _gaps(torn: tuple[tuple[JournalFile, TornRecords], ...]) -> Iterator[LostStr
             behind, places = found.gaps[-1][1], count_text(found.more_gaps, "place")
             why = f"{found.more_bytes} bytes in {places} after offset {behind} hold no record"
             yield LostStretch(file.name, behind, found.more_bytes, why, found.more_gaps)
-        if found.tail and n < last:
+        if found.tail and n < last and not is_cut_off(file, found, usual):
             yield _lost(file, found.end, file.size)
 
 
@@ -75,7 +83,28 @@ def _lost(file: JournalFile, start: int, end: int) -> LostStretch:
     return LostStretch(file.name, start, end - start, f"{end - start} bytes at offset {start} hold no record")
 
 
-def _unread(notes: Iterable[FileNote]) -> Iterator[LostStretch]:
+def is_cut_off(file: JournalFile, torn: TornRecords, usual: int) -> bool:
+    """Return whether a file ends before it should. ``usual``: the size of the journal's largest file in bytes.
+
+    Brokers create files of whole blocks. A file with records up to its end is cut off if others are larger; a file of
+    another ``journal-file-size`` than today's has room left after its last record.
+    """
+    full = torn.tail or torn.end >= file.size
+    return bool(file.size % ALIGNMENT and (full or file.size < usual)) or (full and file.size < usual)
+
+
+def _cut_off(torn: tuple[tuple[JournalFile, TornRecords], ...], usual: int) -> Iterator[LostStretch]:
+    for file, found in torn:
+        if is_cut_off(file, found, usual):
+            why = f"cut off at {file.size} bytes, in or after its last record"
+            missing = usual - found.end if usual > file.size else 0
+            yield LostStretch(file.name, found.end, missing, why, open_ended=True)
+
+
+def _unread(notes: Iterable[FileNote], usual: int) -> Iterator[LostStretch]:
     for note in notes:
         if note.kind in UNREAD:
-            yield LostStretch(note.file, 0, note.size, f"{note.kind.value}: {note.detail}")
+            yield LostStretch(note.file, 0, note.size, f"{note.kind.value}: {note.detail}", open_ended=True)
+        elif note.kind is FileProblem.SHORT:
+            why = f"cut off: {count_text(note.size, 'byte')} of it are left"
+            yield LostStretch(note.file, note.size, max(usual - note.size, 0), why, open_ended=True)

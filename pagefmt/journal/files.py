@@ -48,6 +48,7 @@ _GRAVE: Final = {
     FileProblem.UNREADABLE: Severity.ERROR,
     FileProblem.SAME_ID: Severity.ERROR,
     FileProblem.NOT_REGULAR: Severity.WARNING,
+    FileProblem.SHORT: Severity.WARNING,
     FileProblem.CONTROL: Severity.WARNING,
 }
 

@@ -68,7 +68,7 @@ def _examine(name: str, path: Path) -> JournalFile | FileNote:
             FileProblem.GONE if gone else FileProblem.UNREADABLE, name, getattr(err, "strerror", None) or str(err), size
         )
     if len(start) < HEADER.size:
-        return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
+        return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it", size)
     header = decode_header(start)
     if header.version not in VERSIONS or header.user_version != 0:
         detail = f"format {header.version}, user version {header.user_version}: a broker refuses to start on it"

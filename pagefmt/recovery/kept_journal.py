@@ -30,7 +30,6 @@ from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import LoadedJournal, load_files
 from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.records import CHECK, FILE_ID_MASK
-from pagefmt.journal.scan import ALIGNMENT
 
 FORMAT: Final = 2
 _CANDIDATES: Final = 16
@@ -49,14 +48,16 @@ class JournalFault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeptJournal:
-    """``loaded``: what stays. ``stretches``: bytes in which records stood. ``cut``: files that end before they should,
-    so that nobody knows how much stood behind."""
+    """The part of a journal that stays (``loaded``), and what is wrong with the rest."""
 
     journal: Journal
     loaded: LoadedJournal
     faults: tuple[JournalFault, ...]
-    stretches: tuple[LostStretch, ...]
-    cut: tuple[LostStretch, ...]
+
+    @property
+    def stretches(self) -> tuple[LostStretch, ...]:
+        """Bytes in which records stood."""
+        return self.loaded.damage.stretches if self.loaded.damage is not None else ()
 
     @property
     def gone(self) -> bool:
@@ -66,7 +67,7 @@ class KeptJournal:
     @property
     def damaged(self) -> bool:
         """Something of it is lost, or may be."""
-        return bool(self.faults or self.stretches or self.cut)
+        return bool(self.faults or self.stretches)
 
     def of(self, rows: Iterable[int]) -> KeptJournal:
         """The same with these rows alone."""
@@ -94,9 +95,7 @@ def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
     faults += [JournalFault(name, f"a second copy of {one}", "left out") for name, one in doubled]
     notes = tuple(note for note in listing.notes if note.kind is not FileProblem.VERSION or note.file not in mended)
     loaded = load_files(JournalListing(tuple(files), notes))
-    seen = loaded.damage.stretches if loaded.damage is not None else ()
-    cut = [each for each in seen if not each.start] + list(_cut(journal, loaded))
-    return KeptJournal(journal, loaded, tuple(faults), tuple(each for each in seen if each.start), tuple(cut))
+    return KeptJournal(journal, loaded, tuple(faults))
 
 
 def _refused(folder: Path | None, listing: JournalListing) -> Iterator[JournalFile]:
@@ -158,20 +157,6 @@ def _once(files: list[JournalFile]) -> tuple[list[JournalFile], list[tuple[str, 
             sums[key] = file.name
         kept.append(file)
     return kept, doubled
-
-
-def _cut(journal: Journal, loaded: LoadedJournal) -> Iterator[LostStretch]:
-    """Files of a journal have one size, which is written when they are made."""
-    usual = max((file.size for file in loaded.files), default=0)
-    for note in loaded.notes:
-        if note.kind is FileProblem.SHORT and note.file.endswith(journal.value):
-            missing = max(usual - note.size, 1)
-            yield LostStretch(note.file, note.size, missing, f"{note.size} bytes of it are left")
-    for file, found in loaded.torn:
-        full = found.tail or found.end >= file.size
-        if full and (file.size < usual or file.size % ALIGNMENT):
-            why = f"cut off at {file.size} bytes, in or after its last record"
-            yield LostStretch(file.name, found.end, max(usual, file.size + 1) - found.end, why)
 
 
 def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:

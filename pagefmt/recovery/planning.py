@@ -70,7 +70,7 @@ def _holes(found: RecoverySources) -> tuple[str, str] | None:
     kept = found.journal
     if kept.gone:
         return "journal", "delivered, acknowledged or not, committed or not: there is no journal"
-    for stretch in (*kept.stretches, *kept.cut):
+    for stretch in kept.stretches:
         return stretch.file, "delivered: the lost part of the journal may have acknowledged it"
     return None
 
@@ -193,9 +193,10 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
             nameless=GONE,
         )  # fmt: skip
         return
-    for stretch in (*kept.stretches, *kept.cut):
-        most = min(waiting, stretch.most_acknowledgements * max(tally.largest, 1))
-        lost = None if stretch in kept.cut else stretch.size // _SMALLEST_MESSAGE
+    for stretch in kept.stretches:
+        room = stretch.most_acknowledgements
+        most = waiting if room is None else min(waiting, room * max(tally.largest, 1))
+        lost = None if stretch.open_ended else stretch.size // _SMALLEST_MESSAGE
         yield RecoveryStep(
             DamagedPart.JOURNAL, stretch.file, stretch.why, "rewritten without it",
             MessageRange(0, lost), unsure=MessageRange(0, most + tally.ignored),

@@ -81,7 +81,7 @@ def read_sources(
     evidence = gather(listed_stores(paging), parts)
     largest = max(evidence.largest, _largest(kept.loaded), 0)
     living = living_queues(journal)
-    if not (kept.loaded.files or kept.cut or bindings_kept.loaded.files or evidence.queues or kept.faults):
+    if not (kept.loaded.files or kept.stretches or bindings_kept.loaded.files or evidence.queues or kept.faults):
         raise NothingLeft(f"{place.given}: no journal file, no bindings, no message in pages: nothing to recover from")
     if place.paging is None and knows_pages(journal):
         what = "there are no pages, though the journal has records about pages"
@@ -148,7 +148,7 @@ def _bindings_fault(
         return "bindings", "they belong to another broker: none of their queues has messages here", True
     if kept.faults:
         return kept.faults[0].file, kept.faults[0].what, False
-    for stretch in (*kept.stretches, *kept.cut):
+    for stretch in kept.stretches:
         return stretch.file, stretch.why, False
     for address in without_address(bindings, bindings.queues.values()):
         return "bindings", f"the record of address {address} is missing, and a broker does not start without it", False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
@@ -11,11 +10,12 @@ from typing import Any, Final, NamedTuple
 from pagefmt.bytes.files import FileStretches, NotReadable
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.findings import Severity
+from pagefmt.journal.damage import is_cut_off
 from pagefmt.journal.files import HEADER, FileNote, FileProblem, JournalFile
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType, type_name
 from pagefmt.journal.records import JournalFrame
-from pagefmt.journal.scan import ALIGNMENT, TORN_LISTED, TornRecords
+from pagefmt.journal.scan import TORN_LISTED, TornRecords
 from pagefmt.journal.windows import WINDOW, frames_in_windows
 from pagefmt.messages.persisted import decode_persisted
 from pagefmt.quantities import count_text
@@ -60,7 +60,7 @@ class _Fault(NamedTuple):
 
 def file_reports(name: str, loaded: LoadedJournal, *, live: bool = False) -> Iterator[JournalFileReport]:
     """Files in load order, then what else lies there. ``name``: of the journal; ``live``: a broker writes to it."""
-    usual = _usual_size(loaded)
+    usual = max((file.size for file in loaded.files), default=0)
     last = max((n for n, (_, torn) in enumerate(loaded.torn) if torn.holds_records), default=-1)
     for n, (file, torn) in enumerate(loaded.torn):
         notes = [note for note in loaded.notes if note.file == file.name]
@@ -71,14 +71,8 @@ def file_reports(name: str, loaded: LoadedJournal, *, live: bool = False) -> Ite
             yield _not_read(name, note, live=live)
 
 
-def _usual_size(loaded: LoadedJournal) -> int | None:
-    """Of most of its files, of the larger ones where there are as many."""
-    counts = Counter(file.size for file in loaded.files)
-    return max(counts, key=lambda size: (counts[size], size), default=None)
-
-
 def _read(
-    name: str, file: JournalFile, torn: TornRecords, notes: list[FileNote], usual: int | None, *, ends: bool, live: bool
+    name: str, file: JournalFile, torn: TornRecords, notes: list[FileNote], usual: int, *, ends: bool, live: bool
 ) -> JournalFileReport:
     """``ends``: no file behind it holds records."""
     moving = live and ends
@@ -87,8 +81,12 @@ def _read(
     faults += islice(_torn(torn, moving=moving), TORN_LISTED)
     crc32c, zeroed = _looked_through(file, torn)
     faults += zeroed
-    if usual is not None and file.size < usual:
-        faults.append(_other_size(file, usual))
+    if is_cut_off(file, torn, usual):
+        detail = f"cut off at {file.size} bytes, later records may be missing"
+        faults.append(_Fault("file size", file.size, detail))
+    elif file.size < usual:
+        detail = f"{file.size} bytes, while other files have {usual}: created with a different journal-file-size"
+        faults.append(_Fault("file size", file.size, detail, Severity.INFO))
     passed = count_text(lost, "byte") + " without a record" if lost else "a torn record at its end" if torn.tail else ""
     text = f"reads {count_text(torn.records, 'record')}"
     if passed and not moving:
@@ -108,15 +106,6 @@ def _torn(torn: TornRecords, *, moving: bool) -> Iterator[_Fault]:
     for one in torn.first:
         severity = Severity.INFO if moving and one.offset >= torn.end else Severity.WARNING
         yield _Fault("torn record", one.offset, one.detail, severity)
-
-
-def _other_size(file: JournalFile, usual: int) -> _Fault:
-    """Another ``journal-file-size`` than before is no damage; brokers round it to whole blocks."""
-    cut = file.size % ALIGNMENT != 0
-    detail = f"{file.size} bytes, while other files have {usual}: " + (
-        "cut off, later records may be missing" if cut else "cut off, or created with a different journal-file-size"
-    )
-    return _Fault("file size", file.size, detail, Severity.WARNING if cut else Severity.INFO)
 
 
 def _not_read(name: str, note: FileNote, *, live: bool) -> JournalFileReport:
