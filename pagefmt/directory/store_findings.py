@@ -16,7 +16,6 @@ from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PagingDirectory, Store, StoreEntry
-from pagefmt.quantities import count_text
 
 PAGES_ASKED: Final = 8
 
@@ -73,8 +72,16 @@ _ENTRIES = {
 }
 
 
-def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Finding]:
-    """What is odd about one folder: its address, its entries, empty pages. ``addresses``: of all queues."""
+def every_page(number: int) -> bool:
+    """Ask for all pages."""
+    return True
+
+
+def store_findings(
+    store: Store, addresses: Collection[str] = (), asked: Callable[[int], bool] = every_page
+) -> Iterator[Finding]:
+    """What is odd about one folder: its address, its entries, empty pages. ``addresses``: of all queues. ``asked``:
+    whether what has this page number is told."""
     if store.problem is not None:
         yield _finding(store.name, "", StoreFault.UNLISTED, f"{store.problem}: nothing in it was read")
     elif store.from_replica:
@@ -85,7 +92,8 @@ def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Fi
     else:
         yield from _address_findings(store, store.address, addresses)
     for entry in store.others:
-        yield from _entry_finding(store, entry)
+        if entry.number is None or asked(entry.number):
+            yield from _entry_finding(store, entry)
     if far := store.out_of_reach:
         before = store.pages[-len(far) - 1].number
         detail = (
@@ -94,7 +102,7 @@ def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Fi
         )
         yield _finding(store.name, far[0].name, StoreFault.FAR, detail)
     for page in store.pages[:-1]:
-        if page.size == 0:
+        if page.size == 0 and asked(page.number):
             detail = "empty page between others: in old brokers it prevents the deletion of the pages after it"
             yield _finding(store.name, page.name, StoreFault.EMPTY_PAGE, detail)
 
@@ -136,21 +144,10 @@ def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
         yield _finding(store.name, entry.name, fault, detail.format(number=entry.number, messages=messages))
 
 
-def linked_pages(store: Store) -> Iterator[tuple[StoreEntry, Finding]]:
-    """What has the name of a page and is not read, although a broker may read it, and why."""
+def entry_findings(store: Store) -> Iterator[tuple[StoreEntry, Finding]]:
+    """Yield the entries of a store folder whose messages no broker delivers, or that are not read, and why."""
     for entry in store.others:
-        if entry.is_linked_page:
-            yield from ((entry, each) for each in _entry_finding(store, entry))
-
-
-def linked_told(store: Store, asked: Callable[[int], bool] = lambda number: True) -> str | None:
-    """The same in one line, however many there are. ``asked``: whether a page number is."""
-    found = [each for each in linked_pages(store) if each[0].number is not None and asked(each[0].number)]
-    if not found:
-        return None
-    (entry, odd), *others = found
-    more = f" and {count_text(len(others), 'other')}" if others else ""
-    return f"{store.name}/{entry.name}{more}: {odd.message}"
+        yield from ((entry, each) for each in _entry_finding(store, entry) if each.severity is not Severity.INFO)
 
 
 def _messages(path: Path) -> int:

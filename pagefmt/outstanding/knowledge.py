@@ -84,6 +84,8 @@ def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] =
     """
     journal, unknown_journal = _journal(place, look)
     bindings, unknown_bindings = _bindings(place)
+    if bindings is not None and unknown_bindings is None and unknown_journal is None:
+        unknown_bindings = _lost_bindings(bindings, journal)
     whole = place.kind in (LocationKind.INSTANCE, LocationKind.DATA)
     if not whole and place.journal is None and place.bindings is None:
         unknown_journal = unknown_journal._replace(alone=True) if unknown_journal else None
@@ -123,6 +125,22 @@ def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:
         reason = f"record {bad.record} of the bindings, a queue, cannot be read: {bad.detail}"
         unknown = Unknown(UnknownPart.BINDINGS, reason)
     return bindings, unknown
+
+
+def _lost_bindings(bindings: Bindings, journal: MessageJournal) -> Unknown | None:
+    """Return why bindings without a queue are not believed: they have no record at all, or the journal names queues.
+
+    Brokers store their id counter beside queues, and remove a queue's references and acknowledgements with it.
+    """
+    if bindings.queues:
+        return None
+    lost = "so it is not known which queues exist"
+    if not bindings.loaded.rows:
+        return Unknown(UnknownPart.BINDINGS, f"the bindings contain no record, {lost}")
+    references = len(journal.reference_columns()[0])
+    if not references and not any(True for _ in journal.ack_index.pages()):
+        return None
+    return Unknown(UnknownPart.BINDINGS, f"the bindings contain no queue, while the journal refers to some, {lost}")
 
 
 _FILES: Final = {

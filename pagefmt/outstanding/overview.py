@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.directory.store_findings import StoreFault, store_findings
-from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart
 from pagefmt.outstanding.state import LoadOfPage, PageLook, StoreRemark, StoreState, StoreSummary
@@ -217,10 +215,9 @@ def _conditions(
     told = messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
     if state.store.address is None and not told and not state.store.problem:
         yield Condition.NO_ADDRESS, f"{state.store.text.problem}; a broker skips this folder"
-    for finding in store_findings(state.store, state.addresses):
-        if finding.severity is not Severity.INFO and finding.rule not in (StoreFault.NO_ADDRESS, StoreFault.UNLISTED):
-            file = str(finding.place).partition(", ")[2]
-            yield Condition.SUSPECT, f"{file}: {finding.message}"
+    for finding in state.faults():
+        file = str(finding.place).partition(", ")[2]
+        yield Condition.SUSPECT, f"{file}: {finding.message}"
     if messages and not (state.queues or state.read_instead or state.unknown):
         here = count_text(messages, "message")
         orphan = f"the bindings contain no queue of this address; the {here} here will never be read"

@@ -22,7 +22,9 @@ from pagefmt.ahead import one_ahead
 from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.locks import running_broker
+from pagefmt.directory.store_findings import StoreFault, every_page, store_findings
 from pagefmt.errors import PageFmtError
+from pagefmt.findings import Finding, Severity
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
@@ -43,6 +45,7 @@ from pagefmt.pages.record import FRAME
 from pagefmt.pages.routes import Route
 from pagefmt.quantities import count_text
 
+_UNKNOWN_FAULTS: Final = (StoreFault.NO_ADDRESS, StoreFault.UNLISTED)
 BEING_WRITTEN: Final = "being written"
 DELETED: Final = "deleted by the broker meanwhile"
 _HALF_WRITTEN: Final = (DamageKind.FRAGMENT, DamageKind.TORN, DamageKind.ZERO_TAIL)
@@ -110,6 +113,37 @@ class StoreState:
         if linked is None or self.store.address is None:
             return None
         return f"{self.store.name}/{linked.name} is not a regular file"
+
+    def faults(self, asked: Callable[[int], bool] = every_page) -> Iterator[Finding]:
+        """Yield what is wrong with the folder and its entries, but not that it has no address or cannot be listed.
+
+        ``asked``: whether an entry with this page number is told.
+        """
+        for finding in store_findings(self.store, self.addresses, asked):
+            if finding.severity is not Severity.INFO and finding.rule not in _UNKNOWN_FAULTS:
+                yield finding
+
+    def left_out(self, asked: Callable[[int], bool] = every_page) -> Iterator[str]:
+        """Yield one line for each reason why messages of the store are not delivered, or not read here.
+
+        Damage inside of pages is not among them, nor what ``unknown`` says.
+        """
+        if self.read_instead is not None and self.store.pages:
+            yield (
+                f"{self.store.name}: a broker delivers nothing from it, because {self.read_instead} names the same "
+                "address; 'pagectl pages salvage' merges both"
+            )
+        elif not (self.queues or self.unknown or self.store.problem) and any(page.size for page in self.store.pages):
+            yield (
+                f"{self.store.name}: the bindings contain no queue of {self.store.address}, so its "
+                f"{count_text(len(self.store.pages), 'page')} are never read"
+            )
+        by_rule: dict[str, list[Finding]] = {}
+        for finding in self.faults(asked):
+            by_rule.setdefault(finding.rule, []).append(finding)
+        for first, *others in by_rule.values():
+            more = f" and {count_text(len(others), 'other')}" if others else ""
+            yield f"{str(first.place).removeprefix('store ').replace(', ', '/', 1)}{more}: {first.message}"
 
     def rule(self, page: int) -> PageRule | None:
         """The rule for the records of one page; None where the journal is not known."""

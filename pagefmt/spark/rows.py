@@ -26,7 +26,7 @@ from pagefmt.columns.together import together_batches
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
-from pagefmt.directory.store_findings import linked_pages, linked_told
+from pagefmt.directory.store_findings import entry_findings
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.messages.large import LargeMessages
@@ -101,10 +101,10 @@ class BrokerAtHand:
         """What is not known, or lost."""
         known = self.state.known
         unknown = (each.not_known(SHOWN) for each in self.stores.values())
-        linked = (linked_told(each.store) for each in self.stores.values())
+        left_out = (line for each in self.stores.values() for line in each.left_out())
         return [
             *(Remark(each.reason, each.missing) for each in known.unknown()),
-            *map(Remark, [*known.lost(), *filter(None, [*unknown, *linked])]),
+            *map(Remark, [*known.lost(), *filter(None, [*unknown, *left_out])]),
         ]
 
     def context(self, spec: TableSpec, pages: Iterable[PageFile] = ()) -> RowsContext:
@@ -247,7 +247,7 @@ def _damage(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows
                 "store": each.store.name, "store_address": each.store.address, "page": entry.number,
                 "file": entry.name, "kind": odd.rule, "detail": odd.message,
             }
-            for each in found.stores.values() for entry, odd in linked_pages(each.store)
+            for each in found.stores.values() for entry, odd in entry_findings(each.store)
         ]  # fmt: skip
     else:
         store = found.stores[piece.store]

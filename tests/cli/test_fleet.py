@@ -200,7 +200,7 @@ def test_what_a_large_page_lacks_is_told_up_to_its_end(rest: str, tmp_path: Path
 
 
 def test_pages_that_are_not_read_are_told(tmp_path: Path) -> None:
-    """As damage, and beside every table: a link, which a broker would follow; not a page that a broker set aside."""
+    """As damage, and beside every table: a link, which a broker would follow, and a page that a broker set aside."""
     data = ACKED.copy(tmp_path)
     first, second, *_ = sorted(data.rglob("*.page"))
     first.symlink_to(shutil.move(first, tmp_path / "page"))
@@ -210,9 +210,13 @@ def test_pages_that_are_not_read_are_told(tmp_path: Path) -> None:
         spec = TableSpec.now(content=content)
         found = surveyed(case, spec)
         assert found.wrong
-        assert [each.text.partition(":")[0].rpartition("/")[2] for each in found.remarks] == [first.name]
+        names = [each.text.partition(":")[0].rpartition("/")[2] for each in found.remarks]
+        assert names == [first.name, f"{second.name}.invalidPage"]
     made = [each for piece in found.pieces for batch in rows_of(piece, spec) for each in batch.to_pylist()]
-    assert [(each["page"], each["file"], each["kind"]) for each in made] == [(1, first.name, "special-file")]
+    assert [(each["page"], each["file"], each["kind"]) for each in made] == [
+        (1, first.name, "special-file"),
+        (None, f"{second.name}.invalidPage", "put-aside-page"),
+    ]
 
 
 def without_journal(folder: Path) -> FleetBroker:

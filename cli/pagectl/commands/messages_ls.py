@@ -58,11 +58,12 @@ def _text(rows: list[QueueCount]) -> None:
     heads = ("JOURNAL", "PAGES", "SCHEDULED", "IN DOUBT", "BYTES")
     print_table((*heads, "OLDEST", "ADDRESS", "QUEUE"), map(_cells, rows), right=heads)
     known = [row for row in rows if row.unknown is None]
-    held = count_text(sum(row.journal + row.pages for row in known), "message")
-    say(
-        f"{count_text(len(rows), 'queue')}, {held} to be delivered"
-        + ", the rest is not known" * (len(known) < len(rows))
-    )
+    held = f"{count_text(sum(row.journal + row.pages for row in known), 'message')} to be delivered"
+    if not known:
+        held = "it is not known how many messages are to be delivered"
+    elif len(known) < len(rows):
+        held += ", the rest is not known"
+    say(f"{count_text(len(rows), 'queue')}, {held}")
     for row in rows:
         if row.paused:
             say(f"{row.queue} is paused: a broker delivers nothing from it until it is resumed")

@@ -57,10 +57,9 @@ def command(
 
     place = located(given, broker)
     state = told_state(place, journal=True)
-    if state.bindings is None:
-        raise CannotKnow(
-            f"{place.given}: there are no bindings, so the names of queues are not known; see: pagectl pages verify"
-        )
+    if state.bindings is None or (state.known.unknown_bindings is not None and not state.bindings.queues):
+        why = "there are no bindings" if state.known.unknown_bindings is None else state.known.unknown_bindings.reason
+        raise CannotKnow(f"{place.given}: {why}; see: pagectl recover")
     wanted = queue_ids(queues, state.bindings) if queues else None
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)

@@ -100,15 +100,13 @@ class PageSources:
 
     def pages(self) -> Iterator[PageToRead]:
         """Of all stores, in their order."""
-        from pagefmt.directory.store_findings import linked_told
-
         for known in each_store(self.place, self.state):
             choice = self.choice.of_store(known.store.address)
             if choice is None:
                 continue
             if choice.outstanding or known.store.problem:
                 self.damaged |= told_unknown(known, "what is unacknowledged is shown")
-            if (why := linked_told(known.store, choice.pages.__contains__)) is not None:
+            for why in known.left_out(choice.pages.__contains__):
                 self.damaged = True
                 warning(why)
             for page in known.store.pages:
