@@ -67,10 +67,10 @@ def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Ed
     """Records that do not belong into this journal, and what a broker of an edition does with them."""
     if not loaded.rows or journal is Journal.JMS:
         return
-    types, ids = _of_rows(loaded, loaded.columns.types), _of_rows(loaded, loaded.columns.ids)
+    rows = loaded.rows_of_others(BINDINGS if journal is Journal.BINDINGS else EVERY - BINDINGS).every()
+    types, ids = loaded.columns.types.at(rows), loaded.columns.ids.at(rows)
     passes = journal is Journal.BINDINGS or edition >= Edition.ARTEMIS_2_56
-    own = BINDINGS if journal is Journal.BINDINGS else EVERY - BINDINGS
-    for kind in sorted({*np.unique(types).tolist()} - own):
+    for kind in np.unique(types).tolist():
         here = ids[types == kind]
         yield about_data(
             Severity.WARNING if passes else Severity.ERROR,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -131,6 +131,14 @@ class LoadedJournal:
         import numpy as np
 
         return _chosen(self.rows, lambda rows: np.isin(self.columns.types.at(rows), user_types))
+
+    def rows_of_others(self, user_types: Collection[int]) -> Numbers:
+        """Return the rows of the survivors that are of none of these user types, in load order."""
+        if not self.rows:
+            return self.rows
+        import numpy as np
+
+        return _chosen(self.rows, lambda rows: ~np.isin(self.columns.types.at(rows), list(user_types)))
 
     def other_sizes(self, user_type: int, size: int) -> Numbers:
         """Rows of the survivors of a type whose body has another size."""

@@ -29,7 +29,9 @@ from pagefmt.journal.files import (
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import LoadedJournal, load_files
 from pagefmt.journal.numbers import Numbers
+from pagefmt.journal.record_types import BINDINGS, type_name
 from pagefmt.journal.records import CHECK, FILE_ID_MASK
+from pagefmt.quantities import count_text
 
 FORMAT: Final = 2
 _CANDIDATES: Final = 16
@@ -160,7 +162,14 @@ def _once(files: list[JournalFile]) -> tuple[list[JournalFile], list[tuple[str, 
 
 
 def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
-    """The bindings, and their journal, without records that cannot be read."""
+    """Return the bindings, and their journal, without records that cannot be read or do not belong there."""
+    if misplaced := list(kept.loaded.rows_of_others(BINDINGS)):
+        columns = kept.loaded.columns
+        kinds = ", ".join(sorted({type_name(columns.types[row]) for row in misplaced}))
+        what = f"{count_text(len(misplaced), 'record')} of a type that does not belong there ({kinds})"
+        left_out = set(misplaced)
+        left = kept.of(row for row in kept.loaded.rows if row not in left_out)
+        kept = replace(left, faults=(*kept.faults, JournalFault("bindings", what, "left out")))
     bindings = Bindings(kept.loaded)
     unreadable = [each for each in bindings.bad if not each.longer]
     suspects = {(each.record, each.user_type) for each in unreadable}

@@ -22,7 +22,7 @@ from pagefmt.journal.files import Journal, folder_names
 from pagefmt.journal.held_messages import NO_TRANSACTION, astray
 from pagefmt.journal.load import LoadedJournal, UnreadableRecord
 from pagefmt.journal.message_journal import MessageJournal
-from pagefmt.journal.record_types import MESSAGES, RecordType
+from pagefmt.journal.record_types import BINDINGS, EVERY, MESSAGES, RecordType, type_name
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.knowledge import KnownJournals
 from pagefmt.outstanding.state import PagingState
@@ -84,6 +84,7 @@ def kept_messages(
         outcomes.add(RecoveryOutcome.LOST, "messages", "it cannot be read", pairs, sure=True)
         steps.append(RecoveryStep(DamagedPart.JOURNAL, "messages", what, "left out", MessageRange(sure, sure)))
     kept = _without(kept, {(number, kind) for number in bad for kind in MESSAGES})
+    kept, misplaced = _without_misplaced(kept)
     parts = _parts(kept)
     journal = parts.state.journal
     wrong = {(each.record, each.user_type) for each in _bad_records(journal)}
@@ -104,8 +105,10 @@ def kept_messages(
     kept = _without(kept, wrong)
     waiting = [pair for pair in _without_message(parts) if pair[0] not in bad]
     missing = {message for message, _ in parts.messages.lost} - bad
+    if misplaced:
+        steps.append(_misplaced_step(misplaced, {message for message, _ in waiting}, outcomes))
     if missing:
-        lost = len({message for message, _ in waiting})
+        lost = len({message for message, _ in waiting} - misplaced.keys())
         what = f"{count_text(len(missing), 'message')} that queues refer to are missing"
         outcomes.add(RecoveryOutcome.LOST, "references", "a queue refers to it, but it is missing", waiting, sure=True)
         each = MessageRange(lost, lost)
@@ -125,6 +128,30 @@ def kept_messages(
             steps.append(RecoveryStep(DamagedPart.JOURNAL, "transactions", what, action, most, nameless=nameless))
     parts = _parts(kept)
     return kept, parts.state.journal, parts
+
+
+def _without_misplaced(kept: KeptJournal) -> tuple[KeptJournal, dict[int, str]]:
+    """Leave out records of types that do not belong into a message journal, on which brokers up to 2.44 do not start.
+
+    Return the journal without them, and their record ids with the names of their types.
+    """
+    rows = kept.loaded.rows_of_others(EVERY - BINDINGS)
+    if not rows:
+        return kept, {}
+    columns, left_out = kept.loaded.columns, set(rows)
+    kinds = {columns.ids[row]: type_name(columns.types[row]) for row in rows}
+    return kept.of(row for row in kept.loaded.rows if row not in left_out), kinds
+
+
+def _misplaced_step(kinds: dict[int, str], waiting: set[int], outcomes: MessageOutcomes) -> RecoveryStep:
+    """Say what is lost with records of unknown types. ``waiting``: messages that are missing, though queues wait."""
+    names = ", ".join(sorted(set(kinds.values())))
+    what = f"{count_text(len(kinds), 'record')} of a type that does not belong there ({names})"
+    others = [(record, None) for record in sorted(kinds) if record not in waiting]
+    outcomes.add(RecoveryOutcome.LOST, "records", "its record has an unknown type", others)
+    lost = MessageRange(len(waiting & kinds.keys()), len(kinds))
+    action = "left out, because a broker may refuse to start"
+    return RecoveryStep(DamagedPart.JOURNAL, "records", what, action, lost)
 
 
 def _without_message(parts: JournalParts) -> list[tuple[int, int]]:
