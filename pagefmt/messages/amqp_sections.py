@@ -110,13 +110,17 @@ def section_code(descriptor: TypedValue, at: int) -> int:
     raise Undecodable(at, f"no AMQP section has the descriptor {descriptor.value!r}")
 
 
-def _each(reader: ByteReader) -> Iterator[tuple[int, TypedValue, int]]:
+def _each(reader: ByteReader, *, body: bool = True) -> Iterator[tuple[int, TypedValue, int]]:
+    """Yield code, value and offset of each section; without ``body`` only of those before the body or the footer."""
     while reader.left():
         at = reader.pos
-        described = decode_amqp_value(reader)
-        if described.kind is not ValueKind.DESCRIBED:
-            raise Undecodable(at, f"an AMQP section is expected, found {described.kind}")
-        yield section_code(described.value[0], at), described.value[1], at
+        if reader.u8("constructor") != 0:
+            reader.pos = at
+            raise Undecodable(at, f"an AMQP section is expected, found {decode_amqp_value(reader).kind}")
+        code = section_code(decode_amqp_value(reader), at)
+        if not body and (code in BODY or code == FOOTER):
+            return
+        yield code, decode_amqp_value(reader), at
 
 
 def decode_sections(reader: ByteReader) -> AmqpSections:
@@ -134,9 +138,7 @@ def decode_sections(reader: ByteReader) -> AmqpSections:
 def scanned_sections(reader: ByteReader) -> AmqpSections:
     """What the broker reads on arrival: up to the application properties or the body, whichever is first."""
     parts: dict[str, Any] = {}
-    for code, value, at in _each(reader):
-        if code in BODY or code == FOOTER:
-            break
+    for code, value, at in _each(reader, body=False):
         _add_section(parts, code, value, at, reader.pos)
         if code == APPLICATION:
             break

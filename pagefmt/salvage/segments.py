@@ -151,14 +151,14 @@ def _next(data: memoryview, at: int, layout: Layout) -> list[PageSegment]:
 
 
 def broker_decodes(buf: Buffer, at: int, length: int, layout: Layout | None) -> bool:
-    """Whether a broker does not throw at what a routed record holds: the sizes within its message."""
+    """Return whether a broker reads and delivers a routed record without throwing at what its message holds."""
     if proves_sound(buf, at, length):
         return True
     try:
         if layout is Layout.OLD:
             walk_old_record(buf, at, at + FRAME + length, Edition.ARTEMIS_1_5, at_hand)
         else:
-            walk_payload(ByteReader(buf, at + 5, at + 5 + length), NEWEST)
+            walk_payload(ByteReader(buf, at + 5, at + 5 + length), NEWEST, late=True)
     except Undecodable:
         return False
     return True

@@ -30,12 +30,17 @@ INT_MAX: Final = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class BrokerReading:
-    """``suspect``: (position, number as logged), None when the reader was content. ``error``: why it threw, or None."""
+    """What a broker reads of a page.
+
+    ``suspect``: (position, number as logged), None when the reader was content. ``error``: why it threw, or None.
+    ``undeliverable``: the first record that it reads and cannot decode when a queue delivers it, and why, or None.
+    """
 
     records: int
     bytes_read: int
     suspect: tuple[int, int] | None = None
     error: str | None = None
+    undeliverable: str | None = None
 
     @property
     def whole(self) -> bool:

@@ -45,6 +45,10 @@ def judge(reading: BrokerReading, size: int, edition: Edition, place: PageContex
     """Put into words what follows from a reading (4.4, 5.3, 5.4, 5.5)."""
     if reading.error is not None:
         return _judge_throw(reading, edition, place)
+    if reading.undeliverable is not None:
+        text = f"reads {count_text(reading.records, 'record')}, but cannot decode {reading.undeliverable}: it starts, "
+        text += "and stops itself when a queue delivers that message (AMQ222010), at each start"
+        return BrokerVerdict(edition, BrokerAction.STOPS, text, reading)
     left = size - reading.bytes_read
     at_start = _at_start(left, size, edition, place)
     count = count_text(reading.records, "record")

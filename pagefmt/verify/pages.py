@@ -8,13 +8,15 @@ the broker too, so that the second look is spared there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Finding
+from pagefmt.pages.broker_payload import walk_payload
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
@@ -93,8 +95,10 @@ def verify_bytes(
     if sound and edition in (None, newest):
         reading = BrokerReading(page.count, page.bytes_read)
     else:
-        reading = _reading(page, edition or newest)
-    others = () if sound or page.unreadable is not None else _others(page, reading, edition or newest, found, place)
+        reading = _with_delivery(page, _reading(page, edition or newest), strict, edition or newest)
+    others = (
+        () if sound or page.unreadable is not None else _others(page, strict, reading, edition or newest, found, place)
+    )
     recovered, first = (0, None) if sound and reading.whole else _withheld(page, strict, reading)
     return PageVerdict(
         store=place.store,
@@ -120,6 +124,25 @@ def _reading(page: Page, edition: Edition) -> BrokerReading:
         return found
     why = f"record {found.records} at {damage.offset}: {damage.detail}"
     return BrokerReading(found.records, found.bytes_read, error=why)
+
+
+def _with_delivery(page: Page, reading: BrokerReading, strict: _StrictReading, edition: Edition) -> BrokerReading:
+    """Return the reading with the first record that the broker hands out, and stops itself at when it delivers it."""
+    if edition.old_layout:
+        return reading  # decodes all of a message when it reads the page
+    for fault in strict.faults:
+        if fault.kind is not DamageKind.UNDECODABLE or fault.offset >= reading.bytes_read:
+            continue
+        if page.reach is not None:
+            page.reach(fault.offset, fault.offset + FRAME)
+        end = fault.offset + 5 + int.from_bytes(page.buf[fault.offset + 1 : fault.offset + 5], "big")
+        if page.reach is not None:
+            page.reach(fault.offset, end)
+        try:
+            walk_payload(ByteReader(page.buf, fault.offset + 5, end), edition, late=True)
+        except Undecodable as err:
+            return replace(reading, undeliverable=f"record {fault.number} at {fault.offset}: {err}")
+    return reading
 
 
 def newest_of(layout: Layout | None) -> Edition:
@@ -178,8 +201,9 @@ def _withheld_offsets(page: Page, strict: _StrictReading, reading: BrokerReading
 
 
 def _others(
-    page: Page, reading: BrokerReading, edition: Edition, layout: Layout | None, place: PageContext
-) -> Iterator[BrokerVerdict]:
+    page: Page, strict: _StrictReading, reading: BrokerReading, edition: Edition, layout: Layout | None,
+    place: PageContext,
+) -> Iterator[BrokerVerdict]:  # fmt: skip
     """Of the same layout, older than ``edition``: each that reads the page differently from the next newer one told."""
     told = judge(reading, page.size, edition, place)
     for other in sorted(Edition, reverse=True):
@@ -188,7 +212,8 @@ def _others(
             and other.old_layout == edition.old_layout
             and (layout is not Layout.OLD or other.old_layout)
         ):
-            verdict = judge(read_as_broker(page.buf, other, page.reach), page.size, other, place)
+            seen = _with_delivery(page, read_as_broker(page.buf, other, page.reach), strict, other)
+            verdict = judge(seen, page.size, other, place)
             if (verdict.action, verdict.reading.records, verdict.reading.suspect) != (
                 told.action,
                 told.reading.records,
