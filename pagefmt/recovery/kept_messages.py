@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 
-from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
 from pagefmt.directory.counters import counters
@@ -26,7 +25,6 @@ from pagefmt.journal.record_types import BINDINGS, EVERY, MESSAGES, RecordType, 
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.knowledge import KnownJournals
 from pagefmt.outstanding.state import PagingState
-from pagefmt.pages.frames import Damage
 from pagefmt.pages.gather import Ints, PageBytes
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PagingDirectory
@@ -34,6 +32,7 @@ from pagefmt.quantities import count_text
 from pagefmt.recovery.kept_journal import KeptJournal, read_kept
 from pagefmt.recovery.message_outcomes import MessageOutcomes, RecoveryOutcome
 from pagefmt.recovery.plan import DamagedPart, MessageRange, RecoveryStep
+from pagefmt.salvage.segments import broker_decodes
 
 ASIDE: Final = "aside"
 """The folder of a new directory for files that brokers delete, or do not read."""
@@ -203,15 +202,10 @@ def _unreadable(parts: JournalParts) -> Iterator[int]:
 
 
 def _reads(part: JournalPart) -> bool:
+    """Return whether a broker reads and delivers the one message of a part."""
     with open_page(part.page) as page:
-        for _, record in page.records():
-            if isinstance(record, Damage):
-                return False
-            try:
-                record.message.check()
-            except Undecodable:
-                return False
-        return page.count == 1
+        found = [broker_decodes(page.buf, route[1], route[2], page.layout()) for route in page.routes()]
+        return found == [True] and page.damage is None
 
 
 def _bad_records(journal: MessageJournal) -> list[UnreadableRecord]:
