@@ -102,7 +102,7 @@ def _large(place: DataLocation, plan: RecoveryPlan, to: Path, disk: Disk, held: 
         disk.make_folder(to)
         return
     names = set(plan.aside)
-    copy_root(root.absolute(), to, _left_out(root, names), (), disk, held)
+    copy_root(root.absolute(), to, _left_out(root, {*names, *plan.unreadable}), (), disk, held)
     _aside(root, names, to, disk, held)
 
 

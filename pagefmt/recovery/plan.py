@@ -81,7 +81,8 @@ class QueuePlan:
 @dataclass(frozen=True, slots=True)
 class RecoveryPlan:
     """``steps`` in the order of the parts; empty: nothing is damaged. ``passed_over``: queue ids that messages name and
-    that get no queue, with the reason. ``aside``: large-message files that no record names."""
+    that get no queue, with the reason. ``aside``: large-message files that no record names. ``unreadable``: those that
+    the system does not give, and that a new directory does not have."""
 
     edition: Edition
     roots: dict[str, Path]
@@ -89,6 +90,7 @@ class RecoveryPlan:
     queues: tuple[QueuePlan, ...]
     passed_over: dict[int, str]
     aside: tuple[str, ...]
+    unreadable: tuple[str, ...] = ()
 
     @property
     def mends(self) -> bool:

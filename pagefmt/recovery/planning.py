@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Final
 
 import numpy as np
 
+from pagefmt.bytes.files import FileGone, NotReadable
 from pagefmt.bytes.writing import Disk
 from pagefmt.compaction.planning import roots_of
 from pagefmt.cross_checks.of_large import named_by_journal
+from pagefmt.directory.counters import counters, recounts_at_start
 from pagefmt.journal.held_messages import NO_TRANSACTION
-from pagefmt.messages.large import SUFFIXES, LargeMessages
+from pagefmt.messages.large import SUFFIXES, LargeMessages, chunks
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.journal_parts import JournalParts
 from pagefmt.pages.paging import PagingDirectory, Store, java_number, read_store
@@ -25,6 +28,7 @@ from pagefmt.recovery.plan import DamagedPart, MessageRange, QueuePlan, Recovery
 from pagefmt.recovery.queues import NameSource
 from pagefmt.recovery.sources import GONE, RecoverySources, listed_stores
 from pagefmt.salvage.directory import SalvagedDirectory, salvage_stores
+from pagefmt.salvage.owners import specials
 from pagefmt.salvage.store import Loss, SalvagedStore
 
 _SMALLEST_MESSAGE: Final = 23 + 61
@@ -81,10 +85,19 @@ def plan_of_recovery(found: RecoverySources, salvaged: SalvagedDirectory, tally:
     steps += [
         RecoveryStep(DamagedPart.PAGES, "paging", remark, "stays as it is", mends=False) for remark in salvaged.remarks
     ]
+    steps += [
+        RecoveryStep(
+            DamagedPart.PAGES, "paging", remark, "not in the new directory", MessageRange(0, None), mends=False,
+            nameless="it is not read",
+        )
+        for remark in salvaged.unread
+    ]  # fmt: skip
     steps += _empty_steps(found.paging)
+    _note_absent_pages(found, salvaged, tally, steps)
     due = _due(found)
     waiting = tally.outstanding.total() + due.total()
-    steps += [*found.steps, *_journal_steps(found, tally, waiting), *_large_steps(found, tally)]
+    unreadable = _unreadable_bodies(found)
+    steps += [*found.steps, *_journal_steps(found, tally, waiting), *_large_steps(found, tally, unreadable)]
     order = list(DamagedPart)
     steps.sort(key=lambda step: order.index(step.part))
     sources = {each.binding.id: each for each in found.made.made}
@@ -96,8 +109,10 @@ def plan_of_recovery(found: RecoverySources, salvaged: SalvagedDirectory, tally:
         )
         for number, queue in sorted(found.made.bindings.queues.items())
     )  # fmt: skip
-    aside = tuple(sorted(_orphans(found, tally)))
-    return RecoveryPlan(found.edition, roots_of(found.place), tuple(steps), queues, found.made.passed_over, aside)
+    aside = tuple(sorted(name for name in _orphans(found, tally) if name not in unreadable))
+    return RecoveryPlan(
+        found.edition, roots_of(found.place), tuple(steps), queues, found.made.passed_over, aside, tuple(unreadable)
+    )  # fmt: skip
 
 
 def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
@@ -107,6 +122,7 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
     action = f"{count_text(each.kept, 'message')} stay in place, {each.rescued} go to new pages"
     done = _name_losses(found, each)
     fewest, most = (max(count - done, 0) for count in each.lost)
+    unread = [entry.name for entry in specials(read_store(found.paging.path / each.folder))]
     cut = _cut_pages(read_store(found.paging.path / each.folder), each.losses)
     what += [f"how much of {', '.join(cut)} was cut off is not known"] if cut else []
     again = MessageRange(0, each.delivered_again)
@@ -117,10 +133,12 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
         name,
         "; ".join([*what, *each.remarks]),
         action,
-        MessageRange(fewest, None if cut else most),
+        MessageRange(fewest, None if cut or unread else most),
         again,
         command=command,
-        nameless="bytes that are not a record have no message id" if cut or _nameless(each.losses) else None,
+        nameless="bytes that are not a record have no message id"
+        if cut or _nameless(each.losses)
+        else ("what is not a regular file is not read" if unread else None),
     )
 
 
@@ -154,6 +172,47 @@ def _cut_pages(store: Store, losses: Sequence[Loss]) -> list[str]:
     """Pages that end in damage although brokers have written to others since: no crash has torn them."""
     sizes = {page.name: page.size for page in store.pages[:-1]}
     return sorted({loss.file for loss in losses if sizes.get(loss.file) == loss.end})
+
+
+def _note_absent_pages(
+    found: RecoverySources, salvaged: SalvagedDirectory, tally: PageTally, steps: list[RecoveryStep]
+) -> None:
+    """Add what the counter records say of pages that are not there any more.
+
+    Brokers up to 2.27 keep exact counters, so messages that no page has are lost. The counters of later brokers lag
+    behind acknowledgements: where a store is damaged anyway they only tell that its losses may be more.
+    """
+    if found.journal.damaged:
+        return  # records that bring the counters down may be lost
+    stored = counters(found.state.journal)
+    losses = {each.address: each.lost[1] for each in salvaged.stores}
+    damaged = {each.address: n for n, each in enumerate(salvaged.stores)}
+    folders = {store.address: store for store in listed_stores(found.paging)}
+    for number, queue in sorted(found.made.bindings.queues.items()):
+        counter, store = stored.get(number), folders.get(queue.address)
+        if counter is None or store is None:
+            continue
+        missing = counter.value + counter.increments - tally.counted[number] - losses.get(queue.address, 0)
+        if missing <= 0:
+            continue
+        if not recounts_at_start(found.edition):
+            what = f"the broker counted {count_text(missing, 'message')} for {queue.name} that no page has"
+            steps.append(
+                RecoveryStep(
+                    DamagedPart.PAGES, store.name, what, "pages are missing: nothing brings these back",
+                    MessageRange(0, missing), mends=False, nameless=GONE,
+                )
+            )  # fmt: skip
+        elif (at := damaged.get(queue.address)) is not None and _lacks_pages(store):
+            step = steps[at]
+            what = f"{step.what}; pages are missing, and it is not known what was in them"
+            steps[at] = replace(step, what=what, lost=MessageRange(step.lost.fewest, None), nameless=GONE)
+
+
+def _lacks_pages(store: Store) -> bool:
+    """Return whether there is no page 1, or a hole between pages."""
+    numbers = [page.number for page in store.pages]
+    return numbers != list(range(1, len(numbers) + 1))
 
 
 def _empty_steps(paging: PagingDirectory) -> Iterator[RecoveryStep]:
@@ -209,17 +268,45 @@ def _named_large(found: RecoverySources, tally: PageTally) -> dict[int, bool]:
     return {**tally.large, **dict.fromkeys(named_by_journal(found.state.journal), True)}
 
 
-def _large_steps(found: RecoverySources, tally: PageTally) -> Iterator[RecoveryStep]:
+def _unreadable_bodies(found: RecoverySources) -> dict[str, tuple[int | None, str]]:
+    """Return the large-message files that the system does not give: name → message id and reason.
+
+    All of each file is read: a failing disk shows only there, and whoever copies the directory would stop at it.
+    """
+    unreadable: dict[str, tuple[int | None, str]] = {}
+    if found.place.large_messages is not None:
+        for file in LargeMessages(found.place.large_messages).unsorted():
+            try:
+                for _ in chunks(file):
+                    pass
+            except FileGone:
+                continue
+            except NotReadable as err:
+                unreadable[file.name] = file.id, err.reason
+    return unreadable
+
+
+def _large_steps(
+    found: RecoverySources, tally: PageTally, unreadable: dict[str, tuple[int | None, str]]
+) -> Iterator[RecoveryStep]:
     named = _named_large(found, tally)
     folder = found.place.large_messages
     bodies = LargeMessages(folder) if folder is not None else None
     missing = sorted(number for number, waits in named.items() if waits and (bodies is None or not bodies.find(number)))
     if missing:
+        pairs: list[tuple[int, int | None]] = [(number, None) for number in missing]
+        found.outcomes.add(RecoveryOutcome.LOST, "large-messages", "its body is missing", pairs, sure=True)
         first = f", the first is message {missing[0]}"
         yield RecoveryStep(
             DamagedPart.LARGE, "large-messages", f"{count_text(len(missing), 'body', 'bodies')} missing{first}",
-            "the messages are delivered without their bodies", mends=False,
+            "the messages are delivered without their bodies", MessageRange(len(missing), len(missing)), mends=False,
         )  # fmt: skip
+    for name, (number, why) in sorted(unreadable.items()):
+        waits = number is not None and named.get(number, False)
+        if waits and number is not None:
+            found.outcomes.add(RecoveryOutcome.LOST, name, f"its body {why}", [(number, None)], sure=True)
+        action = "not in the new directory" + f": message {number} is delivered without its body" * waits
+        yield RecoveryStep(DamagedPart.LARGE, name, why, action, MessageRange(int(waits), int(waits)))
 
 
 def _orphans(found: RecoverySources, tally: PageTally) -> Iterator[str]:

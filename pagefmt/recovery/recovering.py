@@ -15,6 +15,7 @@ from pagefmt.bytes.writing import Disk, whole_folder
 from pagefmt.compaction.planning import roots_of
 from pagefmt.directory.locate import DataLocation, new_names
 from pagefmt.editions import Edition
+from pagefmt.pages.paging import read_paging
 from pagefmt.recovery.counting import PageTally
 from pagefmt.recovery.message_outcomes import MessageOutcomes
 from pagefmt.recovery.new_directory import write_rest
@@ -22,6 +23,7 @@ from pagefmt.recovery.plan import RecoveryPlan
 from pagefmt.recovery.planning import names_of_pages, plan_of_recovery, salvaged_pages
 from pagefmt.recovery.queues import QueueToName
 from pagefmt.recovery.sources import read_sources
+from pagefmt.salvage.directory import refuse_linked_pages
 
 
 class _NothingToDo(Exception):
@@ -49,6 +51,8 @@ def recover(
     ``held``: lock files that are held. Raises ``NothingLeft``, ``TargetRefused``, ``LinkRefused``, ``OSError``.
     """
     roots = roots_of(place)
+    if place.paging is not None:
+        refuse_linked_pages(read_paging(place.paging).stores())
     found = read_sources(place, declared, edition, outcomes)
     try:
         with whole_folder(out, roots.values(), disk, like=next(iter(roots.values())).parent) as (folder, disk):

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagefmt.bytes.writing import Disk, whole_folder
+from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
 from pagefmt.compaction.planning import layout_of_bindings
 from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import Store, read_paging
 from pagefmt.pages.record import Layout
-from pagefmt.salvage.owners import StoreLook, look_at, owner
+from pagefmt.salvage.owners import StoreLook, look_at, owner, specials
 from pagefmt.salvage.store import CannotSalvage, SalvagedStore, copy_store, salvage_page, salvage_store
 
 if TYPE_CHECKING:
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SalvagedDirectory:
-    """``copied``: stores that were well and are in the new directory as they were; ``remarks`` about these."""
+    """``copied``: stores that were well and are in the new directory as they were; ``remarks`` about these.
+
+    ``unread``: why folders could not be read; nothing of them is in the new directory.
+    """
 
     stores: list[SalvagedStore]
     copied: int
     remarks: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
 
 def salvage_directory(
@@ -46,9 +50,10 @@ def salvage_directory(
     sources = [path for path in (place.paging, place.store) if path is not None]
     if not sources:
         raise CannotSalvage(f"{place.given}: no paging directory; name the data directory, or the instance")
+    refuse_linked_pages(stores(place))
     with whole_folder(out, sources, disk, sources[0]) as (partial, disk):
         found = salvage_stores(place, state, partial, disk, jobs)
-        if not found.stores and not any(store.problem for store in stores(place)):
+        if not found.stores and not found.unread:
             judged = state is not None and state.unknown is None
             rest = found.remarks or [
                 "no folder is orphaned" if judged else "it is not known which folders are orphaned"
@@ -57,6 +62,22 @@ def salvage_directory(
                 f"{place.given}: no page is damaged or set aside; {'; '.join(rest)}; nothing was written"
             )
         return found
+
+
+def refuse_linked_pages(every: Iterable[Store]) -> None:
+    """Raise ``LinkRefused`` if a store folder or a page is a symbolic link, which a broker follows.
+
+    pagectl follows none, so its messages would be missing from what is written.
+    """
+    for store in every:
+        links = [store.folder] if store.folder.is_symlink() else []
+        links += [store.folder / entry.name for entry in specials(store)]
+        for path in links:
+            if path.is_symlink():
+                raise LinkRefused(
+                    f"{path}: is a symbolic link, and its messages would be missing from the copy; put the "
+                    "file or folder that it leads to in its place"
+                )
 
 
 def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> SalvagedDirectory:
@@ -77,8 +98,8 @@ def salvage_stores(
     """
     bindings = _known(state)
     bound = None if bindings is None else {number: queue.address for number, queue in bindings.queues.items()}
-    found, copied = [], []
-    orphans = [f"{store.problem}: nothing from it is in the new directory" for store in stores(place) if store.problem]
+    found, copied, orphans = list[SalvagedStore](), list[Store](), list[str]()
+    unread = [f"{store.problem}: nothing from it is in the new directory" for store in stores(place) if store.problem]
     for address, folders in _by_owner(place, bound, jobs):
         kept, *others = folders
         store = kept.store
@@ -101,7 +122,7 @@ def salvage_stores(
         found.append(report)
     for store in copied:
         copy_store(store, out, disk)
-    return SalvagedDirectory(found, len(copied), orphans)
+    return SalvagedDirectory(found, len(copied), orphans, unread)
 
 
 def _known(state: PagingState | None) -> Bindings | None:

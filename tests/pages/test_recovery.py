@@ -103,7 +103,7 @@ def test_the_result_holds_what_the_plan_says(version: str, name: str, way: str, 
 def test_a_sound_directory_needs_nothing(case: GoldenCase, tmp_path: Path) -> None:
     plan = recover(within(case.data()), tmp_path / "new")
     torn = any(word in case.name for word in ("torn", "bad-", "zero-tail", "ascii-locale"))
-    assert bool(plan.steps) == torn
+    assert bool(plan.steps) == (torn or case.name == "hole")  # its counters have messages of a page that was removed
     assert (tmp_path / "new").exists() == torn
 
 

@@ -76,10 +76,14 @@ def command(
     else:
         _text(found, out)
         _next_steps(place, out)
-    for remark in found.remarks:
+    for remark in [*found.remarks, *found.unread]:
         warning(one_line(remark))
     note_written(out.absolute(), place.paging)
-    return Exit.FOUND if lost or found.remarks or any(each.losses or each.remarks for each in found.stores) else Exit.OK
+    return (
+        Exit.FOUND
+        if lost or found.remarks or found.unread or any(each.losses or each.remarks for each in found.stores)
+        else Exit.OK
+    )
 
 
 def _object(each: SalvagedStore, lost: list[str]) -> dict[str, object]:
