@@ -6,7 +6,8 @@ import gc
 import os
 import signal
 import sys
-from typing import Any
+
+from pagectl.terminal.standard_streams import open_standard_streams
 
 COLLECTED_AFTER = 100_000
 """New objects before the garbage collector looks for cycles: imports make 50,000 that stay, and a start is short."""
@@ -17,12 +18,12 @@ LASTING = ("export", "replay advise", "replay sweep")
 
 def main() -> None:
     """Answer ``--version`` without importing anything; else hand over to the commands."""
-    sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
+    open_standard_streams()
     if sys.argv[1:] == ["--version"]:
         from pagectl import __version__
+        from pagectl.running.exits import guarded
 
-        print(f"pagectl {__version__}")
-        return
+        raise SystemExit(guarded(lambda: print(f"pagectl {__version__}")))
     if sys.argv[1:2] == ["__names"]:
         from pagectl.opening.names import answer
 
@@ -61,17 +62,6 @@ class _WithoutPandas:
         """Nothing is found here; pandas nowhere."""
         if name == "pandas":
             raise ImportError(name)
-
-
-def _usable(stream: Any) -> Any:
-    """Files and pipes get UTF-8 whatever the locale is; what a terminal's encoding lacks becomes an escape.
-
-    A stream that was closed before we were called takes everything and keeps nothing.
-    """
-    if stream is None:
-        return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 (open until the end)
-    stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
-    return stream
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from pagectl import __version__
 from pagectl.options.groups import expanded
 from pagectl.running.examples import CommandWithExamples, epilog
 from pagectl.running.exits import Exit, describe, guarded, report
+from pagectl.running.statuses import END_WITH_READER
+from pagectl.terminal.standard_streams import end_with_reader
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import did_you_mean
 
@@ -231,8 +233,9 @@ def run(argv: list[str]) -> int:
         os.environ["PAGECTL_DEBUG"] = "1"
         argv = [word for n, word in enumerate(argv) if word != "--debug" or n >= len(words)]
     if argv and argv[0] == "--version":
-        print(f"pagectl {__version__}")
-        return Exit.OK
+        return guarded(lambda: print(f"pagectl {__version__}"))
+    if END_WITH_READER & {tuple(argv[:1]), tuple(argv[:2])}:
+        end_with_reader()
     service = PLUGINS.get(tuple(argv[:2]))
     return guarded(lambda: _dispatch(argv, service), unexpected=UNKNOWN if service else Exit.FAILED)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from command_table import TOP, Argument, Command, Group, Option
 from pagectl import __version__
-from pagectl.running.statuses import INTERRUPTED, STATUSES
+from pagectl.running.statuses import END_WITH_READER, INTERRUPTED, READER_GONE, STATUSES
 
 DATE = "2026-11-21"
 """Of the version: a manual page carries a date, and the same tree gives the same page."""
@@ -51,7 +51,11 @@ def _program(groups: list[Group]) -> str:
         "disk check, disk forecast and pages check use the statuses of monitoring plugins: 0 OK, 1 WARNING, 2 "
         "CRITICAL, "
         "3 UNKNOWN. "
-        "The pages above list the statuses of each command. A closed pipe ends a command quietly.",
+        "The pages above list the statuses of each command.",
+        "If nobody reads standard output any more, as in pagectl ... | head, a command that only prints messages, "
+        "records or a live picture ends with 141 and without a word. Every other command does its work to the end "
+        "and keeps its status. Output that cannot be written for another reason, such as a full disk, is an error "
+        "(2; of a monitoring plugin 3). Notes that cannot be written to standard error change nothing.",
     ))  # fmt: skip
     lines += [*_environment(), *_see_also(group.name for group in groups)]
     return "\n".join(lines) + "\n"
@@ -103,7 +107,8 @@ def _command(one: Command) -> Iterator[str]:
             yield from _tagged(rf"\fB{_text(word)}\fR", meaning)
     yield ".PP"
     yield "Exit status:"
-    for status, meaning in {**STATUSES[one.path], 130: INTERRUPTED}.items():
+    without_reader = {141: READER_GONE} if one.path in END_WITH_READER else {}
+    for status, meaning in {**STATUSES[one.path], 130: INTERRUPTED, **without_reader}.items():
         yield from _tagged(rf"\fB{status}\fR", meaning)
     yield from (".PP", "Examples:", ".PP", ".nf", *map(_text, one.examples.splitlines()), ".fi")
 

@@ -1,9 +1,8 @@
 """Many calls of the program as processes of their own, without starting an interpreter for each.
 
-Reads calls from standard input, one JSON object a line, ``{"argv": […], "out": "full" | "closed" | "gone" | "pipe",
-"encoding": NAME, "env": {…}, "cwd": FOLDER, "seconds": N}``, forks for each, and prints ``{"status", "out", "err"}``.
-``closed``: a pipe that nobody reads any more; ``gone``: no standard output at all; ``full``: a device that takes
-nothing. A call that takes longer than its seconds is ended by SIGALRM.
+Reads calls from standard input, one JSON object a line, ``{"argv": […], "out": KIND, "err": KIND, "encoding": NAME, "env": {…}, "cwd": FOLDER, "seconds": N}``, forks for each, and prints ``{"status", "out", "err"}``.
+Kinds: ``pipe`` (the default), ``closed``: a pipe that nobody reads any more; ``gone``: no such descriptor; ``full``: a
+device that takes nothing. A call that takes longer than its seconds is ended by SIGALRM.
 """
 
 from __future__ import annotations
@@ -61,11 +60,9 @@ def _carry_out(call: dict[str, Any], out: int, err: int) -> None:
         os.environ.update(call.get("env", {}))
         os.chdir(call.get("cwd", "."))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(err, 2)
-        _set_output(call["out"], out)
         encoding = call.get("encoding", "utf-8")
-        sys.stdout = None if call["out"] == "gone" else io.TextIOWrapper(io.FileIO(1, "w"), encoding=encoding)
-        sys.stderr = io.TextIOWrapper(io.FileIO(2, "w"), encoding=encoding, line_buffering=True)
+        sys.stderr = _stream(call["err"], 2, err, encoding)
+        sys.stdout = _stream(call["out"], 1, out, encoding)
         sys.argv = ["pagectl", *call["argv"]]
         pagectl.__main__.main()
         status = 0
@@ -75,23 +72,27 @@ def _carry_out(call: dict[str, Any], out: int, err: int) -> None:
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
-            except OSError:
+            except (OSError, AttributeError):
                 status = 98
         os._exit(status)
 
 
-def _set_output(kind: str, out: int) -> None:
+def _stream(kind: str, descriptor: int, file: int, encoding: str) -> io.TextIOWrapper | None:
     match kind:
         case "full":
-            os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+            os.dup2(os.open("/dev/full", os.O_WRONLY), descriptor)
         case "closed":
             reading, writing = os.pipe()
             os.close(reading)
-            os.dup2(writing, 1)
+            os.dup2(writing, descriptor)
         case "gone":
-            os.close(1)
+            os.close(descriptor)
+            return None
         case _:
-            os.dup2(out, 1)
+            os.dup2(file, descriptor)
+    return io.TextIOWrapper(
+        io.FileIO(descriptor, "w", closefd=False), encoding=encoding, line_buffering=descriptor == 2
+    )
 
 
 if __name__ == "__main__":

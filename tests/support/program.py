@@ -60,7 +60,7 @@ def forked(
     **how: Any,
 ) -> Answer:  # fmt: skip
     """One call in a process of its own, for which no interpreter is started. ``how``: see ``forked_calls``."""
-    asked = {"argv": [os.fspath(word) for word in words], "out": "pipe", "env": dict(extra or {}), **how}
+    asked = {"argv": [os.fspath(word) for word in words], "out": "pipe", "err": "pipe", "env": dict(extra or {}), **how}
     server = _forking(preload)
     assert server.stdin is not None and server.stdout is not None
     print(json.dumps(asked | {"seconds": int(seconds)}), file=server.stdin, flush=True)

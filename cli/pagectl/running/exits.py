@@ -1,12 +1,13 @@
 """Exit statuses, and how an error becomes one line on standard error.
 
 Statuses (public contract): 0 done and fine; 1 done, and something was found; 2 the call cannot be carried out;
-130 interrupted; 129 and 143 ended by SIGHUP and SIGTERM. ``disk check``, ``disk forecast`` and ``pages check``
+130 interrupted; 129 and 143 ended by SIGHUP and SIGTERM; 141 without a reader (``statuses.END_WITH_READER``). ``disk check``, ``disk forecast`` and ``pages check``
 follow the monitoring-plugin convention instead (``pagectl.terminal.nagios``).
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from pagectl.terminal.sanitise import visible
+from pagectl.terminal.standard_streams import ReaderGone, leave, output_failure
 
 
 class Exit(IntEnum):
@@ -70,17 +72,21 @@ def debugging() -> bool:
 def guarded(run: Callable[[], int | None], *, unexpected: int = Exit.FAILED) -> int:
     """Run a command; turn what it raises into a status and one line.
 
-    A closed pipe ends the command quietly: standard output is replaced so that the interpreter does not complain
-    about it at exit.
+    A command whose output nobody reads any more keeps its status, or has that of ``ReaderGone`` if it ended there. Any
+    other failed write to standard output, such as to a full disk, is an error.
     """
     try:
-        status = run()
-        sys.stdout.flush()
-        return int(status or 0)
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 (must stay open until exit)
-        return Exit.OK
+        status = int(run() or 0)
+        with contextlib.suppress(ReaderGone):
+            sys.stdout.flush()
+        failure = output_failure()
+        if failure is None or isinstance(failure, BrokenPipeError):
+            return status
+        raise failure
+    except ReaderGone as err:
+        return err.status
     except KeyboardInterrupt as err:
+        leave()
         report("interrupted")
         return err.status if isinstance(err, EndedBySignal) else Exit.INTERRUPTED
     except Exception as err:
@@ -99,6 +105,7 @@ _ADVICE = {
     errno.EROFS: "write somewhere else",
     errno.EISDIR: "name a file",
     errno.ENOTDIR: "name a folder",
+    errno.EPIPE: "its reader ended before everything was written",
     errno.EIO: "the device failed: see the system's log",
 }
 

@@ -1,12 +1,14 @@
 """Every exit status of every command, and what it means: the manual pages print it, a test produces each one.
 
-130 (interrupted), 129 and 143 (hung up, terminated) are every command's.
+130 (interrupted), 129 and 143 (hung up, terminated) are every command's; 141 is that of the commands that do nothing
+but print.
 """
 
 from __future__ import annotations
 
 CANNOT = "The command cannot be carried out: wrong usage, unreadable input, or refused."
 INTERRUPTED = "Interrupted (Ctrl-C); 129 on SIGHUP and 143 on SIGTERM, after tidying up."
+READER_GONE = "Nobody reads standard output any more, so the command ended early; it may have found something or not."
 PLUGIN = {
     0: "OK.",
     1: "WARNING.",
@@ -116,3 +118,18 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("replay", "advise"): {0: "Settings were found that work.", 1: "No settings work.", 2: CANNOT},
     ("completion",): _ONLY_DONE,
 }  # fmt: skip
+
+# Commands that do nothing but print, perhaps for a long time: they end if nobody reads standard output any more. All
+# others do their work to its end and keep the status that they have with a reader.
+END_WITH_READER: frozenset[tuple[str, ...]] = frozenset({
+    ("config", "serve"),
+    ("pages", "find"),
+    ("pages", "decode"),
+    ("pages", "seal"),
+    ("pages", "inspect"),
+    ("messages", "decode"),
+    ("messages", "find"),
+    ("messages", "xml"),
+    ("journal", "inspect"),
+    ("disk", "watch"),
+})  # fmt: skip
