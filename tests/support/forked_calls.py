@@ -1,6 +1,7 @@
 """Many calls of the program as processes of their own, without starting an interpreter for each.
 
-Reads calls from standard input, one JSON object a line, ``{"argv": […], "out": KIND, "err": KIND, "encoding": NAME, "env": {…}, "cwd": FOLDER, "seconds": N}``, forks for each, and prints ``{"status", "out", "err"}``.
+Reads calls from standard input, one JSON object a line, ``{"argv": […], "out": KIND, "err": KIND, "encoding": NAME,
+"env": {…}, "cwd": FOLDER, "seconds": N}``, forks for each, and prints ``{"status", "out", "err"}``.
 Kinds: ``pipe`` (the default), ``closed``: a pipe that nobody reads any more; ``gone``: no such descriptor; ``full``: a
 device that takes nothing. A call that takes longer than its seconds is ended by SIGALRM.
 """

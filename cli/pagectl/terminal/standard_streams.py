@@ -72,7 +72,7 @@ def open_standard_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the system gives the lowest free number
     if sys.stdin is None:
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: PTH123, SIM115 (open until the end)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 (open until the end)
     _streams[:] = _StandardStream(1, "standard output"), _StandardStream(2, "standard error")
     sys.stdout, sys.stderr = map(_with_text, (sys.stdout, sys.stderr), _streams)
 
