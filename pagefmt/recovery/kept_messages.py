@@ -105,7 +105,7 @@ def kept_messages(
     waiting = [pair for pair in _without_message(parts) if pair[0] not in bad]
     missing = {message for message, _ in parts.messages.lost} - bad
     if misplaced:
-        steps.append(_misplaced_step(misplaced, {message for message, _ in waiting}, outcomes))
+        steps.append(_misplaced_step(misplaced, {message for message, _ in waiting}, missing, outcomes))
     if missing:
         lost = len({message for message, _ in waiting} - misplaced.keys())
         what = f"{count_text(len(missing), 'message')} that queues refer to are missing"
@@ -142,15 +142,25 @@ def _without_misplaced(kept: KeptJournal) -> tuple[KeptJournal, dict[int, str]]:
     return kept.of(row for row in kept.loaded.rows if row not in left_out), kinds
 
 
-def _misplaced_step(kinds: dict[int, str], waiting: set[int], outcomes: MessageOutcomes) -> RecoveryStep:
-    """Say what is lost with records of unknown types. ``waiting``: messages that are missing, though queues wait."""
+def _misplaced_step(
+    kinds: dict[int, str], waiting: set[int], missing: set[int], outcomes: MessageOutcomes
+) -> RecoveryStep:
+    """Say what is lost with records of unknown types.
+
+    ``missing``: messages that references name and that are not there; queues still wait for those in ``waiting``. A
+    record of an unknown type that none of them was may have been a message, or an acknowledgement of a whole page.
+    """
     names = ", ".join(sorted(set(kinds.values())))
     what = f"{count_text(len(kinds), 'record')} of a type that does not belong there ({names})"
-    others = [(record, None) for record in sorted(kinds) if record not in waiting]
-    outcomes.add(RecoveryOutcome.LOST, "records", "its record has an unknown type", others)
-    lost = MessageRange(len(waiting & kinds.keys()), len(kinds))
-    action = "left out, because a broker may refuse to start"
-    return RecoveryStep(DamagedPart.JOURNAL, "records", what, action, lost)
+    others = sorted(kinds.keys() - missing)
+    why = "its record has an unknown type"
+    outcomes.add(RecoveryOutcome.LOST, "records", why, [(record, None) for record in others])
+    sure = len(waiting & kinds.keys())
+    return RecoveryStep(
+        DamagedPart.JOURNAL, "records", what, "left out, because a broker may refuse to start",
+        MessageRange(sure, sure + len(others)), unsure=MessageRange(0, None if others else 0),
+        nameless="a record of an unknown type may be an acknowledgement" if others else None,
+    )  # fmt: skip
 
 
 def _without_message(parts: JournalParts) -> list[tuple[int, int]]:

@@ -13,7 +13,10 @@ from pagefmt.journal.files import HEADER, Journal
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import load_journal
 from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import RecordKind
 from pagefmt.journal.scan import scan
+from pagefmt.pages.routes import routed_exactly
+from pagefmt.verify.quick_check import proves_sound
 
 
 class NotHere(Exception):
@@ -84,6 +87,60 @@ def _empty_page(data: Path) -> None:
     _middle(data).write_bytes(b"")
 
 
+def _without_properties(data: Path) -> None:
+    """Brokers read the record, and stop themselves when they deliver its message."""
+    path = _middle(data)
+    for start, end, _ in spans(path)[1:]:
+        record = path.read_bytes()[start:end]
+        if record[13:15] != b"\0\1":
+            continue  # no core message of 2.x
+        for at in (record.rfind(b"\0\0\0" + bytes([size]) + b"\0") for size in range(2, 60, 2)):
+            changed = record[:at] + b"\x20" + record[at + 1 :]
+            if at > 60 and not proves_sound(changed, 0, len(record) - 6) and routed_exactly(changed, 0):
+                _put(path, start, changed)
+                return
+    raise NotHere
+
+
+def _queue_twice(data: Path) -> None:
+    """The last record of a page names its queues twice, which is no damage."""
+    path = _middle(data)
+    start, end, _ = spans(path)[-1]
+    record = path.read_bytes()[start:end]
+    count = queues_of(record)
+    queues = record[-1 - 8 * count : -1]
+    payload = record[5 : -5 - 8 * count] + (2 * count).to_bytes(4, "big") + queues + queues
+    path.write_bytes(path.read_bytes()[:start] + b"{" + len(payload).to_bytes(4, "big") + payload + b"}")
+
+
+def _another_name(data: Path) -> None:
+    path = _middle(data)
+    path.rename(path.with_name(f"{int(path.stem)}.page"))
+
+
+def _first_gone(data: Path) -> None:
+    _pages(data)[0].unlink()
+
+
+def _of_no_type(kind: Journal) -> Callable[[Path], None]:
+    """The first record that a broker loads has a type that there is none of."""
+
+    def change(data: Path) -> None:
+        place = within(data)
+        folder = place.journal if kind is Journal.MESSAGES else place.bindings
+        assert folder is not None
+        loaded = load_journal(folder, kind)
+        ids = {loaded.columns.ids[row] for row in loaded.rows}
+        for file in loaded.files:
+            for frame in scan(file.path.read_bytes(), file.header):
+                if frame.kind in (RecordKind.ADD, RecordKind.ADD_TX) and frame.id in ids:
+                    _put(file.path, frame.body - 1, b"\x63")
+                    return
+        raise NotHere
+
+    return change
+
+
 def _put_aside(data: Path) -> None:
     """As a broker that could read nothing of it."""
     path = _middle(data)
@@ -142,6 +199,14 @@ def _cut(kind: Journal) -> Callable[[Path], None]:
     def change(data: Path) -> None:
         path, records = _journal(data, kind)
         path.write_bytes(path.read_bytes()[: records[len(records) * 2 // 3][1] - 5])
+
+    return change
+
+
+def _cut_to(kind: Journal, size: int) -> Callable[[Path], None]:
+    def change(data: Path) -> None:
+        path, _ = _journal(data, kind)
+        path.write_bytes(path.read_bytes()[:size])
 
     return change
 
@@ -250,6 +315,12 @@ BREAKS: dict[str, Callable[[Path], None]] = {
     "bindings record flipped": _flipped(BINDINGS),
     "large bodies missing": _bodies(empty=False),
     "large bodies empty": _bodies(empty=True),
+    "properties undecodable": _without_properties,
+    "page under another name": _another_name,
+    "first page gone": _first_gone,
+    "journal record of no type": _of_no_type(MESSAGES),
+    "bindings record of no type": _of_no_type(BINDINGS),
+    "journal cut to its header": _cut_to(MESSAGES, HEADER.size),
     "several": _several,
     "everything": _everything,
 }
