@@ -85,8 +85,8 @@ def xml_items(
                 found = opened.record(frames.number + n, at, length, opened.strict_layout())
                 if isinstance(found, Damage):
                     yield found
-                    if isinstance(thrown, Damage):  # a broker stops reading the page here
-                        return
+                    if isinstance(thrown, Damage) and rule.ending_at(frames.number + n).end is not None:
+                        return  # a broker stops reading the page here
                 else:
                     yield found, tuple(rule.ack_states(frames.number + n, found.tx, found.queues))
     if not frames.whole:

@@ -17,6 +17,13 @@ from pagefmt.quantities import count_text
 ACKNOWLEDGEMENT: Final = 43
 """Bytes of the record of one acknowledged position (docs/spec/journal.md 2, 5)."""
 UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE))
+UNLIKELY_FILE_ID: Final = 1 << 20  # file ids rise one by one: one that is so far above all others is damage
+
+
+def is_out_of_order(file: JournalFile, files: Iterable[JournalFile]) -> bool:
+    """Return whether the file id in a header cannot be that of the file's records."""
+    others = [each.header.file_id for each in files if each is not file]
+    return not 0 <= file.header.file_id <= max(others, default=0) + UNLIKELY_FILE_ID
 
 
 class LostStretch(NamedTuple):
@@ -105,6 +112,8 @@ def _unread(notes: Iterable[FileNote], usual: int) -> Iterator[LostStretch]:
     for note in notes:
         if note.kind in UNREAD:
             yield LostStretch(note.file, 0, note.size, f"{note.kind.value}: {note.detail}", open_ended=True)
+        elif note.kind in (FileProblem.NO_RECORD, FileProblem.MISPLACED):
+            yield LostStretch(note.file, 0, note.size, note.detail, open_ended=True)
         elif note.kind is FileProblem.SHORT:
             why = f"cut off: {count_text(note.size, 'byte')} of it are left"
             yield LostStretch(note.file, note.size, max(usual - note.size, 0), why, open_ended=True)

@@ -41,6 +41,9 @@ class FileProblem(Enum):
     NOT_REGULAR = "not a regular file"
     UNREADABLE = "unreadable"
     GONE = "gone while it was read"
+    NO_RECORD = "no record"
+    FILE_ID = "unlikely file id"
+    MISPLACED = "misplaced record"
 
 
 _GRAVE: Final = {
@@ -49,6 +52,9 @@ _GRAVE: Final = {
     FileProblem.SAME_ID: Severity.ERROR,
     FileProblem.NOT_REGULAR: Severity.WARNING,
     FileProblem.SHORT: Severity.WARNING,
+    FileProblem.NO_RECORD: Severity.WARNING,
+    FileProblem.FILE_ID: Severity.WARNING,
+    FileProblem.MISPLACED: Severity.WARNING,
     FileProblem.CONTROL: Severity.WARNING,
 }
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from pagefmt.directory.bindings import Bindings, load_bindings
-from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.directory.locate import DataLocation, LocationKind, stores
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.damage import JournalDamage
-from pagefmt.journal.files import Journal, JournalListing
+from pagefmt.journal.damage import ACKNOWLEDGEMENT, JournalDamage
+from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalListing
 from pagefmt.journal.load import LoadedJournal, load_files, load_journal
 from pagefmt.journal.message_journal import MessageJournal
-from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.record_types import BINDINGS, EVERY, RecordType, type_name
 from pagefmt.pages.paging import Store
 from pagefmt.quantities import count_text
 
@@ -65,9 +66,22 @@ class KnownJournals(NamedTuple):
         return any(not unknown.missing for unknown in self.unknown()) or bool(self.lost())
 
     def lost(self) -> list[str]:
-        """What is missing from a journal that can be read, and what that means."""
-        damage = None if self.unknown_journal else self.journal.loaded.damage
-        return [] if damage is None else [lost_acknowledgements(damage)]
+        """Return one line for each loss from journals that can be read, and what it means."""
+        found = []
+        if self.unknown_journal is None:
+            damage = self.journal.loaded.damage
+            found += [] if damage is None else [lost_acknowledgements(damage)]
+        if self.unknown_bindings is None and self.bindings is not None:
+            count, what = _misplaced(self.bindings.loaded, BINDINGS)
+            found += [f"the bindings have {what}: brokers up to 2.44 do not start, later ones skip it"] if count else []
+        return found
+
+
+def _misplaced(loaded: LoadedJournal, own: frozenset[int]) -> tuple[int, str]:
+    """Return how many records have types that do not belong into a journal, and a phrase that says so."""
+    rows = loaded.rows_of_others(own)
+    kinds = ", ".join(sorted({type_name(loaded.columns.types[row]) for row in rows}))
+    return len(rows), f"{count_text(len(rows), 'record')} of a type that does not belong there ({kinds})"
 
 
 def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> str:
@@ -99,12 +113,31 @@ def _journal(place: DataLocation, look: Callable[[LoadedJournal], object]) -> tu
         reason = "there is no journal beside the pages, so it is not known what was acknowledged"
         return MessageJournal(loaded), Unknown(UnknownPart.JOURNAL, reason, missing=True)
     try:
-        loaded = load_journal(place.journal)
+        loaded = _with_losses(load_journal(place.journal), place)
         if loaded.files:
             look(loaded)
         return MessageJournal(loaded), _nothing_read(loaded, UnknownPart.JOURNAL)
     except PageFmtError as err:
         return MessageJournal(loaded), Unknown(UnknownPart.JOURNAL, f"the journal cannot be read: {err}")
+
+
+def _with_losses(loaded: LoadedJournal, place: DataLocation) -> LoadedJournal:
+    """Add notes about what is lost from a message journal and does not show in one of its files.
+
+    A broker that pages writes to its journal, so one without any record beside pages has lost it. A record of a type
+    that does not belong there may have been a message or an acknowledgement.
+    """
+    if not loaded.files:
+        return loaded
+    notes, file = [], loaded.files[0].name
+    if not any(found.holds_records for _, found in loaded.torn):
+        if place.paging is not None and any(page.size for store in stores(place) for page in store.pages):
+            notes.append(FileNote(FileProblem.NO_RECORD, file, "it contains no record, though there are pages"))
+    else:
+        count, what = _misplaced(loaded, EVERY - BINDINGS)
+        if count:
+            notes.append(FileNote(FileProblem.MISPLACED, file, what, count * ACKNOWLEDGEMENT))
+    return replace(loaded, notes=(*loaded.notes, *notes)) if notes else loaded
 
 
 def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:

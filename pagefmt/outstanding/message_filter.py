@@ -104,9 +104,10 @@ def wanted_messages(
     for route in opened.handed_out(at, number):
         if isinstance(route, Damage):
             yield route
-            if choice.outstanding:
+            if rule is not None and rule.end is None:
+                rule = rule.ending_at(route.number)
+            if choice.outstanding and (rule is None or rule.end is not None):
                 return
-            rule = None if rule is None or rule.end is not None else rule.ending_at(route.number)
         elif not choice.by_route or wanted_by_route(route, rule, choice):
             yield from message_at(page, opened, route, rule, choice)
     if opened.damage is not None:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from pagefmt.bytes.files import FileStretches, NotReadable, file_pieces, read_start
 from pagefmt.directory.bindings import Bindings
-from pagefmt.journal.damage import LostStretch
+from pagefmt.journal.damage import LostStretch, is_out_of_order
 from pagefmt.journal.files import (
     HEADER,
     FileProblem,
@@ -36,8 +36,6 @@ from pagefmt.quantities import count_text
 FORMAT: Final = 2
 _CANDIDATES: Final = 16
 _PIECE: Final = 1 << 18
-_NEAR: Final = 1 << 20
-"""File ids rise one by one: one that is so far above all others is damage."""
 
 
 class JournalFault(NamedTuple):
@@ -82,7 +80,7 @@ def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
     files, faults, mended = list[JournalFile](), list[JournalFault](), set[str]()
     refused = list(_refused(folder, listing))
     for old in (*refused, *listing.files):
-        odd = old in refused or _out_of_order(old, listing.files)
+        odd = old in refused or is_out_of_order(old, listing.files)
         new = _mended(old) if odd else old
         if odd:
             what = f"its header is damaged: format {old.header.version}, file id {old.header.file_id}"
@@ -106,12 +104,6 @@ def _refused(folder: Path | None, listing: JournalListing) -> Iterator[JournalFi
         path = (folder or Path()) / note.file
         if note.kind is FileProblem.VERSION and path.is_file():
             yield JournalFile(path, note.file, note.size, decode_header(read_start(path, HEADER.size)))
-
-
-def _out_of_order(file: JournalFile, files: tuple[JournalFile, ...]) -> bool:
-    """Its id cannot be that of its records."""
-    others = [each.header.file_id for each in files if each is not file]
-    return not 0 <= file.header.file_id <= max(others, default=0) + _NEAR
 
 
 def _mended(file: JournalFile) -> JournalFile | None:

@@ -292,21 +292,23 @@ def _large_steps(
     named = _named_large(found, tally)
     folder = found.place.large_messages
     bodies = LargeMessages(folder) if folder is not None else None
+    sure = not (found.journal.damaged or found.journal.gone)  # else acknowledgements of these messages may be lost
     missing = sorted(number for number, waits in named.items() if waits and (bodies is None or not bodies.find(number)))
+    lost = MessageRange(len(missing) * sure, len(missing))
     if missing:
         pairs: list[tuple[int, int | None]] = [(number, None) for number in missing]
-        found.outcomes.add(RecoveryOutcome.LOST, "large-messages", "its body is missing", pairs, sure=True)
+        found.outcomes.add(RecoveryOutcome.LOST, "large-messages", "its body is missing", pairs, sure=sure)
         first = f", the first is message {missing[0]}"
         yield RecoveryStep(
             DamagedPart.LARGE, "large-messages", f"{count_text(len(missing), 'body', 'bodies')} missing{first}",
-            "the messages are delivered without their bodies", MessageRange(len(missing), len(missing)), mends=False,
+            "the messages are delivered without their bodies", lost, mends=False,
         )  # fmt: skip
     for name, (number, why) in sorted(unreadable.items()):
         waits = number is not None and named.get(number, False)
         if waits and number is not None:
-            found.outcomes.add(RecoveryOutcome.LOST, name, f"its body {why}", [(number, None)], sure=True)
+            found.outcomes.add(RecoveryOutcome.LOST, name, f"its body {why}", [(number, None)], sure=sure)
         action = "not in the new directory" + f": message {number} is delivered without its body" * waits
-        yield RecoveryStep(DamagedPart.LARGE, name, why, action, MessageRange(int(waits), int(waits)))
+        yield RecoveryStep(DamagedPart.LARGE, name, why, action, MessageRange(waits and sure, int(waits)))
 
 
 def _orphans(found: RecoverySources, tally: PageTally) -> Iterator[str]:

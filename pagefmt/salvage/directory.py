@@ -19,6 +19,7 @@ from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import Store, read_paging
 from pagefmt.pages.record import Layout
+from pagefmt.quantities import count_text
 from pagefmt.salvage.owners import StoreLook, look_at, owner, specials
 from pagefmt.salvage.store import CannotSalvage, SalvagedStore, copy_store, salvage_page, salvage_store
 
@@ -58,6 +59,9 @@ def salvage_directory(
             rest = found.remarks or [
                 "no folder is orphaned" if judged else "it is not known which folders are orphaned"
             ]
+            empty = [page.name for store in stores(place) for page in store.pages[:-1] if not page.size]
+            if empty:
+                rest.insert(0, f"{count_text(len(empty), 'page')} empty ({empty[0]}): nothing is left to salvage there")
             raise CannotSalvage(
                 f"{place.given}: no page is damaged or set aside; {'; '.join(rest)}; nothing was written"
             )

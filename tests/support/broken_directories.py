@@ -102,7 +102,7 @@ def _without_properties(data: Path) -> None:
     raise NotHere
 
 
-def _queue_twice(data: Path) -> None:
+def queue_twice(data: Path) -> None:
     """The last record of a page names its queues twice, which is no damage."""
     path = _middle(data)
     start, end, _ = spans(path)[-1]
@@ -111,6 +111,12 @@ def _queue_twice(data: Path) -> None:
     queues = record[-1 - 8 * count : -1]
     payload = record[5 : -5 - 8 * count] + (2 * count).to_bytes(4, "big") + queues + queues
     path.write_bytes(path.read_bytes()[:start] + b"{" + len(payload).to_bytes(4, "big") + payload + b"}")
+
+
+def linked_page(data: Path) -> None:
+    """A broker follows the link; pagectl does not, and says so."""
+    path = _middle(data)
+    path.symlink_to(shutil.move(path, data.parent / "elsewhere.page"))
 
 
 def _another_name(data: Path) -> None:

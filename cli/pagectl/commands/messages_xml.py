@@ -72,7 +72,9 @@ def command(
             _page(at, xml, state.bindings, wanted, large, done)
         xml.end()
     done.tell()
-    wrong = sources.damaged or done.damaged or done.lost or done.failed or done.doubt or state.known.damaged
+    wrong = (
+        sources.damaged or done.damaged or done.lost or done.failed or done.doubt or done.unbound or state.known.damaged
+    )
     return Exit.FOUND if wrong else Exit.OK
 
 
@@ -80,7 +82,7 @@ class _Account:
     """What is said at the end."""
 
     def __init__(self) -> None:
-        self.messages = self.doubt = self.ids_of_bytes = 0
+        self.messages = self.doubt = self.ids_of_bytes = self.unbound = 0
         self.damaged = False
         self.lost: Counter[str] = Counter()
         self.failed: list[str] = []
@@ -93,6 +95,11 @@ class _Account:
             warning(f"left out: {why}")
         if len(self.failed) > 10:
             warning(f"left out: {count_text(len(self.failed) - 10, 'more message')}")
+        if self.unbound:
+            warning(
+                f"{count_text(self.unbound, 'message')} left out: the bindings have no name for the queues that wait "
+                "for them; see: pagectl recover"
+            )
         for why, count in self.lost.most_common():
             warning(f"{count_text(count, 'message')}: {why}")
         if self.ids_of_bytes:
@@ -107,11 +114,15 @@ class _Account:
 
 
 class _WaitingQueues(NamedTuple):
-    """Queues that wait for a message; ``doubt``: none does for sure. ``wildcards``: one has an address with them."""
+    """Queues that wait for a message; ``doubt``: none does for sure. ``wildcards``: one has an address with them.
+
+    ``unbound``: queues wait for it, and the bindings have the name of none.
+    """
 
     names: tuple[str, ...]
     doubt: bool
     wildcards: bool
+    unbound: bool
 
 
 def _page(
@@ -134,8 +145,9 @@ def _page(
     waiting = cache(lambda routing: _waiting(routing, bindings, wanted))
 
     def count(routing: Routing, messages: int, lost: list[str]) -> None:
-        names, doubt, wildcards = waiting(routing)
+        names, doubt, wildcards, unbound = waiting(routing)
         done.doubt += doubt * messages
+        done.unbound += unbound * messages
         if names:
             done.messages += messages
             done.lost.update(dict.fromkeys([*lost, *([_WILDCARDS] if wildcards else [])], messages))
@@ -179,4 +191,6 @@ def _waiting(routing: Routing, bindings: Bindings, wanted: frozenset[int] | None
         if state is AckState.OUTSTANDING and queue in bindings.queues
     )
     doubt = not names and any(state in LIVE and state is not AckState.OUTSTANDING for _, state in mine)
-    return _WaitingQueues(names, doubt, any(each.name in names and has_wildcards(each.address) for each in found))
+    wildcards = any(each.name in names and has_wildcards(each.address) for each in found)
+    unbound = not names and any(state is AckState.OUTSTANDING and queue not in bindings.queues for queue, state in mine)
+    return _WaitingQueues(names, doubt, wildcards, unbound)

@@ -165,7 +165,15 @@ class AllSources(PageSources):
         from pagefmt.outstanding.schedules import BrokerStart
 
         edition = self.edition or likely_writer(self.state.bindings, self.state.journal) or NEWEST
-        return JournalParts(self.state, self.large, BrokerStart(self.now, edition))
+        parts = JournalParts(self.state, self.large, BrokerStart(self.now, edition))
+        missing = {message for message, _ in parts.messages.lost}
+        if missing and not self.state.live:
+            self.damaged = True
+            warning(
+                f"{count_text(len(missing), 'message')} that queues refer to are missing from the journal; "
+                "see: pagectl messages verify"
+            )
+        return parts
 
     def _tell_gone(self, journal: JournalParts) -> None:
         if journal.gone:
