@@ -19,6 +19,7 @@ LASTING = ("export", "replay advise", "replay sweep")
 def main() -> None:
     """Answer ``--version`` without importing anything; else hand over to the commands."""
     open_standard_streams()
+    os.environ["PYTHONSAFEPATH"] = "1"  # Python processes started from here import nothing of the working folder
     if sys.argv[1:] == ["--version"]:
         from pagectl import __version__
         from pagectl.running.exits import guarded

@@ -52,7 +52,7 @@ def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any
     try:
         file = pq.ParquetFile(path)
         metadata = file.schema_arrow.metadata or file.metadata.metadata or {}
-    except (pa.ArrowException, OSError) as err:
+    except (pa.ArrowException, OSError, ValueError) as err:
         raise TraceError(f"{path}: not readable as Parquet: {_first_line(err)}") from err
     text = metadata.get(HEADER_NAME.encode())
     if text is None:
@@ -67,12 +67,13 @@ def _rows(
     number = 0
     try:
         for batch in file.iter_batches(BATCH, columns=wanted):
+            batch.validate(full=True)
             for row in batch.to_pylist():
                 number += 1
                 yield number, _value(row)
             if advance is not None:
                 advance(batch.num_rows)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
+    except (pa.ArrowException, OSError, ValueError) as err:
         raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
 
 

@@ -22,7 +22,7 @@ from typing import IO, Any, Final
 
 from pagefmt.bytes.far_paths import FarPath, store_at
 from pagefmt.bytes.object_stores import ObjectStore
-from pagefmt.bytes.writing import write_text
+from pagefmt.bytes.writing import TargetRefused, write_text
 from pagefmt.errors import PageFmtError
 
 AT_ONCE: Final = 16
@@ -39,6 +39,8 @@ class StoredPath(FarPath):
     """Of a table that is being written, and of nothing else: all other paths of URLs are read alone."""
 
     def _tree_and_name(self) -> tuple[ObjectStore, str]:
+        if ".." in self.parts:
+            raise TargetRefused(f"{self}: has a part '..', which may lead out of the table; name the folder directly")
         return store_at(self.parts[:2]), "/".join(self.parts[2:])
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -264,7 +264,7 @@ def _refuse_shared(status: os.stat_result, path: Path) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Raises ``LinkRefused`` where a folder, or anything below it, is a symbolic link."""
+    """Raise ``LinkRefused`` if a folder, or anything below it, is a symbolic link."""
     if folder.is_symlink():
         raise LinkRefused(f"{folder}: is a symbolic link; nothing is written or removed through links")
     with os.scandir(folder) as entries:

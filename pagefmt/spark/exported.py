@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -27,8 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.bytes.files import utf8_name
-from pagefmt.bytes.stored_paths import StoredPath, made_folder
-from pagefmt.bytes.trees import FileStream
+from pagefmt.bytes.stored_paths import made_folder
 from pagefmt.columns.files import ARROW, TableFile, table_file
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
@@ -55,6 +55,8 @@ _SETTINGS: Final = b"pagectl.export"
 _WRONG: Final = b"pagectl.wrong"
 _MADE: Final = re.compile(r"part-\d+-\d+-([0-9a-f]{12})\.parquet")
 """Files of a table, and the run that made them."""
+_SUMMED: Final = re.compile(r"part-\d+-([0-9a-f]{8})-[0-9a-f]{12}\.arrow")
+"""Files of a log that name the CRC-32C of their content."""
 _AT_ONCE: Final = 16
 _PASSING: Final = (errno.EIO, errno.EACCES, errno.ENXIO)
 """Of what a store or a disk does not give, and may give another time."""
@@ -136,7 +138,7 @@ def write_entries(
         for part in parts:
             reader = _opened(part, SCHEMA)
             for n in range(reader.num_record_batches):
-                batch = reader.get_batch(n)
+                batch = _batch(reader, n)
                 log.out.write_batch(batch)
                 batches.append(batch.select(plain))
         for each in news:
@@ -199,18 +201,11 @@ class ExportLog:
         files = tuple(sorted((folder / EXPORTED).glob("part-*.arrow")))
         if not files:
             return None
-        try:
-            tables = [opened.read_all() for opened in (_opened(path, _FIELDS) for path in files)]
+        with _refused(folder / EXPORTED):
+            tables = [_batches(_opened(path, _FIELDS)) for path in files]
             noted = tables[-1].schema.metadata
             settings, wrong = (dict(json.loads(each)) for each in (noted[_SETTINGS], noted.get(_WRONG, b"{}")))
             pages = pa.concat_tables(tables).select([each.name for each in _FIELDS])
-        except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as err:
-            if isinstance(err, OSError) and err.errno in _PASSING:
-                raise OSError(err.errno, err.strerror, str(folder / EXPORTED)) from err
-            raise LogRefused(
-                f"{folder / EXPORTED}: the log of what was exported cannot be read "
-                f"({' '.join(str(err).split())[:200]}); rewrite the table with --mode overwrite"
-            ) from err
         if not _is_complete(folder, files):
             raise LogRefused(
                 f"{folder / EXPORTED}: lacks an export whose rows are in the table, so they would be added again; "
@@ -252,14 +247,15 @@ class ExportLog:
         found: dict[int, PageMessages] = {}
         before = 0
         for path, sizes in zip(self.files, self._batches, strict=True):
-            reader = _opened(path, _LISTS)
-            for n, size in enumerate(sizes):
-                here = wanted[(wanted >= before) & (wanted < before + size)]
-                columns = [reader.get_batch(n).column(name) for name in _MESSAGES] if len(here) else []
-                for row in here.tolist():
-                    lists = (np.cumsum(column[row - before].values.to_numpy()) for column in columns)
-                    found[row] = PageMessages(by_row[row]["size"], by_row[row]["crc32c"], *lists)
-                before += size
+            with _refused(path.parent):
+                reader = _opened(path, _LISTS)
+                for n, size in enumerate(sizes):
+                    here = wanted[(wanted >= before) & (wanted < before + size)]
+                    columns = [_batch(reader, n).column(name) for name in _MESSAGES] if len(here) else []
+                    for row in here.tolist():
+                        lists = (np.cumsum(column[row - before].values.to_numpy()) for column in columns)
+                        found[row] = PageMessages(by_row[row]["size"], by_row[row]["crc32c"], *lists)
+                    before += size
         return found
 
 
@@ -269,13 +265,57 @@ def _is_complete(folder: Path, files: Sequence[Path]) -> bool:
     return made <= {path.stem.rpartition("-")[2] for path in files}
 
 
+def log_name(number: int, run: str, path: Path) -> str:
+    """Return the name in a table's log of the file at ``path``: number of the export, CRC-32C of the file, run."""
+    return f"part-{number:06d}-{_sum_of(path.read_bytes())}-{run}.arrow"
+
+
+def _sum_of(content: bytes) -> str:
+    from crc32c import crc32c
+
+    return f"{crc32c(content):08x}"
+
+
+@contextmanager
+def _refused(log: Path) -> Iterator[None]:
+    """Raise ``LogRefused`` for whatever a damaged log raises; ``OSError`` if a store or disk may give it later."""
+    try:
+        yield
+    except (OSError, pa.ArrowException, LookupError, TypeError, ValueError, AttributeError, RecursionError) as err:
+        if isinstance(err, OSError) and err.errno in _PASSING:
+            raise OSError(err.errno, err.strerror, str(log)) from err
+        raise LogRefused(
+            f"{log}: the log of what was exported cannot be read "
+            f"({' '.join(str(err).split())[:200]}); rewrite the table with --mode overwrite"
+        ) from err
+
+
 def _opened(path: Path, fields: Iterable[pa.Field]) -> pa.RecordBatchFileReader:
+    """Open a file of entries. Its content is checked against the checksum in its name, which older files lack."""
     options = pa.ipc.IpcReadOptions(included_fields=[SCHEMA.get_field_index(each.name) for each in fields])
-    file = pa.PythonFile(FileStream(path.opened()), "r") if isinstance(path, StoredPath) else pa.memory_map(str(path))
-    found = pa.ipc.open_file(file, options=options)
+    content = path.read_bytes()
+    named = _SUMMED.fullmatch(path.name)
+    if named and named[1] != _sum_of(content):
+        raise ValueError(f"{path.name} is damaged: its checksum is not the one in its name")
+    found = pa.ipc.open_file(content, options=options)
     if not found.schema.equals(pa.schema(fields)):
         raise ValueError(f"{path.name} has other columns")
     return found
+
+
+def _batch(reader: pa.RecordBatchFileReader, number: int) -> pa.RecordBatch:
+    """Read a batch. Arrow believes offsets and lengths in a file, and reads anywhere in memory by damaged ones."""
+    batch = reader.get_batch(number)
+    batch.validate(full=True)
+    for column in batch.columns:
+        lists = column.flatten() if pa.types.is_list(column.type) else None
+        if (lists is not None and lists.null_count) or (column.null_count and column.type != pa.string()):
+            raise ValueError("a value is missing")
+    return batch
+
+
+def _batches(reader: pa.RecordBatchFileReader) -> pa.Table:
+    return pa.Table.from_batches(map(partial(_batch, reader), range(reader.num_record_batches)), reader.schema)
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ the hint is one behind, and readers see the version before.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 _NAMES = "schema.name-mapping.default"
 _RUN = f"{APPLICATION}-run"
 """The property that tells a commit from every other."""
+_OWN = (APPLICATION, _RUN, _NAMES)  # the only properties that pyiceberg is given to act on
+_CODE = re.compile(r"(?:^|[.-])py-|impl$|class(?:name)?$", re.IGNORECASE)  # in names of properties that name code
 
 
 def _name(version: int) -> str:
@@ -72,9 +75,34 @@ def note_version(folder: Path) -> None:
 
 
 def metadata_at(folder: Path, version: int | None = None) -> TableMetadata:
-    """Of a version, or of the last one."""
-    text = (folder / _name(version or version_at(folder))).read_text("utf-8")
-    return TableMetadataUtil.parse_raw(text)
+    """Read a version, or the last one.
+
+    Raises ``FormatRefused`` if it names code to run, or a place outside of the table's folder.
+    """
+    name = _name(version or version_at(folder))
+    found = TableMetadataUtil.parse_raw((folder / name).read_text("utf-8"))
+    for key in found.properties:
+        if _CODE.search(key):
+            raise FormatRefused(f"{folder / name}: the property {key} names code to run; remove it from the table")
+    root = _root(folder)
+    if found.location.rstrip("/") != root:
+        raise FormatRefused(f"{folder}: the table was created at {found.location} and cannot be moved")
+    for path in (each.manifest_list for each in found.snapshots):
+        _inside(root, path or "")
+    return found
+
+
+def _root(folder: Path) -> str:
+    """Return the location of a table."""
+    return named_for_others(folder.absolute())[0].rstrip("/")
+
+
+def _inside(root: str, location: str) -> str:
+    """Return a location relative to the table's. Raises ``FormatRefused`` if it is not below it."""
+    name = location.removeprefix(f"{root}/")
+    if name == location or ".." in name.split("/"):
+        raise FormatRefused(f"{root}: the table's metadata names {location!r}, which is outside of its folder")
+    return name
 
 
 class _MetadataFile(InputFile, OutputFile):
@@ -137,14 +165,9 @@ class FolderFiles(FileIO):
         self._made: list[str] = []
         self._lock = Lock()
 
-    def _inside(self, location: str) -> str:
-        if not location.startswith(f"{self.root}/"):
-            raise FormatRefused(f"{self.root}: the table was created at {location} and cannot be moved")
-        return location.removeprefix(f"{self.root}/")
-
     def _noted(self, location: str) -> Path:
         assert self.noting is not None
-        name = self._inside(location)
+        name = _inside(self.root, location)
         with self._lock:  # manifests are made in threads
             self._made.append(name)
             whole_text(self.noting, "".join(f"{each}\n" for each in self._made))
@@ -152,7 +175,7 @@ class FolderFiles(FileIO):
 
     def new_input(self, location: str) -> InputFile:
         """A file of the table."""
-        return _MetadataFile(location, self.folder / self._inside(location))
+        return _MetadataFile(location, self.folder / _inside(self.root, location))
 
     def new_output(self, location: str) -> OutputFile:
         """The same."""
@@ -161,11 +184,11 @@ class FolderFiles(FileIO):
     def delete(self, location: str | InputFile | OutputFile) -> None:
         """The same."""
         name = location if isinstance(location, str) else location.location
-        (self.folder / self._inside(name)).unlink(missing_ok=True)
+        (self.folder / _inside(self.root, name)).unlink(missing_ok=True)
 
     def create(self, location: str, content: bytes) -> None:
         """A file that appears whole where there is none. Raises ``FileExistsError``."""
-        path = self.folder / self._inside(location)
+        path = self.folder / _inside(self.root, location)
         if isinstance(path, StoredPath):
             path.create(content)
             return
@@ -176,20 +199,20 @@ class FolderFiles(FileIO):
 
 
 class FolderCatalog(NoopCatalog):
-    """Of the one table in a folder."""
+    """The catalog of the one table in a folder. ``metadata``: of its last version, with all properties."""
 
-    def __init__(self, files: FolderFiles, version: int) -> None:
+    def __init__(self, files: FolderFiles, version: int, metadata: TableMetadata) -> None:
         super().__init__(APPLICATION)
-        self.files, self.version = files, version
+        self.files, self.version, self.metadata = files, version, metadata
 
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         """The next version."""
         for each in requirements:
-            each.validate(table.metadata)
+            each.validate(self.metadata)
         before = table.metadata_location if self.version else None
-        fresh = update_table_metadata(table.metadata, updates, metadata_location=before)
+        fresh = update_table_metadata(self.metadata, updates, metadata_location=before)
         location = f"{self.files.root}/{_name(self.version + 1)}"
         try:
             self.files.create(location, fresh.model_dump_json(exclude_none=True).encode())
@@ -213,7 +236,8 @@ def commit_iceberg(given: FormatCommit, noting: Path) -> None:
             schema, _partitions(schema, given.splits), UNSORTED_SORT_ORDER, root,
             {_NAMES: schema.name_mapping.model_dump_json()},
         )  # fmt: skip
-    table = Table((APPLICATION,), metadata, f"{root}/{_name(version)}", files, FolderCatalog(files, version))
+    catalog = FolderCatalog(files, version, metadata)
+    table = Table((APPLICATION,), _without_properties(metadata), f"{root}/{_name(version)}", files, catalog)
     types = [given.schema.field(name).type for name in given.splits]
     with warnings.catch_warnings(), table.transaction() as changes:
         warnings.simplefilter("ignore")  # of a delete that finds nothing
@@ -228,11 +252,17 @@ def commit_iceberg(given: FormatCommit, noting: Path) -> None:
 
 
 def data_files_at(folder: Path) -> list[str]:
-    """The locations of the files that the last version has."""
-    metadata = metadata_at(folder)
-    files = FolderFiles(folder, metadata.location)
-    table = Table((APPLICATION,), metadata, metadata.location, files, NoopCatalog(APPLICATION))
-    return [each.file.file_path for each in table.scan().plan_files()]
+    """Return the paths in the table of the data files that its last version has."""
+    metadata = _without_properties(metadata_at(folder))
+    files = FolderFiles(folder, _root(folder))
+    table = Table((APPLICATION,), metadata, files.root, files, NoopCatalog(APPLICATION))
+    return [_inside(files.root, each.file.file_path) for each in table.scan().plan_files()]
+
+
+def _without_properties(metadata: TableMetadata) -> TableMetadata:
+    """Return metadata without the properties of other programs: some make pyiceberg import and call what they name."""
+    kept = {name: value for name, value in metadata.properties.items() if name in _OWN}
+    return metadata.model_copy(update={"properties": kept})
 
 
 def fits_iceberg(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> bool:

@@ -35,6 +35,7 @@ LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _LAST_MOMENT: Final = 1.0
 """Seconds that a process is given to be gone."""
 _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
+_SAFE_PATH: Final = "PYTHONSAFEPATH"  # keeps the folder in which Spark starts Python workers off their module path
 _MASTERS: Final = ("local", "spark://", "yarn", "k8s://")
 _YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
@@ -151,6 +152,7 @@ def _send(context: SparkContext, package: Path, master: str) -> None:
 def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     """As ``running``, without the package for the executors; for the caller to stop."""
     try:
+        import pyspark
         from pyspark import SparkConf, SparkContext
     except ImportError:
         raise NoSpark(NOT_INSTALLED) from None
@@ -161,6 +163,8 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
         raise NoSpark(f"{master}: set {_YARN_FOLDERS[0]} to the folder with core-site.xml and yarn-site.xml")
     home = java_home()
     os.environ["JAVA_HOME"] = str(home)
+    os.environ.setdefault("SPARK_HOME", str(_spark_home(Path(pyspark.__file__).parent)))
+    os.environ[_SAFE_PATH] = "1"
     os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON", sys.executable)
     # one-time choices of the virtual machine must be known before it starts
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"{'--driver-memory 1g ' if is_local(master) else ''}pyspark-shell"
@@ -185,6 +189,15 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     # where Java ends, this thread of PySpark's prints a traceback; who needs Java tells it
     vars(context._accumulatorServer)["handle_error"] = lambda *_: None
     return context
+
+
+def _spark_home(package: Path) -> Path:
+    """Return the folder of the Spark that belongs to a PySpark package.
+
+    PySpark's own search begins with the folder above the working folder, and runs the ``bin/spark-submit`` there.
+    """
+    homes = (package / "spark-distribution", package, package.parents[1])
+    return next((home for home in homes if (home / "bin" / "spark-submit").is_file()), package)
 
 
 def answered(call: Callable[[], _Answer]) -> _Answer:
@@ -292,6 +305,7 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": java_options,
+        f"spark.executorEnv.{_SAFE_PATH}": "1",
         "spark.executorEnv.PYTHONWARNINGS": f"ignore:{_OF_PANDAS}:FutureWarning",
     }
     if _ARROW_ALLOCATOR in os.environ:

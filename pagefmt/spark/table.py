@@ -40,6 +40,7 @@ from pagefmt.spark.exported import (
     ExportLog,
     PageEntry,
     entries_to,
+    log_name,
     told_pages,
     write_entries,
 )
@@ -48,7 +49,7 @@ from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.session import answered, cause
 from pagefmt.spark.survey import BrokerSurvey, surveyed
-from pagefmt.spark.table_folder import DAMAGED, EXPORTED, SUCCESS, TEMPORARY, Replaced, note_shortened, put
+from pagefmt.spark.table_folder import DAMAGED, EXPORTED, SUCCESS, TEMPORARY, Replaced, note_shortened, put, read_note
 from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, last_export, table_schema, values_of
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ def _put(
             run / LOG, [run / part.log for part in parts if part.log], increment.news, increment.settings,
             increment.wrong,
         )  # fmt: skip
-        names[LOG] = f"{EXPORTED}/part-{number + 1:06d}-{run.name}.arrow"
+        names[LOG] = f"{EXPORTED}/{log_name(number + 1, run.name, run / LOG)}"
         pages = told_pages(looked, increment.news)
         states = _states(looked) if known else {}
         known = [each for each in known if states.get(_page_of(each), SAME) in (SAME, DELETED)]
@@ -299,9 +300,7 @@ def _put(
 
 def _known_damage(folder: Path) -> list[dict[str, Any]]:
     """What earlier runs have found in the pages that the rows of a table are of."""
-    aside = folder / DAMAGED
-    found: list[dict[str, Any]] = json.loads(aside.read_text("utf-8")) if aside.exists() else []
-    return found
+    return read_note(folder / DAMAGED, [])
 
 
 def _states(looked: pa.Table) -> dict[tuple[Any, ...], str]:

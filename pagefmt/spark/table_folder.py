@@ -10,14 +10,23 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
+from pagefmt.bytes.files import open_regular
 from pagefmt.bytes.stored_paths import StoredPath, at_once, claimed, remove_tree, still_claimed, whole_text
-from pagefmt.bytes.writing import PARTIAL_SUFFIX, locked_folder, refuse_links, sync_files, whole_folder
+from pagefmt.bytes.writing import (
+    PARTIAL_SUFFIX,
+    TargetRefused,
+    locked_folder,
+    refuse_links,
+    sync_files,
+    whole_folder,
+)
 from pagefmt.columns.partitions import SHORTENED
 from pagefmt.columns.table_content import LakeFormat
 from pagefmt.errors import PageFmtError
@@ -36,6 +45,8 @@ NUMBER: Final = "number"
 _LEFT: Final = "the next export completes or undoes what this one left there"
 MADE: Final = "made"
 """And the files that are of no use without it."""
+_Note = TypeVar("_Note", dict[str, str], list[dict[str, Any]])
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 @contextmanager
@@ -107,7 +118,7 @@ def put(
     if commit is not None:
         whole_text(run / NUMBER, str(commit.number))
     if aside.exists():
-        whole_text(run / DAMAGED, aside.read_text("utf-8"))
+        whole_text(run / DAMAGED, _text_of(aside))
     (run / REPLACED).mkdir()
     for old in ([folder / SUCCESS], _old(folder, parts, replaced)):
         _move({path: run / REPLACED / path.relative_to(folder) for path in old if path.exists()})
@@ -151,10 +162,31 @@ def note_shortened(folder: Path, run: Path, found: dict[str, str]) -> None:
     """Values that folders of the table do not name in full, beside those of earlier runs."""
     aside = folder / SHORTENED
     if found:
-        known = json.loads(aside.read_text("utf-8")) if aside.exists() else {}
+        known = read_note(aside, {})
         if known:
-            whole_text(run / SHORTENED, aside.read_text("utf-8"))
+            whole_text(run / SHORTENED, _text_of(aside))
         whole_text(aside, json.dumps(known | found, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+
+
+def read_note(path: Path, absent: _Note) -> _Note:
+    """Read a JSON file of a table, of the type of ``absent``, which is returned if there is no such file."""
+    if not path.exists():
+        return absent
+    try:
+        found = json.loads(_text_of(path))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, type(absent)):
+        raise TargetRefused(f"{path}: damaged, or not written by pagectl; restore or remove it")
+    return found
+
+
+def _text_of(path: Path) -> str:
+    """Read a small text file of a table; bytes that are no text are replaced."""
+    if not isinstance(path, StoredPath):
+        with os.fdopen(open_regular(path), "rb") as file:
+            return file.read().decode("utf-8", "replace")
+    return path.read_bytes().decode("utf-8", "replace")
 
 
 def _old(folder: Path, parts: dict[str, str], replaced: Replaced) -> list[Path]:
@@ -189,13 +221,13 @@ def undo(folder: Path) -> None:
     """What a run left that did not come to its end goes away; a table that it had begun to change is as it was."""
     for run in unfinished(folder):
         if (run / SHORTENED).exists() and not (folder / SHORTENED).exists():
-            whole_text(folder / SHORTENED, (run / SHORTENED).read_text("utf-8"))
+            whole_text(folder / SHORTENED, _text_of(run / SHORTENED))
         if (run / REPLACED).exists() and not (folder / SUCCESS).exists() and _committed(folder, run):
             finish(folder)
             (folder / SUCCESS).touch()
         elif (run / REPLACED).exists() and not (folder / SUCCESS).exists():
-            for made in (run / MADE).read_text("utf-8").splitlines() if (run / MADE).exists() else ():
-                (folder / made).unlink(missing_ok=True)
+            for unused in _metadata_of(run, folder):
+                unused.unlink()
             for part in [*folder.rglob(f"part-*-{run.name}.*")]:
                 part.unlink()
             partitions = sorted(folder.rglob("*=*"), reverse=True)
@@ -203,7 +235,7 @@ def undo(folder: Path) -> None:
                 with suppress(OSError):  # there is something in it, or it is not there
                     made_for.rmdir()
             if (run / DAMAGED).exists():
-                whole_text(folder / DAMAGED, (run / DAMAGED).read_text("utf-8"))
+                whole_text(folder / DAMAGED, _text_of(run / DAMAGED))
             else:
                 (folder / DAMAGED).unlink(missing_ok=True)
             _put_back(run / REPLACED, folder)
@@ -213,10 +245,28 @@ def undo(folder: Path) -> None:
 def _committed(folder: Path, run: Path) -> bool:
     """Whether the commit of a run is in the table, which therefore has its files."""
     number = run / NUMBER
-    return number.exists() and last_export(folder) >= int(number.read_text("utf-8"))
+    if not number.exists():
+        return False
+    text = _text_of(number)
+    if not _NUMBER.fullmatch(text):
+        raise TargetRefused(f"{number}: not the number of an export, so pagectl did not write it; remove {run}")
+    return last_export(folder) >= int(text)
+
+
+def _metadata_of(run: Path, folder: Path) -> list[Path]:
+    """List the Iceberg metadata that an unfinished run made, which is of no use without its commit.
+
+    The names come from a listing of the table; what the run noted only selects from them, because others may have
+    written the note.
+    """
+    names = _text_of(run / MADE).splitlines() if (run / MADE).exists() else ()
+    noted = {name for name in names if name.endswith((".avro", ".metadata.json.new"))}
+    there = folder / ICEBERG_FILES
+    return [path for path in there.iterdir() if f"{ICEBERG_FILES}/{path.name}" in noted] if noted else []
 
 
 def _put_back(replaced: Path, folder: Path) -> None:
+    """Move replaced files of a table back to their places; ``_remove`` removes any others with the run."""
     for path in sorted(replaced.iterdir(), key=lambda path: path.name == SUCCESS):
         if path.is_dir() and (folder / path.name).is_dir():
             _put_back(path, folder / path.name)
