@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from pagefmt.bytes.file_snapshot import Fingerprint, fingerprint
 from pagefmt.bytes.files import MappedFile
 from pagefmt.bytes.writing import BLOCK, Disk, refuse_links
 from pagefmt.compaction.backup import (
@@ -32,7 +33,7 @@ from pagefmt.compaction.backup import (
     sum_of,
     sum_of_buffer,
 )
-from pagefmt.compaction.plan import CompactionPlan, Fingerprint, RemoveFile, RewritePage, Step, fingerprint
+from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.stubs import STUB_SIZE, stubs

@@ -3,10 +3,11 @@
 Files of a journal count together: old and new ones change places by a control file, as a broker's own compaction
 leaves it (docs/spec/journal.md 4), forth and back.
 
-``<backup>/list.jsonl``: first a line with size and CRC-32C of the journal files, then a line for each file, written and
-synced before the file is touched: ``{"root", "path", "old": [size, crc32c], "new": [size, crc32c]}``, either of them
-null where there is no such file, the path relative to one of the four directories. A line ``{"discarding": true}``:
-the backup is being dropped; ``"restored"``: as everything was put back.
+``<backup>/list.jsonl``: first a line with the owner (directories, node id), and with size and CRC-32C of the journal
+files. Then a line for each file, written and synced before the file is touched:
+``{"root", "path", "old": [size, crc32c], "new": [size, crc32c]}``, either of them null where there is no such file, the
+path relative to one of the four directories. A line ``{"discarding": true}``: the backup is being dropped;
+``"restored"``: as everything was put back.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from pagefmt.bytes.files import NotReadable, file_pieces, open_regular
 from pagefmt.bytes.writing import NEW_SUFFIX, Disk, refuse_links
+from pagefmt.directory.locks import node_id
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, RenameControl, encode_control, read_control
 
@@ -52,6 +54,44 @@ def sum_of_buffer(buf: bytes | memoryview) -> SizeAndSum:
     from crc32c import crc32c
 
     return len(buf), crc32c(buf)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupOwner:
+    """The broker that a backup belongs to: directories by name, node id if known, and the path of the backup."""
+
+    directories: dict[str, str]
+    folder: str
+    node: str | None
+
+    def is_same(self, other: BackupOwner) -> bool:
+        """Return whether both are one broker, also if its directories were moved, alone or with the backup.
+
+        Directories that were moved are recognised by the node id. A copy has the same one, so the directories that the
+        backup names must be gone.
+        """
+        if self.node and other.node and self.node != other.node:
+            return False
+        common = self.directories.keys() & other.directories.keys()
+        here = all(self.directories[name] == other.directories[name] for name in common)
+        beside = all(self._relative(name) == other._relative(name) for name in common)
+        if common and (here or beside):
+            return True
+        gone = not any(os.path.lexists(folder) for folder in self.directories.values())
+        return gone and self.node is not None and self.node == other.node
+
+    def _relative(self, name: str) -> str:
+        return os.path.relpath(self.directories[name], self.folder)
+
+    def __str__(self) -> str:
+        node = f" (node {self.node})" if self.node else ""
+        return f"{self.directories.get('paging', min(self.directories.values(), default='?'))}{node}"
+
+
+def owner_of(folder: Path, roots: dict[str, Path]) -> BackupOwner:
+    """Return the broker with these directories as the owner of a backup in ``folder``."""
+    directories = {name: str(root.resolve()) for name, root in roots.items()}
+    return BackupOwner(directories, str(folder.resolve()), node_id(roots.get("journal")))
 
 
 class ChecksumStream:
@@ -148,27 +188,78 @@ def new_backup(disk: Disk, folder: Path, roots: dict[str, Path], journals: dict[
     """An empty one; its list is there, synced, before anything is changed."""
     with disk.below(folder.parent):
         disk.make_folder(folder)
-        disk.write(folder / LIST, [_line({"schema": 1, "journals": journals})])
+        head = {"schema": 1, "journals": journals, "owner": asdict(owner_of(folder, roots))}
+        disk.write(folder / LIST, [_line(head)])
     return Backup(folder, roots, journals)
 
 
 def read_backup(folder: Path, roots: dict[str, Path]) -> Backup:
-    """Raises ``BackupError``, ``LinkRefused``. A line that was cut off is one that nothing was done for yet."""
+    """Return the backup in ``folder`` of the broker with these directories.
+
+    Raises ``BackupError``, also if the backup is another broker's, and ``LinkRefused``. A line that was cut off is one
+    that nothing was done for yet.
+    """
     try:
         refuse_links(folder)
         if emptied(folder):
+            if not _is_usual_place(folder, roots) and not any(folder.iterdir()):
+                raise BackupError(f"{folder}: is empty, so it is no backup; remove it if nothing needs it")
             return Backup(folder, roots, {}, discarding=True, restored=True)
         with os.fdopen(open_regular(folder / LIST), "rb") as file:
-            head, *lines = file.read().split(b"\n")
-        journals = {name: (int(size), int(crc)) for name, (size, crc) in json.loads(head)["journals"].items()}
+            text, *lines = file.read().split(b"\n")
+        head = json.loads(text)
+        journals = {name: (int(size), int(crc)) for name, (size, crc) in head["journals"].items()}
         backup = Backup(folder, roots, journals)
         for line in lines:
             value = _whole(line)
             if value is not None:
                 _take_line(backup, value)
+        if "owner" in head:
+            _refuse_other_owner(folder, _owner(head["owner"]), owner_of(folder, roots))
+        elif not _is_usual_place(folder, roots) and not _has_files_of(backup):
+            raise BackupError(
+                f"{folder}: does not say whose backup it is, and none of its files is one of "
+                f"{owner_of(folder, roots)}; name its broker, or remove the folder if nothing needs it"
+            )
     except (OSError, NotReadable, ValueError, KeyError, TypeError, IndexError, AttributeError) as err:
         raise BackupError(f"{folder}: not a backup of pagectl, or its {LIST} cannot be read: {err}") from err
     return backup
+
+
+def _owner(value: dict[str, Any]) -> BackupOwner:
+    directories = {str(name): str(folder) for name, folder in value["directories"].items()}
+    return BackupOwner(directories, str(value["folder"]), None if value["node"] is None else str(value["node"]))
+
+
+def _refuse_other_owner(folder: Path, owner: BackupOwner, given: BackupOwner) -> None:
+    if not owner.is_same(given):
+        raise BackupError(
+            f"{folder}: is the backup of {owner}, not of {given}; name the directory of that broker, or another "
+            "--backup-dir"
+        )
+
+
+def _is_usual_place(folder: Path, roots: dict[str, Path]) -> bool:
+    """Return whether a folder is where a backup of these directories is made if no --backup-dir is given."""
+    return folder.name == NAME and folder.resolve().parent in {root.resolve().parent for root in roots.values()}
+
+
+def _has_files_of(backup: Backup) -> bool:
+    """Return whether the files of the backup's list belong to its directories; older lists do not name their owner.
+
+    The name of a store folder is unique. Journals of all brokers have the same names, so all of them have to be as the
+    list says.
+    """
+    entries = backup.entries.values()
+    if any(entry.root == "paging" and backup.original_of(entry).parent.is_dir() for entry in entries):
+        return True
+    sums: list[tuple[str, str, SizeAndSum | None, SizeAndSum | None]]
+    sums = [(*name.partition("/")[::2], known, known) for name, known in backup.journals.items()]
+    sums += [(entry.root, entry.path, entry.old, entry.new) for entry in entries]
+    return bool(sums) and all(
+        root in backup.roots and (sum_of(path) if (path := backup.roots[root] / name).is_file() else None) in (old, new)
+        for root, name, old, new in sums
+    )
 
 
 def emptied(folder: Path) -> bool:

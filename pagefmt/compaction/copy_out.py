@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.file_snapshot import SourceChanged
 from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
 from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
-from pagefmt.compaction.apply import CompactionResult, CompactionStopped, rewritten
+from pagefmt.compaction.apply import CompactionResult, rewritten
 from pagefmt.compaction.journals import JournalsPlan, NewJournalFile, copied
-from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step, fingerprint
+from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step
 from pagefmt.directory.locate import new_names
 from pagefmt.journal.writing import FileChange
 
@@ -31,7 +32,7 @@ def copy_out(
 
     The folder appears whole or not at all. Only regular files and folders are copied, links are refused. ``held``: the
     lock files that are held, which no other descriptor may be opened for. ``changed``: journal files that lose records.
-    ``passed`` gets the size of each file that was read. Raises ``CompactionStopped``, ``TargetRefused``,
+    ``passed`` gets the size of each file that was read. Raises ``SourceChanged``, ``TargetRefused``,
     ``LinkRefused``, ``OSError``.
     """
     steps: dict[Path, Step | FileChange | None] = {step.path.absolute(): step for step in plan.steps()}
@@ -64,16 +65,9 @@ def _copy_roots(
     """``steps``: what becomes of a file; None: the copy does not have it. ``made``: by directory, what it gets."""
     like = next(iter(plan.roots.values())).parent
     names = new_names(plan.roots)
-    with whole_folder(target, plan.roots.values(), disk, like=like) as (partial, disk):
+    with whole_folder(target, plan.roots.values(), disk, like=like) as (partial, disk), plan.sources.unchanged():
         for name, root in plan.roots.items():
             copy_root(root, partial / names[name], steps, [new for at, new in made if at == name], disk, held, passed)
-        _unchanged(plan)
-
-
-def _unchanged(plan: CompactionPlan | JournalsPlan) -> None:
-    for _, path, seen in plan.witnesses:
-        if fingerprint(path) != seen:
-            raise CompactionStopped(f"{path}: changed while it was copied; is a broker running? Nothing was written")
 
 
 def copy_root(
@@ -122,8 +116,6 @@ def _copy(path: Path, to: Path, step: Step | FileChange | None, disk: Disk, held
     if isinstance(step, RemoveFile):
         return
     if isinstance(step, RewritePage):
-        if fingerprint(path) != step.seen:
-            raise CompactionStopped(f"{path}: changed while it was copied; is a broker running? Nothing was written")
         with MappedFile(path) as file:
             disk.create(to, rewritten(file.buf, step), like=path)
     elif step is not None:
@@ -149,7 +141,7 @@ def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
         while at < size:
             chunk = os.pread(handle, min(_BLOCK, size - at), at)
             if not chunk:
-                raise CompactionStopped(f"{path}: became shorter while it was copied; is a broker running?")
+                raise SourceChanged(f"{path}: became shorter while it was copied; is a broker running?")
             yield chunk
             at += len(chunk)
     except OSError as err:

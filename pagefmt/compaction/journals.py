@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.file_snapshot import FileSnapshot, Fingerprint, fingerprint, take_snapshot
 from pagefmt.bytes.writing import Disk, refuse_links
 from pagefmt.compaction.apply import SPARE, CompactionStopped, unchanged
 from pagefmt.compaction.backup import (
@@ -31,7 +32,6 @@ from pagefmt.compaction.backup import (
     sum_of,
     switch_journal,
 )
-from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.compaction.planning import CannotCompact, roots_of
 from pagefmt.directory.locate import DataLocation
 from pagefmt.journal.compaction_files import UNFINISHED
@@ -107,10 +107,11 @@ class JournalPlan:
 
 @dataclass(frozen=True, slots=True)
 class JournalsPlan:
-    """``roots``: the directories of the broker by name."""
+    """``roots``: the directories of the broker by name. ``sources``: all files, as they were before the plan."""
 
     roots: dict[str, Path]
     journals: tuple[JournalPlan, ...]
+    sources: FileSnapshot
 
     @property
     def size(self) -> int:
@@ -136,11 +137,6 @@ class JournalsPlan:
     def incomplete(self) -> bool:
         """Something is damaged, and so left alone, or was lost before."""
         return any(one.why or one.remark for one in self.journals)
-
-    @property
-    def witnesses(self) -> tuple[tuple[str, Path, Fingerprint], ...]:
-        """Files (root, path) with what was seen of them; they must not change meanwhile."""
-        return tuple((one.root, file.path, seen) for one in self.journals for file, seen in one.seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +187,9 @@ def plan_journals(place: DataLocation) -> JournalsPlan:
     roots = roots_of(place)
     if "journal" not in roots and "bindings" not in roots:
         raise CannotCompact(f"{place.given}: no journal and no bindings; name the data directory or the instance")
+    sources = take_snapshot(roots.values())
     plans = [_plan(each.root, each.journal, each.folder, each.loaded) for each in read_journals(place)]
-    return JournalsPlan(roots, tuple(one for one in plans if one.seen or one.why))
+    return JournalsPlan(roots, tuple(one for one in plans if one.seen or one.why), sources)
 
 
 def _plan(root: str, journal: Journal, folder: Path, loaded: LoadedJournal) -> JournalPlan:

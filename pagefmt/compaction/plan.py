@@ -20,13 +20,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
+from pagefmt.bytes.file_snapshot import FileSnapshot, Fingerprint
 from pagefmt.editions import Edition
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
-
-Fingerprint: TypeAlias = tuple[int, int, int]
-"""size, time of change in ns, inode"""
 
 
 class KeepReason(StrEnum):
@@ -137,7 +135,8 @@ class CompactionPlan:
     """In the order in which it is carried out: store by store, then large-message files.
 
     ``roots``: the four directories by name. ``witnesses``: files of the journals (root, path) with what was seen of
-    them; they must not change meanwhile. ``remarks``: what was found to be missing from the journals.
+    them; they must not change meanwhile. ``sources``: all files, as they were before the plan was made.
+    ``remarks``: what was found to be missing from the journals.
     """
 
     roots: dict[str, Path]
@@ -145,6 +144,7 @@ class CompactionPlan:
     bodies: tuple[RemoveFile, ...]
     bodies_kept: str | None
     witnesses: tuple[tuple[str, Path, Fingerprint], ...]
+    sources: FileSnapshot
     remarks: tuple[str, ...] = ()
 
     def steps(self) -> Iterator[Step]:
@@ -198,12 +198,6 @@ class CompactionPlan:
     def needs_without_backup(self) -> int:
         """The same when each page is replaced at once."""
         return max((step.after for step in self.steps() if isinstance(step, RewritePage)), default=0)
-
-
-def fingerprint(path: Path) -> Fingerprint:
-    """What changes whenever someone writes or replaces the file. Raises ``OSError``."""
-    status = path.lstat()
-    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 @dataclass(slots=True)

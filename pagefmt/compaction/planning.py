@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from pagefmt.bytes.file_snapshot import FileSnapshot, Fingerprint, fingerprint, take_snapshot
 from pagefmt.compaction.plan import (
     CompactionPlan,
     EditionRules,
     ExaminedPage,
-    Fingerprint,
     KeepReason,
     KeptPage,
     QueueHolding,
@@ -21,7 +21,6 @@ from pagefmt.compaction.plan import (
     Step,
     StorePlan,
     decide,
-    fingerprint,
 )
 from pagefmt.cross_checks.of_large import named_by_journal
 from pagefmt.directory.bindings import Bindings
@@ -84,7 +83,8 @@ def make_plan(
 
     Raises ``CannotCompact``.
     """
-    return plan_of(sure_state(place, locked=locked), place, edition, keep_unknown=keep_unknown, jobs=jobs)
+    sources = take_snapshot(roots_of(place).values())
+    return plan_of(sure_state(place, locked=locked), place, edition, sources, keep_unknown=keep_unknown, jobs=jobs)
 
 
 def sure_state(place: DataLocation, *, locked: bool) -> PagingState:
@@ -102,12 +102,16 @@ def plan_of(
     state: PagingState,
     place: DataLocation,
     edition: Edition | None,
+    sources: FileSnapshot,
     *,
     keep_unknown: bool = False,
     dropped: DroppedQueue | None = None,
     jobs: int = 1,
 ) -> CompactionPlan:
-    """The plan for a state, which ``dropped`` is not a part of. Raises ``CannotCompact``."""
+    """Return the plan for a state, which ``dropped`` is not a part of.
+
+    ``sources``: the files, as they were before the state was read. Raises ``CannotCompact``.
+    """
     bindings = _checked(state)
     witnesses = _witnesses(state, bindings)
     rules = EditionRules(layout_of_bindings(bindings), edition)
@@ -121,7 +125,7 @@ def plan_of(
     with looking_ahead(walk.page, known, jobs) as look:
         stores = tuple(walk.store(store, look) for store in known)
     bodies, kept = _bodies(state, place.large_messages, walk.bodies, dropped)
-    return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses, tuple(state.known.lost()))
+    return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses, sources, tuple(state.known.lost()))
 
 
 def roots_of(place: DataLocation) -> dict[str, Path]:

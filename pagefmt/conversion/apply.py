@@ -8,9 +8,7 @@ from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.bytes.writing import Disk, whole_folder
-from pagefmt.compaction.apply import CompactionStopped
 from pagefmt.compaction.copy_out import copy_file
-from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.conversion.forms import CHANGED
 from pagefmt.conversion.pages import NewPage
 from pagefmt.conversion.plan import AT_ONCE, COUNTERS, ConversionPlan, ConvertedStore
@@ -39,10 +37,11 @@ def convert(
     """Write bindings, journal, large messages and pages below ``target``, which must not exist.
 
     ``held``: the lock files that are held, which no other descriptor may be opened for. ``passed`` gets the size of
-    each file that was read. Raises ``CompactionStopped`` where a file has changed, ``TargetRefused``, ``OSError``.
+    each file that was read. Raises ``SourceChanged``, ``TargetRefused``, ``OSError``.
     """
     roots = plan.roots
-    with whole_folder(target, roots.values(), disk, like=next(iter(roots.values())).parent) as (folder, disk):
+    like_folder = next(iter(roots.values())).parent
+    with whole_folder(target, roots.values(), disk, like_folder) as (folder, disk), plan.sources.unchanged():
         new = {kind: folder / name for kind, name in new_names(roots, since_2=True).items()}
         for each in new.values():
             disk.make_folder(each)
@@ -63,15 +62,8 @@ def convert(
                 passed(body.size)
         for store in plan.stores:
             _store(plan, store, new["paging"] / store.folder.name, disk, passed)
-        for path, seen in plan.witnesses:
-            _still(path, seen)
         for kind, root in roots.items():
             disk.copy_rights(new[kind], root)
-
-
-def _still(path: Path, seen: Fingerprint) -> None:
-    if fingerprint(path) != seen:
-        raise CompactionStopped(f"{path}: changed while it was read; is a broker running? Nothing was written")
 
 
 def _store(plan: ConversionPlan, store: ConvertedStore, to: Path, disk: Disk, passed: Callable[[int], object]) -> None:
@@ -83,7 +75,6 @@ def _store(plan: ConversionPlan, store: ConvertedStore, to: Path, disk: Disk, pa
         disk.create(to / ADDRESS_FILE, [f"{store.address}\n".encode()], like=like)
     for page in store.pages:
         path = page.page.path
-        _still(path, page.seen)
         if page.rewritten:
             with open_page(page.page) as opened:
                 content = NewPage(opened, plan.form, store.old_address).content()

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.file_snapshot import FileSnapshot, take_snapshot
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.compaction.journals import LARGEST_ID, UNSOUND, JournalFiles, read_journals
-from pagefmt.compaction.plan import Fingerprint, fingerprint
 from pagefmt.compaction.planning import layout_of_bindings, roots_of
 from pagefmt.conversion.bindings import NewBindings, new_bindings
 from pagefmt.conversion.forms import CHANGED, NewForm
@@ -61,7 +61,6 @@ class PagePlan:
     """One page. ``rewritten``: not copied as it is; ``lost``: records of it that cannot be read."""
 
     page: PageFile
-    seen: Fingerprint
     records: int
     rewritten: bool
     lost: int
@@ -97,7 +96,7 @@ class ConversionPlan:
     dropped: tuple[str, ...]
     lost: tuple[str, ...]
     remarks: tuple[str, ...]
-    witnesses: tuple[tuple[Path, Fingerprint], ...]
+    sources: FileSnapshot
 
     @property
     def recounted(self) -> bool:
@@ -132,6 +131,7 @@ def plan_conversion(
 
     Raises ``CannotConvert`` where queues or messages of the journal are not known.
     """
+    sources = take_snapshot(roots_of(place).values())
     state = _state(place, edition, locked)
     _refuse_links(place)
     assert state.bindings is not None
@@ -155,11 +155,10 @@ def plan_conversion(
         raise CannotConvert(f"{place.given}: no id can follow {told.highest}; see: pagectl journal inspect")
     bindings = new_bindings(state.bindings, form, told.highest)
     queues = state.bindings.queues.values()
-    seen = tuple((file.path, fingerprint(file.path)) for each in (messages, definitions) for file in each.files)
     return ConversionPlan(
         roots_of(place), form, bindings, held_by(state, list(queues)), stores, messages, definitions, unread,
         _kinds(messages), (*bindings.dropped, *told.dropped), (*bindings.lost, *told.lost),
-        (*bindings.remarks, *told.remarks), seen,
+        (*bindings.remarks, *told.remarks), sources,
     )  # fmt: skip
 
 
@@ -241,14 +240,13 @@ def _stores(state: PagingState, form: NewForm, told: _Losses) -> Iterator[Conver
 
 
 def _page(store: StoreState, page: PageFile, form: NewForm, told: _Losses) -> PagePlan:
-    seen = fingerprint(page.path)
     with open_page(page) as opened:
         new = NewPage(opened, form, store.store.address)
         for _ in new.records():
             pass
         told.saw(new.highest)
         damage = opened.damage_in_messages()
-        plan = PagePlan(page, seen, opened.count, new.rewritten, len(new.lost))
+        plan = PagePlan(page, opened.count, new.rewritten, len(new.lost))
     where = f"paging/{store.store.name}/{page.name}"
     told.lost += [f"{where}: record {each.number}: cannot be read: {each.detail}" for each in new.lost]
     if damage is not None:

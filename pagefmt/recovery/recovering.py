@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pagefmt.bytes.file_snapshot import take_snapshot
 from pagefmt.bytes.writing import Disk, whole_folder
 from pagefmt.compaction.planning import roots_of
 from pagefmt.directory.locate import DataLocation, new_names
@@ -48,14 +49,17 @@ def recover(
 ) -> RecoveryPlan:  # fmt: skip
     """Write a data directory below ``out``, whole or not at all. Where nothing is damaged nothing is written.
 
-    ``held``: lock files that are held. Raises ``NothingLeft``, ``TargetRefused``, ``LinkRefused``, ``OSError``.
+    ``held``: lock files that are held. Raises ``NothingLeft``, ``SourceChanged``, ``TargetRefused``, ``LinkRefused``,
+    ``OSError``.
     """
     roots = roots_of(place)
     if place.paging is not None:
         refuse_linked_pages(read_paging(place.paging).stores())
+    sources = take_snapshot(roots.values())
     found = read_sources(place, declared, edition, outcomes)
     try:
-        with whole_folder(out, roots.values(), disk, like=next(iter(roots.values())).parent) as (folder, disk):
+        like = next(iter(roots.values())).parent
+        with whole_folder(out, roots.values(), disk, like) as (folder, disk), sources.unchanged():
             new = {kind: folder / name for kind, name in new_names(roots).items()}
             tally = PageTally(found.rule, disk, names_of_pages(found))
             disk.make_folder(new["paging"])

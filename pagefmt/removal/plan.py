@@ -23,8 +23,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.file_snapshot import take_snapshot
 from pagefmt.compaction.plan import CompactionPlan
-from pagefmt.compaction.planning import DroppedQueue, plan_of, sure_state
+from pagefmt.compaction.planning import DroppedQueue, plan_of, roots_of, sure_state
 from pagefmt.directory.bindings import AddressBinding, Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.queue_names import named_queue
@@ -107,6 +108,7 @@ def plan_drop(
 
     Raises ``NoSuchQueue``, and ``CannotDrop`` and ``CannotCompact`` where something is not known.
     """
+    sources = take_snapshot(roots_of(place).values())
     state = sure_state(place, locked=locked)
     bindings = state.bindings
     if bindings is None:
@@ -124,7 +126,7 @@ def plan_drop(
     shares = transactions_of(state, queue)
     rest = _without(state, bindings, queue)
     dropped = DroppedQueue(queue.address, not left, gone)
-    pages = plan_of(rest, place, edition, keep_unknown=True, dropped=dropped, jobs=jobs)
+    pages = plan_of(rest, place, edition, sources, keep_unknown=True, dropped=dropped, jobs=jobs)
     address = next((one for one in bindings.addresses.values() if with_address and one.name == queue.address), None)
     return DropPlan(
         queue, held_by(state, [queue])[queue.id], gone, left, address, pages,

@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pagefmt.bytes.file_snapshot import FileSnapshot, take_snapshot
 from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
-from pagefmt.compaction.planning import layout_of_bindings
+from pagefmt.compaction.planning import layout_of_bindings, roots_of
 from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import Store, read_paging
@@ -42,17 +43,24 @@ class SalvagedDirectory:
 
 
 def salvage_directory(
-    place: DataLocation, state: PagingState | None, out: Path, disk: Disk | None = None, jobs: int = 1
+    place: DataLocation,
+    state: PagingState | None,
+    out: Path,
+    disk: Disk | None = None,
+    jobs: int = 1,
+    sources: FileSnapshot | None = None,
 ) -> SalvagedDirectory:
     """Write ``out``, whole or not at all; pages are looked at by ``jobs``.
 
-    Raises ``CannotSalvage`` where all is well, and ``TargetRefused``.
+    ``sources``: the files, as they were before the state was read; None: as they are now. Raises ``CannotSalvage``
+    where all is well, ``SourceChanged`` and ``TargetRefused``.
     """
-    sources = [path for path in (place.paging, place.store) if path is not None]
-    if not sources:
+    sources = sources or source_files(place)
+    roots = [path for path in (place.paging, place.store) if path is not None]
+    if not roots:
         raise CannotSalvage(f"{place.given}: no paging directory; name the data directory, or the instance")
     refuse_linked_pages(stores(place))
-    with whole_folder(out, sources, disk, sources[0]) as (partial, disk):
+    with whole_folder(out, roots, disk, roots[0]) as (partial, disk), sources.unchanged():
         found = salvage_stores(place, state, partial, disk, jobs)
         if not found.stores and not found.unread:
             judged = state is not None and state.unknown is None
@@ -66,6 +74,11 @@ def salvage_directory(
                 f"{place.given}: no page is damaged or set aside; {'; '.join(rest)}; nothing was written"
             )
         return found
+
+
+def source_files(place: DataLocation) -> FileSnapshot:
+    """Return the fingerprints of all files that a salvage reads."""
+    return take_snapshot([*roots_of(place).values(), *([place.store] if place.store is not None else [])])
 
 
 def refuse_linked_pages(every: Iterable[Store]) -> None:
@@ -86,7 +99,8 @@ def refuse_linked_pages(every: Iterable[Store]) -> None:
 
 def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> SalvagedDirectory:
     """Write a store folder with what one page file by itself holds; acknowledgements are not looked at."""
-    with whole_folder(out, [path.parent], disk, path.parent) as (partial, disk):
+    sources = take_snapshot([path])
+    with whole_folder(out, [path.parent], disk, path.parent) as (partial, disk), sources.unchanged():
         with open_page(path) as page:
             layout = page.layout() or Layout.NEW
         return SalvagedDirectory([salvage_page(path, layout, partial, disk)], 0)

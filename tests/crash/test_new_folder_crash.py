@@ -13,8 +13,9 @@ from golden_cases import GoldenCase
 from replay_scenarios import engine_after, scenarios
 
 from pageengine.data_directory.writing import write_data_directory
+from pagefmt.bytes.file_snapshot import SourceChanged
 from pagefmt.bytes.writing import PARTIAL_SUFFIX, Disk, TargetRefused, whole_folder
-from pagefmt.compaction.copy_out import CompactionStopped, copy_out
+from pagefmt.compaction.copy_out import copy_out
 from pagefmt.compaction.planning import make_plan
 from pagefmt.conversion.apply import convert
 from pagefmt.conversion.plan import plan_conversion
@@ -148,7 +149,7 @@ def test_faults_leave_nothing(write: Writer, code: int, tmp_path: Path) -> None:
         disk = FailingDisk(at, code, forever=False)
         try:
             write(data, root / "new", disk)
-        except (CompactionStopped, OSError):
+        except (SourceChanged, OSError):
             assert not (root / f"new{PARTIAL_SUFFIX}").exists()
         if not disk.failed:
             return

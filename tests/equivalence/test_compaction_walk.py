@@ -11,8 +11,9 @@ from both_decoders import state_of, stores_of
 from golden_cases import GoldenCase
 from page_routes import whole_page
 
+from pagefmt.bytes.file_snapshot import fingerprint
 from pagefmt.compaction.page_walk import examine
-from pagefmt.compaction.plan import EditionRules, ExaminedPage, fingerprint
+from pagefmt.compaction.plan import EditionRules, ExaminedPage
 from pagefmt.compaction.planning import _PlanWalk, layout_of_bindings
 from pagefmt.directory.counters import counters, pending_pages
 from pagefmt.outstanding.route_columns import IrregularPage

@@ -11,9 +11,9 @@ import pytest
 from harmed import data_directory, faults, no_trace, pagectl, pages_of, record, spans
 from program import call
 
+from pagefmt.bytes.file_snapshot import SourceChanged
 from pagefmt.bytes.files import NotReadable
 from pagefmt.bytes.writing import Disk
-from pagefmt.compaction.apply import CompactionStopped
 from pagefmt.compaction.copy_out import copy_file
 from pagefmt.messages.large import LargeMessages, chunks, content_of, sha256_of
 
@@ -106,7 +106,7 @@ def test_what_changes_its_size_while_it_is_copied(size: int, tmp_path: Path) -> 
     disk = ChangingDisk()
     with disk.below(tmp_path):
         if size < 3 << 20:
-            with pytest.raises(CompactionStopped, match="became shorter while it was copied"):
+            with pytest.raises(SourceChanged, match="became shorter while it was copied"):
                 copy_file(path, to, disk)
         else:
             copy_file(path, to, disk)

@@ -11,8 +11,8 @@ import pytest
 from golden_cases import GoldenCase
 from program import call
 
+from pagefmt.bytes.file_snapshot import SourceChanged
 from pagefmt.bytes.wire import ByteReader, ByteWriter
-from pagefmt.compaction.apply import CompactionStopped
 from pagefmt.conversion.apply import convert
 from pagefmt.conversion.bindings import CannotName
 from pagefmt.conversion.names import NewNames, new_filter, new_property
@@ -259,7 +259,7 @@ def test_a_source_that_moves_is_noticed(tmp_path: Path) -> None:
     plan = plan_of(data)
     (file,) = (data / "journal").iterdir()
     file.write_bytes(file.read_bytes() + b"\0")
-    with pytest.raises(CompactionStopped, match="changed while it was read"):
+    with pytest.raises(SourceChanged, match="changed while it was copied"):
         convert(plan, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

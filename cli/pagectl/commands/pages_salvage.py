@@ -48,7 +48,7 @@ def command(
     from pagectl.files.destination import note_written
     from pagefmt.bytes.writing import check_new_folder
     from pagefmt.directory.locks import running_broker
-    from pagefmt.salvage.directory import salvage_directory, salvage_single_page
+    from pagefmt.salvage.directory import salvage_directory, salvage_single_page, source_files
 
     if out is None:
         raise CallError("--out NEW is missing: salvage writes into a new folder and leaves the original unchanged")
@@ -62,8 +62,10 @@ def command(
         found, lost = salvage_single_page(place.page, out), list[str]()
     else:
         check_new_folder(out)  # before the journal is read
+        sources = source_files(place)
         state = told_state(place)
-        found, lost = salvage_directory(place, state, out, jobs=processes(jobs)), state.known.lost()
+        found = salvage_directory(place, state, out, jobs=processes(jobs), sources=sources)
+        lost = state.known.lost()
     if form is TextOrJson.json:
         print_json(
             {
