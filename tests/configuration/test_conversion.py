@@ -265,7 +265,7 @@ def test_a_file_of_hornetq_has_no_counterpart(tmp_path: Path, capsys: pytest.Cap
     path = tmp_path / "hornetq-configuration.xml"
     path.write_text('<configuration xmlns="urn:hornetq"><journal-min-files>10</journal-min-files></configuration>')
     assert run(["config", "convert", str(path), "--to", "json"]) == 1
-    assert "<journal-min-files>: has no counterpart" in capsys.readouterr().err
+    assert "<journal-min-files> (hornetq-2.4 reads no properties): has no counterpart" in capsys.readouterr().err
 
 
 def test_minus_one_means_something_else_in_a_property() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 Steps = tuple[str, ...]
 Tree = dict[str, "str | Tree"]
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
-# what breaks a line of YAML, or cannot stand in it
-_UNSEEN = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
+_NOT_ASCII = re.compile(r"[^\n -~]")
 # no bean lies as deep by far
 _DEEPEST = 100
 _NO_TEXT = ("null", "true", "false")
@@ -24,7 +23,17 @@ def as_properties(pairs: Iterable[tuple[Steps, str]]) -> str:
 def as_json(pairs: Iterable[tuple[Steps, str]]) -> tuple[str, list[str]]:
     """Nested objects, and the keys that have no place there: a value with keys below it."""
     tree, left = _tree(pairs)
-    return json.dumps(tree, indent=2, ensure_ascii=False) + "\n", left
+    text = json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
+    return with_escapes(text, _utf16_escapes), left
+
+
+def with_escapes(text: str, escape: Callable[[str], str]) -> str:
+    """Return the text with an escape for each character that is not printable, except a newline.
+
+    Printable excludes control, bidirectional and zero-width characters, surrogates and line separators
+    (``str.isprintable``), so that the text steers no terminal.
+    """
+    return _NOT_ASCII.sub(lambda match: match[0] if match[0].isprintable() else escape(match[0]), text)
 
 
 def as_yaml(pairs: Iterable[tuple[Steps, str]]) -> tuple[str, list[str]]:
@@ -49,7 +58,7 @@ def _bracketed(step: str) -> str:
 
 def _escaped(text: str, *, key: bool) -> str:
     text = "".join(_LETTERS.get(letter, letter) for letter in text)
-    text = "".join(c if " " <= c <= "~" else "".join(f"\\u{unit:04x}" for unit in _units(c)) for c in text)
+    text = "".join(c if " " <= c <= "~" else _utf16_escapes(c) for c in text)
     return re.sub(r"[ =:]|^[#!]", r"\\\g<0>", text) if key else re.sub(r"^ ", r"\\ ", text)
 
 
@@ -98,4 +107,13 @@ def _scalar(text: str, *, key: bool) -> str:
     number = not key and re.fullmatch(r"0|[1-9][0-9]{0,17}", text)
     if number or (_PLAIN.fullmatch(text) and text not in _NO_TEXT):
         return text
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return with_escapes(json.dumps(text, ensure_ascii=False), _yaml_escape)
+
+
+def _utf16_escapes(letter: str) -> str:
+    return "".join(f"\\u{unit:04x}" for unit in _units(letter))
+
+
+def _yaml_escape(letter: str) -> str:
+    code = ord(letter)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

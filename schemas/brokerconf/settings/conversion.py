@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from brokerconf.properties.application import Bean
 from brokerconf.properties.outcomes import Outcome
-from brokerconf.properties.writing import joined
+from brokerconf.properties.writing import joined, with_escapes
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.secrets import shown_key
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_size, trimmed
@@ -71,6 +71,10 @@ class _ToProperties:
 
     def convert(self) -> None:
         core = self.document.core
+        if not beans(self.edition):
+            for node in (core or self.document.root).children:
+                self._leave(node, f"{self.edition.value} reads no properties")
+            return
         for node in self.document.root.children:
             if node.name != "core":
                 self._leave(node, "keys exist only for what is in core")
@@ -508,7 +512,8 @@ class _ToXml:
                 self._node(self._address(name), kind)
         self._sort(self.core, ())
         indent(self.root)
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(self.root, encoding="unicode") + "\n"
+        text = tostring(self.root, encoding="unicode") + "\n"
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + with_escapes(text, lambda letter: f"&#{ord(letter)};")
 
     def _sort(self, node: Element, tags: Path) -> None:
         """Parts stand in the order of the schema."""
