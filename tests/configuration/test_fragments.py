@@ -11,6 +11,7 @@ from brokerconf.linting.lint import FileReport, LintContext, lint
 from brokerconf.rules import rules
 from pagectl.app import run
 
+from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 SETTING = '<address-setting match="{}"><{}>1000</{}></address-setting>'
@@ -54,6 +55,27 @@ def test_parts_are_read_in_their_place(text: str, taken: str, found: tuple[int, 
     report = linted(text)
     assert taken_for(report) == taken
     assert [(line, column) for _, line, column in errors(report)] == [found]
+
+
+CORE = '<core xmlns="urn:activemq:core"><name>x</name></core>'
+
+
+@pytest.mark.parametrize("edition", [None, *Edition])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<server xmlns="urn:activemq">{CORE}</server>', f"<server xmlns='urn:hornetq' name='x'>{CORE}</server>",
+        f'<a:server xmlns:a="urn:activemq:core" name="x">{CORE}</a:server>',
+        f'<a:server xmlns:a="urn:other">{CORE}</a:server>',
+        f'<hornetq-server xmlns="urn:activemq">{BLOCK}</hornetq-server>',
+        '<address-setting xmlns="urn:activemq:core" name="#" max-size-bytes="1"/>',
+    ],
+)  # fmt: skip
+def test_an_application_servers_part_is_in_its_namespace_or_in_none(text: str, edition: Edition | None) -> None:
+    report = lint(text.encode(), "part.xml", LintContext(edition=edition))
+    assert "subsystem" not in taken_for(report)
+    assert "messaging" not in taken_for(report)
+    assert [one.rule for one in report.findings if one.severity is Severity.ERROR]
 
 
 @pytest.mark.parametrize("text", ["<nonsense/>", "<a/><b/>", '<address-settings xmlns="urn:other"/>', "<name/><b/>"])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from brokerconf.reading.inclusion import XINCLUDE
 from brokerconf.reading.substitution import ReplacedText
-from brokerconf.reading.subsystems import Subsystem, known_subsystems
+from brokerconf.reading.subsystems import DOMAIN, Subsystem, known_subsystems
 from brokerconf.reading.tables import read_table
 from pagefmt.editions import Edition
 from pagefmt.findings import some
@@ -29,7 +29,7 @@ _NAME = re.compile(r"</?(?:[\w.-]+:)?([\w.-]+)")
 _ELLIPSIS = re.compile(
     r"(?:(?<=>)|^)\s*(?:\.(?:\s*+\.)++|…|\[\.\.\.\])\s*(?=<|$)|(?<=<configuration)\.\.\.(?=>)|(?<=<core)\.\.\.(?=>)"
 )
-_FOREIGN = re.compile(r"""\sxmlns\s*=\s*["'](?!urn:activemq|urn:hornetq|urn:jboss:domain:messaging)""")
+_OWN_NAMESPACES = ("urn:activemq", "urn:hornetq", "urn:jboss:domain:messaging")
 _LEFT_OUT_AT_THE_END = re.compile(r"(?:\.\.\.|…)\s*$")
 _COMPARED = 20
 _WHOLE = ("configuration", "subsystem", "domain")
@@ -87,7 +87,8 @@ class Fragment(NamedTuple):
 def fragment_in(text: str, edition: Edition | None) -> Fragment | None:
     """The fragment that a text is; None for whole files, and for what is no part of any. ``edition`` None: any."""
     first = next((found[0] for found in _TAG.finditer(text) if found[0][1] not in "!?"), "")
-    if not first or _FOREIGN.search(first):
+    namespace = "" if first.startswith("<xi:") else _namespace(first)
+    if not first or (namespace and not namespace.startswith(_OWN_NAMESPACES)):
         return None
     missing = _end_tags(text)
     complete = not missing and _ELLIPSIS.search(text) is None
@@ -126,7 +127,12 @@ def _around(element: Element, text: str, edition: Edition | None) -> _Around | N
     name = element.name
     if name in _OWN_NAMESPACE:
         return _CONFIGURATION
-    servers = [(kind, tag) for product, tag in _SERVERS if (kind := _version(product, edition))]
+    namespace = _namespace(element.tag)
+    servers = [
+        (kind, tag)
+        for product, tag in _SERVERS
+        if (kind := _version(product, edition)) and (not namespace or namespace.startswith(f"{DOMAIN}{product}:"))
+    ]
     for kind, tag in servers:
         if name == tag.partition(" ")[0]:
             return _Around(f"{kind.product}:{kind.version}", (_subsystem(kind),))
@@ -137,7 +143,7 @@ def _around(element: Element, text: str, edition: Edition | None) -> _Around | N
     inside = text[element.start + len(element.tag) : element.closed]
     below = {each.name for each in _top(inside)}
     candidates = [(_of_server(kind, tag), ("subsystem.csv", kind.product, _server_type(tag))) for kind, tag in servers]
-    if name != "address-setting" or "name" not in attributes:
+    if not namespace.startswith(DOMAIN) and (name != "address-setting" or "name" not in attributes):
         document = "hq-core" if edition is Edition.HORNETQ_2_4 else "core"
         candidates.insert(0, (of_core, ("schema.csv", document, "configurationType")))
     for around, tables in candidates:
@@ -237,6 +243,14 @@ def _members(table: str, document: str) -> dict[tuple[str, str], dict[str, str]]
 def _attributes(tag: str) -> set[str]:
     names = re.findall(r"""\s([\w.:-]+)\s*=\s*(?:"[^"]*"|'[^']*')""", tag)
     return {name for name in names if name != "xmlns" and ":" not in name}
+
+
+def _namespace(tag: str) -> str:
+    """Return the namespace that the tag itself declares for its element, or an empty string if it declares none."""
+    prefix = re.match(r"<([\w.-]+):", tag)
+    attribute = f"xmlns:{re.escape(prefix[1])}" if prefix else "xmlns"
+    found = re.search(rf"""\s{attribute}\s*=\s*["']([^"']*)""", tag)
+    return found[1] if found else ""
 
 
 def _name(tag: str) -> str:
