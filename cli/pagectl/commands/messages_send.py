@@ -55,10 +55,11 @@ def command(
 ) -> int:
     """Send outstanding messages of a stopped broker's queues to a running one, in delivery order, each message once.
 
-    Each message goes only to the queue of the same name and address. AMQP messages are sent unchanged; others are sent
+    Each message goes only to the queue of the same name and address. AMQP messages are sent unchanged, others
     unchanged inside AMQP if the broker accepts that (2.32 and later), and converted otherwise; what is lost is
-    reported. Messages in doubt are left out. Ends with status 1 if any were, if the broker refused something, or if a
-    page or the journal is damaged.
+    reported. Each gets a duplicate id (_AMQ_DUPL_ID) unless it has its own, so that the broker knows it again. Messages
+    in doubt are left out. Ends with status 1 if any were, if the broker refused something, or if a message, a page or
+    the journal cannot be read.
     """
     from pagectl.opening.broker import located
     from pagectl.running.locking import brokers_held_off

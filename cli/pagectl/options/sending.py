@@ -44,7 +44,7 @@ class PaceOptions(OptionGroup):
             metavar="N",
             min=0,
             help="Number of duplicate ids that the broker keeps per address [default: the broker's own; 20000 if it "
-            "does not say].",
+            "does not say]. 0 accepts that messages arrive twice if the connection is lost.",
         ),
     ] = None
     rate: Annotated[

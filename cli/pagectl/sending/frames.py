@@ -13,7 +13,7 @@ from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
 from pagefmt.messages.values import NULL, TypedValue, ValueKind
 
-LARGEST_FRAME: Final = 1 << 24
+LARGEST_FRAME: Final = 1 << 20  # bytes; Proton announces that it takes less
 _PROTOCOL: Final = b"AMQP"
 _ATTACH, _TRANSFER = 0x12, 0x14
 _OFFERED, _DESIRED = 11, 12
@@ -114,8 +114,8 @@ class FramesIn:
             if performative(frame) == _ATTACH:
                 try:
                     fields = decode_amqp_value(ByteReader(frame, frame[4] * 4 + 3)).value
-                except Undecodable as err:
+                    found = fields[_OFFERED] if len(fields) > _OFFERED else NULL
+                    names = found.value if found.kind is ValueKind.ARRAY else (found,)
+                    self.offered[str(fields[0].value)] = frozenset(str(each.value) for each in names)
+                except (Undecodable, ValueError, TypeError, AttributeError, LookupError, RecursionError) as err:
                     raise NotAmqp from err
-                found = fields[_OFFERED] if len(fields) > _OFFERED else NULL
-                names = found.value if found.kind is ValueKind.ARRAY else (found,)
-                self.offered[str(fields[0].value)] = frozenset(str(each.value) for each in names)

@@ -27,18 +27,31 @@ def rules_of(peer: Peer, addresses: Iterable[str]) -> dict[str, AddressRules]:
     if "artemis" not in (peer.product or ""):
         return found
     try:
-        remembered = int(_only(peer.ask({"_AMQ_Attribute": "IDCacheSize"}, None)))
+        remembered = _count(_only(peer.ask({"_AMQ_Attribute": "IDCacheSize"}, None)))
         forgets = _only(peer.ask({"_AMQ_Attribute": "PersistIDCache"}, None)) is False
         for each in found:
-            told = json.loads(_only(peer.ask({"_AMQ_OperationName": "getAddressSettingsAsJSON"}, json.dumps([each]))))
-            drops = told.get("addressFullMessagePolicy") == "DROP"
-            found[each] = AddressRules(told.get("idCacheSize", remembered), drops, forgets)
-    except (LinkEnded, ValueError, AttributeError, TypeError):
+            answer = peer.ask({"_AMQ_OperationName": "getAddressSettingsAsJSON"}, json.dumps([each]))
+            settings = json.loads(str(_only(answer)))
+            if isinstance(settings, dict):
+                ids = _count(settings.get("idCacheSize", remembered))
+                found[each] = AddressRules(ids, settings.get("addressFullMessagePolicy") == "DROP", forgets)
+    except (LinkEnded, ValueError, RecursionError):
         return found
     return found
 
 
+def _count(value: object) -> int | None:
+    """Return a number of ids, or None for anything else."""
+    return value if type(value) is int and 0 <= value < 1 << 63 else None
+
+
 def _only(answer: str | None) -> Any:
-    """The one value of an answer, which is a list in JSON."""
+    """Return the one value of an answer, which is a list in JSON.
+
+    Raises ``LinkEnded`` without an answer: to wait for each of many would take long, and a late one be taken for that
+    of the next question.
+    """
+    if answer is None:
+        raise LinkEnded("no answer")
     found = json.loads(answer or "[]")
     return found[0] if isinstance(found, list) and len(found) == 1 else None

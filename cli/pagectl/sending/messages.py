@@ -76,6 +76,7 @@ class QueueTotals:
     sent: int = 0
     before: int = 0
     refused: int = 0
+    perhaps_twice: int = 0  # under way when the connection to a broker that remembers no ids was lost
     failure: str | None = None
 
 

@@ -5,6 +5,7 @@ Proton is the engine; bytes go through ``frames``. Socket and TLS are Python's o
 
 from __future__ import annotations
 
+import re
 import select
 import socket
 import ssl
@@ -14,12 +15,13 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 import cproton
-from proton import SASL, Collector, Connection, Delivery, Message, Transport
+from proton import SASL, Collector, Connection, Delivery, Message, ProtonException, Session, Transport
 
 from pagectl.running.credentials import PASSWORD, USER
 from pagectl.running.exits import CallError
 from pagectl.sending.frames import FramesIn, FramesOut, NotAmqp
 from pagectl.sending.target import Target
+from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.queue_names import FQQN
 from pagefmt.exchange.outgoing import MessageFormat
 
@@ -30,13 +32,23 @@ _MAKES_QUEUES: Final = (2, 29)
 TUNNELLING: Final = "AMQ_CORE_MESSAGE_TUNNELING"
 _TAGS: Final = {MessageFormat.AMQP: "0", MessageFormat.CORE: "1", MessageFormat.CORE_LARGE: "2"}
 _FORMATS: Final = {ord(tag): form.value for form, tag in _TAGS.items()}
-_BESIDE_PAYLOAD: Final = 512
-"""Bytes of a frame that are left to what surrounds the payload: Proton is never to cut a frame itself."""
+_SMALLEST_FRAME: Final = 512  # bytes; AMQP 1.0, 2.7.1
+_BESIDE_PAYLOAD: Final = 128  # bytes of a frame left to header and performative: Proton is never to cut a frame itself
 _ASKED: Final = -1
 """The number of a message to the broker's management."""
-_ANSWER: Final = 5.0
+_ANSWER: Final = 5.0  # seconds for an answer of management
+_LARGEST_ANSWER: Final = 1 << 20  # bytes of an answer of management
+_UNASKED: Final = 64 << 20  # bytes that may come without being asked for before the connection is ended
+_LONGEST_REASON: Final = 300  # characters of what the broker says
 _WAITING_OUTPUT: Final = 1 << 20
 _PIECE: Final = 1 << 18
+
+
+_RETURNED: Final = {
+    Delivery.RELEASED: "the broker gave it back without a reason (released)",
+    Delivery.MODIFIED: "the broker gave it back without a reason (modified)",
+}
+_OUTCOMES: Final = frozenset((Delivery.ACCEPTED, Delivery.REJECTED, *_RETURNED))
 
 
 class ConnectionLost(Exception):
@@ -51,12 +63,17 @@ class LinkEnded(Exception):
     """Why the broker takes no messages for a target."""
 
 
+class PartlySent(Exception):
+    """Why a message could not be read to its end after its first bytes were sent. The connection is of no more use."""
+
+
 class SendingOutcome(Enum):
-    """What a broker says of a delivery."""
+    """What a broker says of a delivery. ``FULL``: it has no room; ``RETURNED``: it gave it back for another reason."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
-    LATER = "later"
+    FULL = "full"
+    RETURNED = "returned"
 
 
 class Settlement(NamedTuple):
@@ -87,21 +104,27 @@ class Peer:
         self._senders: dict[str, Any] = {}
         self._asking: Any = None
         self._answer: str | None = None
+        self._unasked = 0
         self._collector, self._connection, self._transport = Collector(), Connection(), Transport(Transport.CLIENT)
         self._begin()
         self._session = self._connection.session()
         self._session.open()
         self._until(lambda: bool(self._connection.state & Connection.REMOTE_ACTIVE), "connection")
-        found = self._connection.remote_properties or {}
-        self.product, self.version = (str(found[key]) if key in found else None for key in ("product", "version"))
-        self._largest = min(self._transport.remote_max_frame_size or 1 << 20, 1 << 20) - _BESIDE_PAYLOAD
+        found = self._connection.remote_properties
+        found = found if isinstance(found, dict) else {}
+        self.product, self.version = (
+            str(found[key])[:_LONGEST_REASON] if key in found else None for key in ("product", "version")
+        )
+        frame = min(self._transport.remote_max_frame_size or 1 << 20, 1 << 20)
+        self._largest = max(frame, _SMALLEST_FRAME) - _BESIDE_PAYLOAD
 
     @property
     def knows_queues(self) -> bool:
         """Whether messages go to ``address::queue``; what is no Artemis is taken for a newer one."""
-        numbers = (self.version or "").split(".")[:2]
-        known = "artemis" in (self.product or "") and len(numbers) == 2 and all(map(str.isdigit, numbers))
-        return not known or tuple(map(int, numbers)) >= _MAKES_QUEUES
+        numbers = re.match(r"([0-9]{1,6})\.([0-9]{1,6})(?![0-9])", self.version or "")
+        if numbers is None or "artemis" not in (self.product or ""):
+            return True
+        return (int(numbers[1]), int(numbers[2])) >= _MAKES_QUEUES
 
     def _begin(self) -> None:
         where, connection = self._where, self._connection
@@ -167,7 +190,7 @@ class Peer:
             self.unsure.add(address)
         receiver.close()
 
-    def _open(self, link: Any, address: str | None, capability: str | None) -> None:
+    def _open(self, link: Any, address: str | None, capability: str | None, seconds: float = SECONDS) -> None:
         mine, other = (link.target, link.source) if link.is_sender else (link.source, link.target)
         if address is not None:
             mine.address = address
@@ -176,22 +199,26 @@ class Peer:
             mine.capabilities.put_symbol(capability)
         link.open()
         self._link = link
-        self._until(lambda: bool(link.state & link.REMOTE_ACTIVE), f"link to {address}")
+        self._until(lambda: bool(link.state & link.REMOTE_ACTIVE), f"link to {address}", seconds)
         remote = link.remote_target if link.is_sender else link.remote_source
         if remote.address is None:
-            self._until(lambda: False, f"link to {address}")
+            self._until(lambda: False, f"link to {address}", seconds)
 
     def ask(self, what: dict[str, str], body: str | None) -> str | None:
-        """What the broker's management says, None: nothing. Raises ``LinkEnded`` where this user may not ask."""
+        """Ask the broker's management. Return None if there is no answer, and "" for one that is refused or too large.
+
+        Raises ``LinkEnded`` if this user may not ask.
+        """
         if self._asking is None:
             answers = self._session.receiver(self._name("answers"))
             answers.source.dynamic = True
-            self._open(answers, None, None)
-            answers.flow(100)
+            self._open(answers, None, None, _ANSWER)
             sender = self._session.sender(self._name("asking"))
-            self._open(sender, "activemq.management", None)
-            self._asking = sender, answers.remote_source.address
-        self._link, reply = self._asking
+            self._open(sender, "activemq.management", None, _ANSWER)
+            self._asking = sender, answers
+        self._link, answers = self._asking
+        answers.flow(max(0, 1 - answers.credit))
+        reply = answers.remote_source.address
         self._answer = None
         end = time.monotonic() + _ANSWER
         while self._answer is None and time.monotonic() < end:
@@ -204,16 +231,22 @@ class Peer:
         return self._answer
 
     def send(self, number: int, form: MessageFormat, parts: Iterable[bytes]) -> None:
-        """One delivery, in so many transfers as it takes; there is credit for it."""
-        link = self._link._impl
+        """Send one delivery, in as many transfers as it takes; there is credit for it.
+
+        Raises ``NotReadable`` if the first of its parts cannot be read, and ``PartlySent`` for a later one.
+        """
+        link, pieces = self._link._impl, _pieces(parts, self._largest)
+        piece: bytes | None = next(pieces, b"")
         cproton.pn_delivery(link, f"{_TAGS[form]}{number}")
-        first = True
-        for piece in _pieces(parts, self._largest):
-            if not first:
-                self._drain()
+        while piece is not None:
             cproton.pn_link_send(link, piece)
             self._given += len(piece)
-            first = False
+            try:
+                piece = next(pieces, None)
+            except NotReadable as err:
+                raise PartlySent(str(err)) from err
+            if piece is not None:
+                self._drain()
         cproton.pn_link_advance(link)
         if self._given > _PIECE:
             self._drain()
@@ -222,13 +255,20 @@ class Peer:
         """What was settled, after waiting for something to come for so long."""
         self._turn(0 if self._settled else seconds)
         for link in self._senders.values():
-            if link.state & link.REMOTE_CLOSED:
-                raise LinkEnded(_said(link.remote_condition))
+            self._check_open(link)
         found, self._settled = self._settled, []
         return found
 
+    def _check_open(self, link: Any) -> None:
+        """Raise ``LinkEnded`` if the broker has ended the link, or the session and all links with it."""
+        for each in (self._session, link):
+            if each is not None and each.state & Session.REMOTE_CLOSED:
+                raise LinkEnded(_said(each.remote_condition))
+
     def close(self) -> None:
         """In order, if that is possible at once."""
+        if self._socket.fileno() < 0:
+            return
         try:
             self._connection.close()
             self._until(lambda: bool(self._connection.state & Connection.REMOTE_CLOSED), "end", seconds=2)
@@ -250,15 +290,14 @@ class Peer:
             if left <= 0:
                 raise ConnectionLost(f"{self._where.url}: no {what} within {seconds:g} s")
             self._turn(min(left, 1.0))
-            link = self._link
-            if link is not None and link.state & link.REMOTE_CLOSED:
-                raise LinkEnded(_said(link.remote_condition))
+            self._check_open(self._link)
 
     def _drain(self) -> None:
-        """What was given to Proton is on its way, but for so much as is kept here."""
+        """Wait until no more than ``_WAITING_OUTPUT`` bytes of what was given to Proton are kept here or there."""
         self._take_output()
-        while len(self._output) > _WAITING_OUTPUT:
+        while len(self._output) + cproton.pn_session_outgoing_bytes(self._session._impl) > _WAITING_OUTPUT:
             self._turn(1.0)
+            self._check_open(self._link)
 
     def _take_output(self) -> None:
         transport, self._given = self._transport, 0
@@ -286,7 +325,10 @@ class Peer:
             raise ConnectionLost(f"{self._where.url}: TLS: {err.reason or 'failed'}") from err
         except OSError as err:
             raise ConnectionLost(f"{self._where.url}: {err.strerror or err}") from err
-        self._events()
+        try:
+            self._events()
+        except (ValueError, TypeError, KeyError, AttributeError, AssertionError, ProtonException) as err:
+            raise ConnectionLost(f"{self._where.url}: what it sends is not understood ({type(err).__name__})") from err
         if self._ended is not None:
             raise ConnectionLost(f"{self._where.url}: {self._ended}", told=True)
 
@@ -356,16 +398,20 @@ class Peer:
             self._answered(found)
             return
         state = cproton.pn_delivery_remote_state(found)
-        if not state or not cproton.pn_delivery_updated(found):
+        settled = cproton.pn_delivery_settled(found)
+        if not (settled or state in _OUTCOMES) or not cproton.pn_delivery_updated(found):
             return
         number, outcome, why = int(cproton.pn_delivery_tag(found)[1:]), SendingOutcome.ACCEPTED, ""
+        untyped: Any = Delivery  # also where Proton is not installed
+        remote = untyped.wrap(found).remote
         if state == Delivery.REJECTED:
-            untyped: Any = Delivery  # also where Proton is not installed
-            condition = untyped.wrap(found).remote.condition
+            condition = remote.condition
             full = condition is not None and condition.name == "amqp:resource-limit-exceeded"
-            outcome, why = SendingOutcome.LATER if full else SendingOutcome.REJECTED, _said(condition)
+            outcome, why = SendingOutcome.FULL if full else SendingOutcome.REJECTED, _said(condition)
+        elif state == Delivery.MODIFIED and remote.undeliverable:
+            outcome, why = SendingOutcome.REJECTED, "the broker cannot deliver it there (modified, undeliverable here)"
         elif state != Delivery.ACCEPTED:
-            outcome, why = SendingOutcome.LATER, "the broker does not accept it now"
+            outcome, why = SendingOutcome.RETURNED, _RETURNED.get(state, "the broker settled it without an outcome")
         if number != _ASKED:
             self._settled.append(Settlement(number, outcome, why))
         elif outcome is not SendingOutcome.ACCEPTED:
@@ -373,12 +419,23 @@ class Peer:
         cproton.pn_delivery_settle(found)
 
     def _answered(self, found: Any) -> None:
+        """Take an answer of management. One that is too large is "", and what comes of it later is discarded."""
         untyped: Any = Delivery  # also where Proton is not installed
         delivery = untyped.wrap(found)
-        if delivery.readable and not delivery.partial:
+        size = delivery.pending
+        if self._answer is not None or size > _LARGEST_ANSWER:
+            self._answer = ""
+            delivery.link.recv(size)
+            self._unasked += size
+            if self._unasked > _UNASKED:
+                raise ConnectionLost(f"{self._where.url}: its answer does not end; is it a broker?")
+        elif delivery.readable and not delivery.partial:
             message = Message()
-            message.decode(delivery.link.recv(delivery.pending))
-            self._answer = str(message.body or "")
+            try:
+                message.decode(delivery.link.recv(size) or b"")
+                self._answer = str(message.body or "")
+            except (ProtonException, ValueError, TypeError, KeyError, RecursionError):
+                self._answer = ""
             delivery.update(Delivery.ACCEPTED)
             delivery.settle()
 
@@ -386,7 +443,8 @@ class Peer:
 def _said(condition: Any) -> str:
     if condition is None:
         return "ended without a reason"
-    return " ".join(f"{condition.name or ''}: {condition.description or 'no reason given'}".split())
+    said = " ".join(f"{condition.name or ''}: {condition.description or 'no reason given'}".split())
+    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"
 
 
 def _pieces(parts: Iterable[bytes], largest: int) -> Iterator[bytes]:

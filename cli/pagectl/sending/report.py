@@ -33,7 +33,9 @@ class SendingReport:
     @property
     def wrong(self) -> bool:
         """Something is left out or was refused."""
-        return bool(self.preparing.refused) or any(each.totals.in_doubt or each.totals.failure for each in self.queues)
+        return bool(self.preparing.refused) or any(
+            each.totals.in_doubt or each.totals.failure or each.totals.perhaps_twice for each in self.queues
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The document."""
@@ -50,7 +52,7 @@ class SendingReport:
                     "scheduled": each.totals.scheduled, "expired": each.totals.expired,
                     "in_doubt": each.totals.in_doubt,
                     "sent": each.totals.sent, "sent_before": each.totals.before, "refused": each.totals.refused,
-                    "failure": each.totals.failure,
+                    "perhaps_twice": each.totals.perhaps_twice, "failure": each.totals.failure,
                 }
                 for each in self.queues
             ],
@@ -92,7 +94,12 @@ class SendingReport:
         for each in self.queues:
             totals = each.totals
             if totals.failure is not None:
-                warning(f"{each.name}: nothing sent: the broker refuses {each.target}: {totals.failure}")
+                warning(f"{each.name}: nothing sent to {each.target}: {totals.failure}")
+            if totals.perhaps_twice:
+                twice = count_text(totals.perhaps_twice, "message")
+                warning(
+                    f"{each.name}: {twice} may have arrived twice: connection lost, and the broker remembers no ids"
+                )
             if totals.in_doubt:
                 warning(f"{each.name}: {count_text(totals.in_doubt, 'message')} in doubt left out")
         for refusal in self.preparing.refused[:_SHOWN]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from pagectl.running.exits import CallError, Exit
 from pagectl.sending.checkpoint import QueueProgress, SendingCheckpoint
 from pagectl.sending.management import REMEMBERED, AddressRules, rules_of
 from pagectl.sending.messages import Preparing, QueuedMessage, QueueToSend, StoredMessages, next_crc
-from pagectl.sending.peer import ConnectionLost, LinkEnded, Peer, SendingOutcome, Settlement
+from pagectl.sending.peer import ConnectionLost, LinkEnded, PartlySent, Peer, SendingOutcome, Settlement
 from pagectl.sending.report import SendingReport
 from pagectl.sending.target import Target
 from pagectl.terminal.progress import Progress
@@ -33,11 +33,15 @@ WINDOW: Final = 2000
 """Messages that may be under way at once, unless the broker remembers fewer ids."""
 LARGEST_WINDOW: Final = 32 << 20
 """Bytes of them that are held in memory."""
+_FIRST_PAUSE: Final = 1.0  # seconds until a message that was given back is sent again; doubled each time
 _LONGEST_PAUSE: Final = 30.0
 _WITHOUT: Final = 600.0
 """Seconds without a connection before it is given up."""
 _QUIET: Final = 5.0
-_TO_FINISH: Final = 10.0
+_TELL_AGAIN: Final = 60.0  # seconds after which it is said again that the broker accepts nothing
+_TO_FINISH: Final = 6.0  # seconds after a signal in which what is under way may be settled
+_AT_MOST: Final = 8.0  # seconds after a signal until whatever is being done ends; closing takes two more
+_TRIES: Final = 5  # times that a message is sent which the broker gives back although it has room
 
 
 class Interrupted(Exception):
@@ -72,6 +76,10 @@ class Sending:
     _peer: Peer | None = None
     _tunnels: bool | None = None
     _ended: int | None = None
+    _ended_at: float = 0.0
+    _is_idle: bool = False
+    _lost_since: float | None = None
+    _pause: float = 0.5
     _paced: float = 0.0
 
     @property
@@ -109,8 +117,9 @@ class Sending:
         """Raises ``Interrupted``, ``CallError``, and ``ConnectionLost`` where there is no way back."""
         with self._signals():
             try:
-                peer = self._connect()
-                self._check(peer, [each for each in queues if self._left(each)])
+                with self._idle():
+                    peer = self._connect()
+                    self._check(peer, [each for each in queues if self._left(each)])
                 for each in queues:
                     self._queue(each)
             finally:
@@ -119,23 +128,40 @@ class Sending:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """The first one ends it in order, the second one at once."""
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        """End it in order on the first signal, within ``_AT_MOST`` seconds in any case, and on the second at once."""
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
         def end(number: int, _: object) -> None:
-            for each, was in zip(numbers, before, strict=True):
+            if number == signal.SIGALRM and self._ended is not None:
+                raise Interrupted(128 + self._ended)
+            for each, was in zip(numbers[:3], before, strict=False):
                 signal.signal(each, was)
-            self._ended = number
+            self._ended, self._ended_at = number, time.monotonic()
+            if self._is_idle:
+                raise Interrupted(128 + number)
+            signal.setitimer(signal.ITIMER_REAL, _AT_MOST)
 
         before: list[Any] = [signal.getsignal(each) for each in numbers]
         for each, was in zip(numbers, before, strict=True):
-            if was is not signal.SIG_IGN:
+            if was is not signal.SIG_IGN or each == signal.SIGALRM:
                 signal.signal(each, end)
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             for each, was in zip(numbers, before, strict=True):
                 signal.signal(each, was)
+
+    @contextmanager
+    def _idle(self) -> Iterator[None]:
+        """Let the first signal end it at once: nothing is being sent or settled, and system calls may take long."""
+        self._is_idle = True
+        try:
+            if self._ended is not None:
+                raise Interrupted(128 + self._ended)
+            yield
+        finally:
+            self._is_idle = False
 
     # -- connections --------------------------------------------------------------------------------------------------
 
@@ -145,23 +171,33 @@ class Sending:
         return self._peer
 
     def _again(self, lost: ConnectionLost) -> None:
-        """A connection in the place of the one that was lost; waits longer from time to time."""
+        """Connect again, after longer and longer pauses.
+
+        Raises ``ConnectionLost`` after ``_WITHOUT`` seconds without a connection over which a message was settled.
+        """
         if self._peer is not None:
             self._peer.drop()
         self.bar.clear()
         note(f"connection lost: {lost}; trying again")
-        pause, end = 0.5, time.monotonic() + _WITHOUT
-        while self._ended is None:
-            time.sleep(pause)
-            try:
-                self._connect()
-            except ConnectionLost as err:
-                if time.monotonic() > end:
-                    raise err
-                pause = min(2 * pause, _LONGEST_PAUSE)
-            else:
-                return
-        raise Interrupted(128 + self._ended)
+        now = time.monotonic()
+        if self._lost_since is None:
+            self._lost_since, self._pause = now, 0.5
+        with self._idle():
+            while True:
+                if time.monotonic() - self._lost_since > _WITHOUT:
+                    raise lost
+                time.sleep(self._pause)
+                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+                try:
+                    self._connect()
+                except ConnectionLost as err:
+                    lost = err
+                else:
+                    return
+
+    def settled_one(self) -> None:
+        """Note that a message was settled, or given up for good."""
+        self._lost_since = None
 
     # -- one queue ----------------------------------------------------------------------------------------------------
 
@@ -176,18 +212,16 @@ class Sending:
             sending.totals.before = progress.settled
             self.bar.advance(progress.settled)
             return None
-        if self._rules[sending.target].drops:
-            sending.totals.failure = (
-                "its address-full-policy is DROP, which silently loses messages once the address is full; set another "
-                "policy"
-            )
+        sending.totals.failure = self._unsafe(sending)
+        if sending.totals.failure is not None:
             return None
         run = _QueueRun(self, sending, progress)
         while True:
             assert self._peer is not None
             try:
                 try:
-                    self._peer.attach(sending.target, sending.capability)
+                    with self._idle():
+                        self._peer.attach(sending.target, sending.capability)
                 except LinkEnded as err:
                     sending.totals.failure = str(err)
                     return None
@@ -196,6 +230,20 @@ class Sending:
                 lost = err if isinstance(err, ConnectionLost) else ConnectionLost(str(err), told=True)
                 run.lost(lost)
                 self._again(lost)
+
+    def _unsafe(self, sending: QueueToSend) -> str | None:
+        """Return why not each message would arrive exactly once by the address's settings there, or None."""
+        if self._rules[sending.target].drops:
+            return (
+                "its address-full-policy is DROP, which silently loses messages once the address is full; set another "
+                "policy"
+            )
+        if self.duplicates is None and self.remembered(sending) == 0:
+            return (
+                "its id-cache-size is 0, so messages under way would arrive twice if the connection is lost; set "
+                "another size, or accept that with --id-cache-size 0"
+            )
+        return None
 
     def tunnels(self, offered: bool) -> bool:
         """Whether core messages go as they are. Raises ``CallError`` where another connection says otherwise."""
@@ -225,6 +273,11 @@ class Sending:
         """The signal that ended it."""
         return self._ended
 
+    @property
+    def is_late(self) -> bool:
+        """Whether a signal came so long ago that nothing more is waited for."""
+        return self._ended is not None and time.monotonic() - self._ended_at > _TO_FINISH
+
 
 class _QueueRun:
     """The messages of one queue on their way. Positions are those in the order of delivery."""
@@ -236,6 +289,7 @@ class _QueueRun:
         self._to_send: deque[int] = deque()
         self._flying: set[int] = set()
         self._later: list[int] = []
+        self._returns: Counter[int] = Counter()
         self._held = 0
         self._again: set[int] = set()
         self._accepted: set[int] = set()
@@ -243,7 +297,7 @@ class _QueueRun:
         self._next = 0
         self._whole = False
         self._saved = time.monotonic()
-        self._pause = 1.0
+        self._pause = _FIRST_PAUSE
         self._alone = self._checked = False
         self._fruitless = 0
 
@@ -253,15 +307,15 @@ class _QueueRun:
         self._to_send = deque(sorted(self.under_way))
         self._flying.clear()
         self._later.clear()
-        quiet = time.monotonic()
+        quiet_until = time.monotonic() + _QUIET
         while True:
             ended = self.all.ended
             if ended is None:
                 self._fill(peer, tunnel)
+            if ended is not None and (not self._flying or self.all.is_late):
+                self._save()
+                raise Interrupted(128 + ended)
             if not self._flying:
-                if ended is not None:
-                    self._save()
-                    raise Interrupted(128 + ended)
                 if self._later:
                     self._wait(peer)
                     continue
@@ -272,18 +326,15 @@ class _QueueRun:
                 self._settled(each)
             now = time.monotonic()
             if settled:
-                quiet = now
-            elif now - quiet > (_TO_FINISH if ended is not None else _QUIET):
-                if ended is not None:
-                    self._save()
-                    raise Interrupted(128 + ended)
+                quiet_until = now + _QUIET
+            elif now > quiet_until and ended is None:
                 if not peer.credit or self._flying:
                     self.all.bar.clear()
                     note(
                         f"{self.queue.target}: the broker accepts no more messages at the moment: is the address full, "
                         "or its disk?"
                     )
-                quiet = now + 55
+                quiet_until = now + _TELL_AGAIN
             if now - self._saved > 1.0:
                 self._save()
         self.progress.done = True
@@ -291,6 +342,8 @@ class _QueueRun:
 
     def lost(self, err: ConnectionLost) -> None:
         """Whether it was one message that the broker ends connections for: it goes alone in the end."""
+        if not self.all.remembered(self.queue):
+            self.queue.totals.perhaps_twice += len(self._flying)
         self._fruitless += err.told and bool(self._flying)
         if self._alone and err.told and len(self._flying) == 1:
             (position,) = self._flying
@@ -322,9 +375,11 @@ class _QueueRun:
             try:
                 peer.send(position, one.outgoing.format, one.outgoing.parts())
             except NotReadable as err:
-                raise CallError(
-                    f"message {one.queued.id} of {self.queue.name}: {err}; run the same command again"
-                ) from err
+                self._refuse(position, f"cannot be read: {err}")
+                continue
+            except PartlySent as err:
+                self._refuse(position, f"cannot be read to its end: {err}")
+                raise ConnectionLost(f"ended here, because message {one.queued.id} cannot be read to its end") from err
             self._flying.add(position)
             self.all.paced()
 
@@ -383,7 +438,12 @@ class _QueueRun:
         if each.number not in self._flying:
             return
         self._flying.discard(each.number)
-        if each.outcome is SendingOutcome.LATER:
+        if each.outcome is SendingOutcome.RETURNED:
+            self._returns[each.number] += 1
+            if self._returns[each.number] == _TRIES:
+                self._refuse(each.number, f"sent {_TRIES} times: {each.why}")
+                return
+        if each.outcome in (SendingOutcome.FULL, SendingOutcome.RETURNED):
             self._later.append(each.number)
             self._why = each.why
             return
@@ -392,7 +452,7 @@ class _QueueRun:
             self._refuse(each.number, each.why)
             return
         self._done(each.number)
-        self._alone, self._pause = False, 1.0
+        self._alone, self._pause = False, _FIRST_PAUSE
         self.queue.totals.sent += 1
         if each.number in self.progress.again:
             self._accepted.add(each.number)
@@ -404,15 +464,17 @@ class _QueueRun:
         self.all.preparing.refuse(self.queue, one.queued.id, why)
 
     def _done(self, position: int) -> _UnderWay:
+        self.all.settled_one()
+        self._returns.pop(position, None)
         one = self.under_way.pop(position)
         self._held -= len(one.outgoing.head)
         self.all.bar.advance(1)
         return one
 
     def _wait(self, peer: Peer) -> None:
-        """The broker has no room: what it gave back goes again, in order, after a while."""
+        """Pause after the broker gave messages back, then queue them again in their original order."""
         self.all.bar.clear()
-        note(f"{self.queue.target}: waiting for room: {self._why}")
+        note(f"{self.queue.target}: trying again after a pause: {self._why}")
         end = time.monotonic() + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         while time.monotonic() < end and self.all.ended is None:

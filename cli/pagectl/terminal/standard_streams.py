@@ -79,11 +79,12 @@ def open_standard_streams() -> None:
 
 def _with_text(replaced: Any, raw: _StandardStream) -> io.TextIOWrapper:
     terminal = replaced is not None and replaced.isatty()
+    unbuffered = replaced is not None and replaced.write_through  # PYTHONUNBUFFERED, python -u
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=replaced.encoding if terminal else "utf-8",
         errors="backslashreplace",
-        line_buffering=terminal or raw.fileno() == 2,
+        line_buffering=terminal or unbuffered or raw.fileno() == 2,
     )
 
 
