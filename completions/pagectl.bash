@@ -601,7 +601,7 @@ _pagectl_options() {
         'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
-        'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
+        'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --accept-lost-history --format --broker-xml --properties --profile --server --help -h ;;
         'large ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'large verify') _pagectl_offer '' --edition --jobs --broker-xml --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;

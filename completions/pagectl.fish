@@ -581,6 +581,7 @@ complete -c pagectl -n '__pagectl_at journal compact' -l in-place -d 'Replace th
 complete -c pagectl -n '__pagectl_at journal compact' -l no-backup -d 'Keep no backup: the space is freed at once.'
 complete -c pagectl -n '__pagectl_at journal compact' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where --in-place keeps the files it replaces'
 complete -c pagectl -n '__pagectl_at journal compact' -l accept-lost-acknowledgements -d 'Continue although the journal is damaged: messages whose acknowledgements it lost are delivered again.'
+complete -c pagectl -n '__pagectl_at journal compact' -l accept-lost-history -d 'Continue although the folder of the journal retention cannot take the replaced files that it lacks.'
 complete -c pagectl -n '__pagectl_at journal compact' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at journal compact' -l broker-xml -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at journal compact' -l properties -r -F -d 'Properties that override the configuration; repeatable'

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pagectl.opening.broker import located
+import typer
+
+from pagectl.opening.broker import open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import (
@@ -29,6 +31,7 @@ from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.journals import JournalPlan, JournalsPlan
+    from pagefmt.compaction.retention import RetentionPlan
     from pagefmt.directory.locate import DataLocation
 
 EXAMPLES = (
@@ -46,20 +49,30 @@ def command(
     no_backup: NoBackupOption = False,
     backup_dir: BackupDirOption = None,
     accept_lost: AcceptLostOption = False,
+    accept_lost_history: Annotated[
+        bool,
+        typer.Option(
+            "--accept-lost-history",
+            help="Continue although the folder of the journal retention cannot take the replaced files that it lacks.",
+        ),
+    ] = False,
     form: TextOrJsonOption = TextOrJson.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Rewrite journals without what brokers ignore when they load them; each journal loads the same as before.
 
     Without --out or --in-place: the plan, and the bytes it would free. Damaged bindings are left alone. Ends
-    with status 1 if something is damaged. 'pagectl pages restore' undoes --in-place.
+    with status 1 if something is damaged. 'pagectl pages restore' undoes --in-place. With journal-retention-directory
+    in the configuration, --in-place first copies the replaced files there that it lacks.
     """
     from pagectl.files.destination import note_written
     from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.journals import plan_journals, settle
+    from pagefmt.compaction.retention import plan_retention
 
     check_compact_options(out, in_place, backup_dir, no_backup)
-    place = located(given, broker)
+    opened = open_broker(given, broker.broker_xml, broker.reading())
+    place = opened.place
     changing = (in_place or out is not None) and not dry_run
     with brokers_held_off(place, changing) as held:
         if changing and in_place:
@@ -67,19 +80,22 @@ def command(
         with progress("reading journals", None):
             plan = plan_journals(place)
         _tell(plan, refused=changing and not accept_lost)
+        directory = opened.configuration.directories.retention if opened.configuration else None
+        retention = plan_retention(plan, directory) if directory is not None else None
+        _tell_history(retention, out, refused=changing and in_place and not accept_lost_history)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
         written = _wrote(place, out) if changing else None
         if written is not None and out is None:
             note(f"writes {written}")
-            backup = _replace(plan, backup)
+            backup = _replace(plan, backup, retention)
         elif out is not None and changing:
             _copy(plan, out, held)
             note_written(out.absolute(), place.paging)
         shown = backup if changing else None
         if form is TextOrJson.json:
-            print_json(_object(plan, written, shown, in_place=in_place))
+            print_json(_object(plan, written, shown, retention, in_place=in_place))
         else:
-            _text(plan, written, out, shown)
+            _text(plan, written, out, shown, retention)
     return Exit.FOUND if plan.incomplete else Exit.OK
 
 
@@ -100,6 +116,23 @@ def _tell(plan: JournalsPlan, *, refused: bool) -> None:
             warning(f"{one.folder}: left alone: {one.why}")
 
 
+def _tell_history(retention: RetentionPlan | None, out: Path | None, *, refused: bool) -> None:
+    """Report replaced files that will be missing from the journal retention. Raises ``CallError`` if ``refused``."""
+    if retention is None or not retention.missing:
+        return
+    files = f"{count_text(len(retention.missing), 'journal file')} that it lacks"
+    if retention.problem is not None and refused:
+        raise CallError(
+            f"{retention.folder}: {retention.problem}, so the journal retention cannot take {files}; make it writable, "
+            "or lose that history with --accept-lost-history"
+        )
+    if out is not None:
+        note(f"{retention.folder}: the journal retention lacks {count_text(len(retention.missing), 'journal file')} "
+             "that NEW does not have; keep the old journal")  # fmt: skip
+    elif retention.problem is not None:
+        warning(f"{retention.folder}: {retention.problem}: the journal retention does not get {files}")
+
+
 def _copy(plan: JournalsPlan, out: Path, held: dict[Path, int]) -> None:
     from pagefmt.compaction.copy_out import copy_journals_out
 
@@ -107,19 +140,25 @@ def _copy(plan: JournalsPlan, out: Path, held: dict[Path, int]) -> None:
         copy_journals_out(plan, out, bar.advance, held=held)
 
 
-def _replace(plan: JournalsPlan, folder: Path | None) -> Path | None:
+def _replace(plan: JournalsPlan, folder: Path | None, retention: RetentionPlan | None) -> Path | None:
     """Gives the backup, if there is one now."""
     from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.journals import apply_journals
+    from pagefmt.compaction.retention import keep_history
 
     if not plan.freed:
         return None
+    if retention is not None and retention.missing and retention.problem is None:
+        note(f"writes {retention.folder}")
+        keep_history(retention, Disk())
     with progress("compacting", plan.needs) as bar:
         apply_journals(plan, Disk(), folder, bar.advance)
     return folder
 
 
-def _object(plan: JournalsPlan, written: Path | None, backup: Path | None, *, in_place: bool) -> dict[str, Any]:
+def _object(
+    plan: JournalsPlan, written: Path | None, backup: Path | None, retention: RetentionPlan | None, *, in_place: bool
+) -> dict[str, Any]:
     return {
         "done": written is not None,
         "wrote": str(written) if written else None,
@@ -130,7 +169,19 @@ def _object(plan: JournalsPlan, written: Path | None, backup: Path | None, *, in
         "remarks": plan.remarks,
         "needs": {"with_backup": plan.needs, "without_backup": plan.needs},
         "backup": str(backup) if backup else None,
+        "retention": _retention(retention),
         "journals": [_journal(one) for one in plan.journals],
+    }
+
+
+def _retention(retention: RetentionPlan | None) -> dict[str, Any] | None:
+    if retention is None:
+        return None
+    return {
+        "folder": str(retention.folder),
+        "missing": [file.name for file in retention.missing],
+        "bytes": retention.size,
+        "problem": retention.problem,
     }
 
 
@@ -149,7 +200,9 @@ def _journal(one: JournalPlan) -> dict[str, Any]:
     }
 
 
-def _text(plan: JournalsPlan, written: Path | None, out: Path | None, backup: Path | None) -> None:
+def _text(
+    plan: JournalsPlan, written: Path | None, out: Path | None, backup: Path | None, retention: RetentionPlan | None
+) -> None:
     rows = [_journal(one) for one in plan.journals]
     right = ("FILES", "THEN", "BEFORE", "AFTER", "RECORDS", "DEAD")
     print_table(
@@ -169,6 +222,9 @@ def _text(plan: JournalsPlan, written: Path | None, out: Path | None, backup: Pa
         if row["prepared_transactions"]:
             stay = count_text(row["prepared_transactions"], "prepared transaction")
             print(f"{row['journal']}: {stay} kept as found")
+    if retention is not None and retention.missing and retention.problem is None and out is None:
+        copied = f"{count_text(len(retention.missing), 'replaced file')}, {size_text(retention.size)}"
+        print(f"{'copied' if written else 'would copy'} to {one_line(str(retention.folder))}: {copied}")
     said = f"{size_text(plan.freed)} of {size_text(plan.size)}"
     if not plan.freed:
         print(f"nothing to free of {size_text(plan.size)}")

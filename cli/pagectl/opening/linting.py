@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from brokerconf.schema.validation import Schemas
 
 STDIN = "-"
-RETENTION = "journal-retention-directory"
 
 
 def surroundings(
@@ -199,9 +198,8 @@ def _volumes(document: Document, root: Path) -> tuple[Volume, ...] | None:
         "bindings": where.bindings,
         "large-messages": where.large_messages,
     }
-    retention = document.core.descendant(RETENTION) if document.core else None
-    if retention is not None and retention.text.strip():
-        named["journal-retention"] = root / retention.text.strip()
+    if where.retention is not None:
+        named["journal-retention"] = where.retention
     found = [_volume(what, path) for what, path in named.items() if path.is_dir()]
     return tuple(found) or None
 

@@ -35,6 +35,8 @@ _BEANS = {
     "bindings-directory": "bindingsDirectory",
     "large-messages-directory": "largeMessagesDirectory",
 }
+RETENTION = "journal-retention-directory"
+_RETENTION_BEAN = "journalRetentionDirectory"
 DEFAULT = "default"
 _ASSIGNMENT = r"(?m)^\s*(?:export\s+)?([A-Z_]+)=(.*?)\s*$"
 _DEFINITION = r"""-D([^\s=]+)=("[^"]*"|'[^']*'|[^\s"']*)"""
@@ -49,12 +51,14 @@ class InstanceError(BrokerConfError):
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Absolute paths; none of them need exist. ``sources``: where each is set, as ``etc/broker.xml:12``."""
+    """Absolute paths; none of them need exist. ``retention``: of the journal, or None if the broker keeps no history.
+    ``sources``: where each of the others is set, as ``etc/broker.xml:12``."""
 
     paging: Path
     journal: Path
     bindings: Path
     large_messages: Path
+    retention: Path | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -88,7 +92,7 @@ def find_instance(path: Path, root: Path | None = None) -> Instance:
 
 
 def directories(document: Document, root: Path | None = None, entries: Iterable[Entry] = ()) -> Directories:
-    """The four store directories of a document, and where each is set.
+    """The store directories of a document, and where each is set.
 
     ``root`` is the folder that relative ones are taken against; ``entries`` are the properties in force, which come
     after the file.
@@ -100,13 +104,21 @@ def directories(document: Document, root: Path | None = None, entries: Iterable[
     for name in _DEFAULTS:
         text, source = _directory(document, name, base)
         found[_BEANS[name]] = (base / text, source)
+    retention = _retention(document)
     for entry in entries:
         if entry.key in found and entry.value:
             place = f"{entry.position.file}:{entry.position.line}" if entry.position.line else entry.position.file
             found[entry.key] = (base / entry.value, place)
+        if entry.key == _RETENTION_BEAN:
+            retention = entry.value
     paths = {name: found[bean][0] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
     sources = {name: found[bean][1] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
-    return Directories(**paths, sources=sources)
+    return Directories(**paths, retention=base / retention if retention else None, sources=sources)
+
+
+def _retention(document: Document) -> str:
+    node = document.core.descendant(RETENTION) if document.core else None
+    return trimmed(node.text) if node else ""
 
 
 def base_of(config: Path, kind: FileKind) -> Path:
