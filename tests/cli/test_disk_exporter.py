@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ from pagectl.outputs.page_metrics import page_metrics
 from pagectl.running import repeated
 from pagectl.running.collector import USUAL
 from pagectl.running.repeated import Repeated
-from pagectl.serving.metrics import REQUESTS, MetricsServer
+from pagectl.serving.metrics import FAIR_SHARE, REQUESTS, MetricsServer
 from program import call, tree
 
 from pageengine.disk.monitor import DiskSettings
@@ -223,6 +223,21 @@ def test_silent_clients_keep_nobody_out_for_long() -> None:
             each.close()
         time.sleep(0.2)
         assert fetched(f"{url}/healthz")[0] == 200
+
+
+def test_clients_that_send_a_byte_now_and_then_make_way() -> None:
+    """Each byte starts the patience of a connection anew, so they would hold their places for ever."""
+    with serving(watched(GoldenCase("2.56.0", "scattered-acks").data())) as url:
+        where = ("127.0.0.1", int(url.rpartition(":")[2]))
+        slow = [socket.create_connection(where) for _ in range(2 * REQUESTS)]
+        for _ in range(2):
+            for each in slow:
+                with suppress(OSError):
+                    each.sendall(b"GET /metrics HTTP/1.1\r\nX: a"[:9])
+            time.sleep(0.6 * FAIR_SHARE)
+        assert [fetched(f"{url}/metrics")[0] for _ in range(3)] == [200, 200, 200]
+        for each in slow:
+            each.close()
 
 
 def until(holds: Callable[[], bool]) -> None:

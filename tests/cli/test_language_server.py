@@ -243,6 +243,19 @@ def test_messages_that_make_no_sense_are_answered_and_the_session_goes_on() -> N
     assert "Traceback" not in err and all(line.startswith("pagectl: ") for line in err.splitlines())
 
 
+@pytest.mark.parametrize(
+    "header",
+    [f"Content-Length: {'9' * digits}" for digits in (11, 20, 6000)] + ["x" * 6000],
+    ids=["11 digits", "20 digits", "6000 digits", "no length"],
+)
+def test_a_message_or_header_without_measure_ends_the_session_in_one_line(header: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pagectl", "config", "serve"], input=f"{header}\r\n\r\n{{}}".encode(),
+        capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"the session ends" in done.stderr, done.stderr
+
+
 def test_secrets_stay_out_of_the_log_and_out_of_findings() -> None:
     session = RawSession()
     session.request(1, "initialize", capabilities={}, processId=None, rootUri=None)

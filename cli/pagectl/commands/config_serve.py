@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
+from typing import BinaryIO, cast
 
 from pagectl.options.shared import (
     DefineOption,
@@ -49,7 +51,8 @@ def command(
         raise CallError(
             "config serve is started by a text editor and talks to it; in a terminal use: pagectl config lint"
         )
-    stdout = sys.stdout.buffer
-    # nothing but the protocol is written there, whatever a library prints
+    # nothing but the protocol is written there, whatever a library prints; a wrapper that still had the buffer would
+    # close it when it goes away
+    stdout = cast(BinaryIO, cast(TextIOWrapper, sys.stdout).detach())
     sys.stdout = sys.stderr
     return serve(request, sys.stdin.buffer, stdout)

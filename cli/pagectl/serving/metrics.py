@@ -7,6 +7,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from typing import Any, Final
 
@@ -22,10 +23,9 @@ from pagectl.running.exits import CallError
 from pagectl.running.repeated import Repeated
 from pagectl.terminal.nagios import Status
 
-REQUESTS: Final = 16
-"""Served at once; more are turned away."""
-PATIENCE: Final = 10.0
-"""Seconds that a client may take to say what it wants."""
+REQUESTS: Final = 16  # connections served at once
+PATIENCE: Final = 10.0  # seconds without a byte after which a connection is closed
+FAIR_SHARE: Final = 1.0  # seconds after which a connection makes way for a new one, if all places are taken
 
 
 class BrokerCollector(Collector):
@@ -84,9 +84,12 @@ def _looks(looks: dict[str, Repeated[Any]]) -> Iterator[Gauge]:
 class MetricsServer(ThreadingHTTPServer):
     """Listens at ``host`` and ``port``. Raises ``CallError`` where that cannot be."""
 
+    request_queue_size = 4 * REQUESTS  # connections that wait to be accepted
+
     def __init__(self, host: str, port: int, brokers: Sequence[WatchedBroker]) -> None:
         self.brokers = brokers
-        self._places = threading.BoundedSemaphore(REQUESTS)
+        self._open: dict[socket.socket, float] = {}  # connections and when each was accepted (monotonic seconds)
+        self._lock = threading.Lock()
         registry = CollectorRegistry(auto_describe=False)
         registry.register(BrokerCollector(brokers))
         where = f"--listen {host}:{port}"
@@ -109,18 +112,37 @@ class MetricsServer(ThreadingHTTPServer):
         return int(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """In a thread of its own, while there is a place."""
-        if self._places.acquire(blocking=False):
+        """Serve a connection in a thread of its own.
+
+        If all places are taken, the oldest connection is closed: a scrape takes milliseconds, so clients that send or
+        read a byte now and then cannot keep others out.
+        """
+        with self._lock:
+            has_place = len(self._open) < REQUESTS or self._close_oldest()
+            if has_place:
+                self._open[request] = time.monotonic()
+        if has_place:
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
+    def _close_oldest(self) -> bool:
+        """Return whether a connection made way. Its own thread cleans up when it meets the closed socket."""
+        oldest = min(self._open, key=self._open.__getitem__)
+        if time.monotonic() - self._open[oldest] < FAIR_SHARE:
+            return False
+        del self._open[oldest]
+        with suppress(OSError):
+            oldest.shutdown(socket.SHUT_RDWR)
+        return True
+
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Gives the place back."""
+        """Serve one connection, then give its place back."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._places.release()
+            with self._lock:
+                self._open.pop(request, None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away, or says nothing, is its own affair."""

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -24,13 +24,15 @@ from pygls.uris import to_fs_path
 
 from pagectl import __version__
 from pagectl.opening.linting import LintRequest
-from pagectl.running.exits import debugging, report
+from pagectl.running.exits import CallError, debugging, report
 from pagectl.serving.documents import Documents, Json, OpenDocument
 
 # After the last key: typing is not checked letter by letter.
 PAUSE = 0.15
 # After the last message: what is not to delay an answer.
 IDLE = 2.0
+MAX_HEADER = 4096  # bytes of a header line
+MAX_MESSAGE = 64 << 20  # bytes of a message: a document of the largest size that is read, escaped
 
 
 class EditorProtocol(LanguageServerProtocol):
@@ -259,6 +261,25 @@ class _OneLine(logging.Formatter):
         return f"pagectl: {str(record.msg).splitlines()[0][:120]}" + (f": {error.__name__}" if error else "")
 
 
+class _LimitedReader(StdinAsyncReader):
+    """Reads what an editor sends, up to limits for a header and for a message."""
+
+    def readline(self) -> Awaitable[bytes]:
+        line: Awaitable[bytes] = self.loop.run_in_executor(self.executor, self._line)
+        return line
+
+    def _line(self) -> bytes:
+        line: bytes = self.stdin.readline(MAX_HEADER + 1)
+        if len(line) > MAX_HEADER:
+            raise CallError(f"standard input: a header line of more than {MAX_HEADER} bytes; the session ends")
+        return line
+
+    def readexactly(self, n: int) -> Awaitable[bytes]:
+        if n > MAX_MESSAGE:
+            raise CallError(f"standard input: a message of more than {MAX_MESSAGE} bytes; the session ends")
+        return super().readexactly(n)
+
+
 def serve(request: LintRequest, stdin: BinaryIO, stdout: BinaryIO) -> int:
     """One session; returns its exit status: 1 where the editor went away without an end."""
     if not debugging():
@@ -269,7 +290,7 @@ def serve(request: LintRequest, stdin: BinaryIO, stdout: BinaryIO) -> int:
     server = EditorServer(request)
     protocol = server.protocol
     protocol.set_writer(StdoutWriter(stdout))
-    reader = StdinAsyncReader(stdin, ThreadPoolExecutor(1))
+    reader = _LimitedReader(stdin, ThreadPoolExecutor(1))
     asyncio.run(
         run_async(
             stop_event=protocol.stopped, reader=reader, protocol=protocol, error_handler=server.report_server_error
