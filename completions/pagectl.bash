@@ -613,7 +613,7 @@ _pagectl_options() {
         'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
         'disk exporter') _pagectl_offer '' --listen --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
-        'replay import') _pagectl_offer '' --to --name --format --help -h ;;
+        'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --skip-bad-lines --decisions --detail --format --help -h ;;
         'replay sweep') _pagectl_offer '' --brokers --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;

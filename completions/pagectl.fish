@@ -736,6 +736,7 @@ complete -c pagectl -n '__pagectl_at replay run' -F
 
 complete -c pagectl -n '__pagectl_at replay import' -l to -r -F -d 'Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet.'
 complete -c pagectl -n '__pagectl_at replay import' -l name -x -d 'Name of the trace'
+complete -c pagectl -n '__pagectl_at replay import' -l guess-sizes -d 'Give a message whose size is not logged the mean size of its address, if its address is logged.'
 complete -c pagectl -n '__pagectl_at replay import' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at replay import' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay import' -F

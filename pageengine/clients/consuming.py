@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pageengine.broker.broker import Broker
 from pageengine.broker.transaction import Transaction, acknowledge_alone
 from pageengine.clients.run import Run
 from pageengine.clients.session import SessionConsumer
 from pageengine.model.failure import OperationFailed
-from pageengine.model.message import DEFAULT_PRIORITY
+from pageengine.model.message import DEFAULT_PRIORITY, Message
 from pageengine.model.outcome import OperationResult
 from pageengine.model.reference import NORMAL, Reference
 from pageengine.queues.filters import compiled
@@ -57,8 +59,14 @@ def close(run: Run, op: CloseConsumer, result: OperationResult) -> None:
 
 
 def receive(run: Run, op: Receive, result: OperationResult) -> None:
-    """Up to ``max`` messages; three times nothing, with the broker at rest in between, is the end."""
+    """Up to ``max`` messages; three times nothing, with the broker at rest in between, is the end.
+
+    Raises OperationFailed if messages are named for a consumer with a window.
+    """
     consumer = run.consumer(op.consumer)
+    if op.seq is not None:
+        _receive_named(run, consumer, op, result)
+        return
     queue = consumer.queue
     got: list[int] = []
     redelivered: list[int] = []
@@ -98,6 +106,31 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
         _up_to(run, consumer, last.message.seq)
     result.redelivered = redelivered or None
     schedule.touch(queue)
+
+
+def _receive_named(run: Run, consumer: SessionConsumer, op: Receive, result: OperationResult) -> None:
+    """Take the named messages one by one, each with a selector that matches only that message.
+
+    A window would let the broker deliver other messages ahead of the request.
+    """
+    if consumer.window != 0:
+        raise OperationFailed("IllegalStateException", "messages can be named only for a consumer with window 0")
+    selector = consumer.selector
+    got: list[int] = []
+    redelivered: list[int] = []
+    try:
+        for seq in op.seq or ():
+            consumer.change_selector(partial(_has_seq, seq))
+            receive(run, Receive(op.consumer, 1, op.ack, i=op.i, t=op.t), result)
+            got += result.got or ()
+            redelivered += result.redelivered or ()
+    finally:
+        consumer.change_selector(selector)
+    result.got, result.redelivered = got, redelivered or None
+
+
+def _has_seq(seq: int, message: Message) -> bool:
+    return message.seq == seq
 
 
 def _hand_over(consumer: SessionConsumer, ref: Reference, got: list[int], redelivered: list[int]) -> None:

@@ -87,7 +87,7 @@ class MessageAudit:
             kind = (
                 "content of a send (this edition logs none)" if _OLD_SENT.match(text) else "a send that cannot be read"
             )
-            self.traffic.unknown[kind] += 1
+            self.traffic.leave_out_send(kind)
             return
         transaction = find_transaction(text[text.rfind(", transaction: ") :])
         if message.id not in self.traffic.seqs:
@@ -99,7 +99,7 @@ class MessageAudit:
         user, message = _ADDED.match(text), find_message(text)
         transaction = find_transaction(text[text.rfind(" to transaction: ") :])
         if user is None or message is None or transaction is None:
-            self.traffic.unknown[UNREADABLE] += 1
+            self.traffic.leave_out_send(UNREADABLE)
             return
         session = self.traffic.join(transaction, self._free_session(user[1], transaction))
         self.traffic.send(session, message, transaction)

@@ -37,19 +37,35 @@ class LogSource(Enum):
 
 @dataclass(slots=True)
 class ImportReport:
-    """What was read and made; ``unknown``: what could not be known, and how often."""
+    """What was read and made; ``unknown``: what could not be known, and how often.
+
+    ``left_out``: sends that the log shows and the trace lacks.
+    """
 
     source: LogSource
     files: list[ReadCounts]
     operations: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
     unused: int = 0
+    left_out: int = 0
+
+    @property
+    def logged_sends(self) -> int:
+        """Sends that the log shows, in the trace or not."""
+        return self.operations["send"] + self.left_out
 
 
 def import_logs(
-    paths: Sequence[Path], trace: Path, *, name: str | None = None, advance: Callable[[int], None] | None = None
+    paths: Sequence[Path],
+    trace: Path,
+    *,
+    name: str | None = None,
+    guess_sizes: bool = False,
+    advance: Callable[[int], None] | None = None,
 ) -> ImportReport:
     """Write the trace that these logs amount to. ``advance`` is called with the bytes read, in both passes.
+
+    ``guess_sizes``: a message of which a log shows only the address gets the mean size of that address.
 
     Raises PageEngineError, OSError. Where several logs show the same traffic, the most detailed one is used.
     """
@@ -61,6 +77,8 @@ def import_logs(
         codes[record.code] += 1
         _survey(record, facts)
     source = _source(codes, paths)
+    if guess_sizes:
+        facts.guess_sizes()
     report = ImportReport(source, [ReadCounts(path) for path in paths])
     header = TraceHeader(
         name or paths[0].name,
@@ -118,6 +136,7 @@ def _operations(
         yield from ready
         ready.clear()
     traffic.flush()
+    report.left_out = traffic.left_out
     yield from ready
 
 

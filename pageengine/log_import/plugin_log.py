@@ -64,6 +64,7 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
     elif code == 841012:
         delivered = _DELIVERED.match(text)
         if delivered is not None:
+            facts.delivered_from.setdefault(int(delivered[1]), delivered[2])
             queue = facts.queue(delivered[3], delivered[2])
             queue.address = delivered[2]
     elif code in (841013, 841014, SENT_DETAILS):
@@ -199,7 +200,7 @@ class PluginLog:
         if number not in self.traffic.facts.described and number not in self.traffic.seqs:
             message = self.traffic.facts.messages.get(number)
             if message is None:
-                self.traffic.unknown["content of a send (its message is not logged)"] += 1
+                self.traffic.leave_out_send("content of a send (its message is not logged)")
                 return
             if transaction is not None:
                 self.traffic.unknown["transaction of a send (replayed at its commit)"] += 1

@@ -35,6 +35,10 @@ class LogFacts:
     queues: dict[str, KnownQueue] = field(default_factory=dict)
     messages: dict[int, LoggedMessage] = field(default_factory=dict)
     described: set[int] = field(default_factory=set)
+    delivered_from: dict[int, str] = field(default_factory=dict)
+    """By message id: its address, as a line of a delivery names it."""
+    guessed: set[int] = field(default_factory=set)
+    """Messages whose size is a guess."""
     min_large: int | None = None
     smallest_large: int | None = None
     first_t: int | None = None
@@ -46,6 +50,20 @@ class LogFacts:
     def queue(self, name: str, address: str) -> KnownQueue:
         """The queue of this name, noted if it is new."""
         return self.queues.setdefault(name, KnownQueue(name, address))
+
+    def guess_sizes(self) -> None:
+        """Describe each delivered message of unknown size by the mean size of the described ones of its address."""
+        sizes: dict[str, list[int]] = {}
+        for message in self.messages.values():
+            sizes.setdefault(message.address, []).append(message.body)
+        for number, address in self.delivered_from.items():
+            if number not in self.messages and number not in self.described and address in sizes:
+                mean = round(sum(sizes[address]) / len(sizes[address]))
+                self.messages[number] = LoggedMessage(
+                    number, address, durable=True, priority=4, expire_ms=0, body=mean, large=False,
+                    props=ops.MessageProperties(), uncertain=False,
+                )  # fmt: skip
+                self.guessed.add(number)
 
     def saw_client(self, session: str, message: LoggedMessage) -> None:
         """Note the protocol that a session sends by."""
@@ -89,6 +107,9 @@ class TraceBuilder:
     _i: int = 0
     _t: int = 0
     _pending: ops.Receive | None = None
+    _pending_seqs: list[int] = field(default_factory=list)
+    left_out: int = 0
+    """Sends that the log shows and the trace lacks."""
 
     def now(self, t: int) -> None:
         """Set the time; it never goes back."""
@@ -107,8 +128,9 @@ class TraceBuilder:
     def flush(self) -> None:
         """Emit the ``receive`` that is still pending."""
         if self._pending is not None:
+            self._pending.max, self._pending.seq = len(self._pending_seqs), tuple(self._pending_seqs)
             self._emit(self._pending)
-            self._pending = None
+            self._pending, self._pending_seqs = None, []
 
     def once_sent(self, message: int, action: Callable[[], None]) -> None:
         """Do this now, or once the line of the send comes: the broker may write it after those of a delivery."""
@@ -126,17 +148,25 @@ class TraceBuilder:
         self.seqs[message.id] = seq
         if message.uncertain:
             self.unknown["properties or size of a message uncertain"] += 1
+        guessed = message.id in self.facts.guessed
+        if guessed:
+            self.unknown["size of a send (guessed: the mean of its address)"] += 1
         if message.expire_ms:
             self.unknown["expiry known to the second only"] += 1
         self.add(
             ops.Send, message.address, seq, session, size=message.body, durable=message.durable,
             priority=message.priority, expire_ms=message.expire_ms, props=message.props,
-            note="size from log, uncertain" if message.uncertain else "size from log",
+            note="size guessed" if guessed else f"size from log{', uncertain' if message.uncertain else ''}",
         )  # fmt: skip
         if transaction is not None:
             self.uncommitted[message.id] = transaction
         for action in self._unsent.pop(message.id, ()):
             action()
+
+    def leave_out_send(self, why: str) -> None:
+        """Count a send that the log shows but does not describe."""
+        self.left_out += 1
+        self.unknown[why] += 1
 
     def session(self, name: str, kind: SessionKind) -> None:
         """Open a session unless it is open."""
@@ -219,11 +249,10 @@ class TraceBuilder:
         consumer.holds[message] = self.seqs[message]
         self.holders.setdefault(message, {})[consumer.queue] = consumer.name
         last = self._pending
-        if last is not None and last.consumer == consumer.name and last.ack is ops.ReceiveAck.NONE:
-            last.max += 1
-            return
-        self.flush()
-        self._pending = ops.Receive(consumer.name, t=self._t)
+        if last is None or last.consumer != consumer.name:
+            self.flush()
+            self._pending = ops.Receive(consumer.name, t=self._t)
+        self._pending_seqs.append(self.seqs[message])
 
     def acknowledge(self, queue: str, message: int) -> None:
         """A client's acknowledgement took effect."""

@@ -44,6 +44,13 @@ class Consumer(ConsumerPort):
             return HandleStatus.BUSY
         return HandleStatus.HANDLED if self.selector is None or self.selector(ref.message) else HandleStatus.NO_MATCH
 
+    def change_selector(self, selector: MessageMatcher | None) -> None:
+        """Set the selector and look at the whole queue again, because the old one passed over messages."""
+        self.selector = selector
+        if self.iterator is not None:
+            self.iterator.close()
+            self.iterator = None
+
     def handle(self, ref: Reference) -> None:
         """Take a message: it goes to the client's buffer and costs credits."""
         ref.delivery_count += 1

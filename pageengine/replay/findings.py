@@ -20,6 +20,7 @@ RULES = {
     "refused": Severity.ERROR,
     "blocked": Severity.WARNING,
     "held": Severity.WARNING,
+    "unacknowledged": Severity.WARNING,
     "limit": Severity.WARNING,
     "paged": Severity.INFO,
 }
@@ -75,7 +76,13 @@ def folded(recording: Recording) -> list[FoldedFinding]:
 
 
 def _weighed(recording: Recording) -> list[_WeighedFinding]:
-    found = [*_broker(recording), *_held(recording), *_starved(recording), *_crashed(recording)]
+    found = [
+        *_broker(recording),
+        *_held(recording),
+        *_starved(recording),
+        *_failed_acks(recording),
+        *_crashed(recording),
+    ]
     for record in recording.addresses.values():
         found += _address(record, recording)
     return sorted(found, key=_order)
@@ -194,6 +201,12 @@ def _starved(recording: Recording) -> Iterator[_WeighedFinding]:
             "{} consumers received nothing although messages waited",
             count,
         )
+
+
+def _failed_acks(recording: Recording) -> Iterator[_WeighedFinding]:
+    for queue, count in recording.failed_acks.items():
+        said = f"{count_text(count, 'acknowledgement')} on {queue} failed: the consumer is closed or lacks the message"
+        yield _finding("unacknowledged", queue, said, "acknowledgements failed on {} queues", count)
 
 
 def _reasons(record: AddressRecord, keys: tuple[str, ...]) -> str:

@@ -38,7 +38,7 @@ from pageengine.replay.records import (
     pages_of,
 )
 from pageengine.trace.items import Item
-from pageengine.trace.operations import CreateQueue, DiskSpaceChange, OpenConsumer, Receive, Send
+from pageengine.trace.operations import Ack, CreateQueue, DiskSpaceChange, OpenConsumer, Receive, Send
 
 MOMENTS = 200
 LOSSES = ("lost", "perhaps_lost", "again", "perhaps_again")
@@ -74,6 +74,8 @@ class Recording:
     """None: not known, as for an outcome without its configuration."""
     starved: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By consumer and queue: receives that returned nothing although the queue had undelivered messages."""
+    failed_acks: Counter[str] = field(default_factory=Counter)
+    """By queue (by consumer if its queue is not known): acknowledgements that failed."""
     _queue_of: dict[str, str] = field(default_factory=dict)
     _address_of: dict[str, str] = field(default_factory=dict)
     _waiting: dict[int, BlockedSend] = field(default_factory=dict)
@@ -107,6 +109,8 @@ class Recording:
                 if item.usable == 0 and self.no_space is None:
                     self.no_space = i
                     self._moment(t, i, BROKER, "no space on the disk")
+            elif isinstance(item, Ack) and r == FAILED:
+                self.failed_acks[self._queue_of.get(item.consumer, item.consumer)] += 1
             elif isinstance(item, Receive) and r == OK and not result.got:
                 self._starved(item)
         if result.released:

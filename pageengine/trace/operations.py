@@ -264,11 +264,12 @@ class OpenConsumer(Operation, tag="open_consumer"):
 
 
 class Receive(Operation, tag="receive"):
-    """A consumer takes up to ``max`` messages."""
+    """A consumer takes up to ``max`` messages, or exactly those of ``seq``, wherever they are in the queue."""
 
     consumer: str
     max: Natural = 1
     ack: ReceiveAck = ReceiveAck.NONE
+    seq: tuple[Int64, ...] | None = None
 
 
 class Ack(Operation, tag="ack"):

@@ -83,6 +83,33 @@ def test_info_lines_give_the_sends_whose_message_is_printed_later(tmp_path: Path
     assert report.unknown["content of a send (its message is not logged)"] == 7
 
 
+def test_sends_that_no_line_describes_are_counted_and_guessed_only_when_asked(tmp_path: Path) -> None:
+    text = gzip.decompress((LOGS / "plugin-info.log.gz").read_bytes()).decode()
+    # without the lines that print messages of one address, only deliveries show that these were there
+    log = tmp_path / "artemis.log"
+    kept = [line for line in text.splitlines() if "address=orders" not in line or "AMQ84101" not in line]
+    log.write_text("\n".join([*kept, next(line for line in text.splitlines() if "address=orders" in line)]) + "\n")
+    exact = import_logs([log], tmp_path / "exact.jsonl")
+    guessed = import_logs([log], tmp_path / "guessed.jsonl", guess_sizes=True)
+    assert (exact.logged_sends, guessed.logged_sends) == (52, 52)
+    assert 7 < exact.left_out == 52 - exact.operations["send"]
+    sends = [one for one in open_trace(tmp_path / "guessed.jsonl") if isinstance(one, ops.Send)]
+    made = [one for one in sends if one.note == "size guessed"]
+    assert len(made) == exact.left_out - guessed.left_out > 0
+    assert not any("guessed" in (one.note or "") for one in open_trace(tmp_path / "exact.jsonl"))  # type: ignore[union-attr]
+    for address in {one.address for one in made}:
+        known = [one.size for one in sends if one.address == address and one.note != "size guessed"]
+        assert {one.size for one in made if one.address == address} == {round(sum(known) / len(known))}
+
+
+@pytest.mark.parametrize("name", ["plugin-debug.log.gz", "plugin-info.log.gz", "audit-message.log.gz"])
+def test_each_delivery_names_its_messages(tmp_path: Path, name: str) -> None:
+    _, found = imported(tmp_path, name)
+    receives = [one for one in found if isinstance(one, ops.Receive)]
+    assert receives
+    assert all(len(one.seq or ()) == one.max for one in receives)
+
+
 # What the clients acknowledged, by the outcome of the same run: the last one on tx1 was rolled back.
 IN_ORDER = [0, 6, 12, 1, 2, 18, 3, 4, 5, 7, 8, 9]
 

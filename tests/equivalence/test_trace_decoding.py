@@ -31,6 +31,7 @@ FORMS = (
     '{"t":%d,"op":"receive","consumer":"c","max":%d,"note":"%d"}',
     '{"t":%d,"op":"ack","consumer":"c","seq":%d,"note":"%d"}',
     '{"t":%d,"op":"ack","consumer":"c","mode":"individual","seq":[%d,%d]}',
+    '{"t":%d,"op":"receive","consumer":"c","max":2,"seq":[%d,%d]}',
     '{"t":%d,"op":"settings","match":"a","max-size-bytes":%d,"max-size-messages":%d}',
     '{"t":%d,"op":"novelty","seq":%d,"size":%d}',
 )  # fmt: skip

@@ -134,6 +134,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("replay run", 1, "{odd} --config {sound}"),
     ("replay run", 2, "{trace} --config {folder}/nowhere.xml"),
     ("replay import", 0, "{log} --to {folder}/imported.jsonl"),
+    ("replay import", 1, "{info_log} --to {folder}/part.jsonl"),
     ("replay import", 2, "{sound} --to {folder}/imported.jsonl"),
     ("replay generate", 0, "steady --to {folder}/steady.jsonl --messages 3"),
     ("replay generate", 2, "sideways --to {folder}/steady.jsonl"),
@@ -167,6 +168,7 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     lines = found["trace"].read_text("utf-8").splitlines()
     found["odd"].write_text("\n".join([*lines, '{"op":"something-new","t":999999999999}']) + "\n")
     found["log"] = ROOT / "tests" / "recorded" / "replays" / "traffic-logs" / "audit-message.log.gz"
+    found["info_log"] = found["log"].with_name("plugin-info.log.gz")
     found["alone"] = shutil.copytree(found["pages"], folder / "alone")
     for name in ("compacted", "compacted_too"):
         found[name] = GoldenCase("2.56.0", "scattered-acks").copy(folder / name)

@@ -31,15 +31,25 @@ def command(
         str | None,
         typer.Option("--name", metavar="NAME", help="Name of the trace [default: that of the first log]."),
     ] = None,
+    guess_sizes: Annotated[
+        bool,
+        typer.Option(
+            "--guess-sizes",
+            help="Give a message whose size is not logged the mean size of its address, if its address is logged.",
+        ),
+    ] = False,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Make a trace from the message audit log or the lines of the logging plugin; report what they do not contain."""
+    """Make a trace from the message audit log or the lines of the logging plugin; report what they do not contain.
+
+    Ends with status 1 if sends are left out of the trace because the log does not describe their messages.
+    """
     from pageengine.log_import.importing import import_logs
 
     refuse_overwriting(to, *logs)
     total = 2 * sum(log.stat().st_size for log in logs)
     with progress("reading logs", total) as bar:
-        report = import_logs(logs, to, name=name, advance=bar.advance)
+        report = import_logs(logs, to, name=name, guess_sizes=guess_sizes, advance=bar.advance)
     for file in report.files:
         if file.cut:
             warning(
@@ -49,7 +59,7 @@ def command(
         print_json(as_json(report, to))
     else:
         _print(report, to)
-    return Exit.OK
+    return Exit.FOUND if report.left_out else Exit.OK
 
 
 def as_json(report: ImportReport, to: Path) -> dict[str, object]:
@@ -60,6 +70,7 @@ def as_json(report: ImportReport, to: Path) -> dict[str, object]:
         "trace": str(to),
         "source": report.source.value,
         "files": [{"file": str(one.path), "lines": one.lines, "records": one.records} for one in report.files],
+        "sends": {"logged": report.logged_sends, "left_out": report.left_out},
         "operations": dict(sorted(report.operations.items())),
         "unknown": dict(sorted(report.unknown.items())),
         "never_known": list(ALWAYS),
@@ -70,6 +81,11 @@ def as_json(report: ImportReport, to: Path) -> dict[str, object]:
 def _print(report: ImportReport, to: Path) -> None:
     from pageengine.log_import.importing import ALWAYS
 
+    if report.left_out:
+        print(
+            f"{report.left_out} of {count_text(report.logged_sends, 'send')} are left out of the trace, because the "
+            "log does not describe their messages; use the message audit log, or the plugin's log at DEBUG\n"
+        )
     print(f"{to}: {count_text(sum(report.operations.values()), 'operation')} from the {report.source.value}")
     print_table(("operation", "count"), sorted(report.operations.items()), right=("count",))
     if report.unknown:

@@ -22,7 +22,7 @@ th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-num
 td{overflow-wrap:anywhere}ul.findings{list-style:none;padding:0}
 ul.findings li{padding:.45rem .7rem;margin:.3rem 0;background:var(--card);border-left:4px solid var(--line);
 border-radius:3px}
-li.w0,li.w1{border-color:var(--bad)!important}li.w2,li.w3{border-color:var(--warn)!important}
+li.w0,li.w1{border-color:var(--bad)!important}li.w2,li.w3,li.w4{border-color:var(--warn)!important}
 svg{display:block;width:100%;height:auto;background:var(--card);border-radius:4px}
 .grid{stroke:var(--line);stroke-width:1}.label{font:11px system-ui,sans-serif;fill:var(--soft)}
 path{fill:none;stroke-width:1.6}.memory{stroke:var(--memory)}.disk{stroke:var(--disk)}

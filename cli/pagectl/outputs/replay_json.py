@@ -43,6 +43,7 @@ def replay_json(
             {"t": one.t - start, "i": one.i, "where": one.where, "what": one.what} for one in recording.moments
         ],
         "more_moments": recording.more_moments,
+        "failed_acks": dict(sorted(recording.failed_acks.items())),
         "crashes": [
             {
                 "t": one.t - start,

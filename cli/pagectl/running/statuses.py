@@ -111,7 +111,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("disk", "exporter"): {0: "Ended by SIGTERM.", 2: CANNOT},
     ("disk", "usage"): {0: "Done.", 1: "Done, but something could not be read.", 2: CANNOT},
     ("replay", "run"): _REPLAYS,
-    ("replay", "import"): _ONLY_DONE,
+    ("replay", "import"): {0: "Done.", 1: "Done, but sends of the log are left out of the trace.", 2: CANNOT},
     ("replay", "generate"): _ONLY_DONE,
     ("replay", "compare"): _COMPARES,
     ("replay", "sweep"): _REPLAYS,
