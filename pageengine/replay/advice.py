@@ -181,7 +181,7 @@ class _Overrides:
         ]
         sizes = (one.value for name in addresses for one in told[name] if one.name == "page-size-bytes")
         self.addresses = len(addresses)
-        self.page_size = max((int(size) for size in sizes if size.isdigit()), default=0)
+        self.page_size = max((int(size) for size in sizes if size.isdecimal() and len(size) < 19), default=0)
 
     def of_one(self, common: Trial, together: int) -> list[tuple[int, SettingOverride]]:
         """What to try for one address that pages much: no limit beside lower ones, smaller pages for a short disk."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord
 
-_NUMBER = re.compile(r"([0-9]+)")
+_NUMBER = re.compile(r"([0-9]{1,1000})")
 
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ def _parameters(text: str) -> dict[str, str]:
 
 def _number(found: dict[str, str], name: str, default: int) -> int:
     text = found.get(name, "")
-    return int(text) if text.lstrip("-").isdigit() else default
+    return int(text) if re.fullmatch(r"-?\d{1,18}", text, re.ASCII) else default
 
 
 def _truth(found: dict[str, str], name: str, *, default: bool) -> bool:

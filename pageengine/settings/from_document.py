@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
@@ -103,7 +104,7 @@ def _child_text(node: ConfigNode, tag: str) -> str | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.lstrip("-").isdigit() else None
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,18}", text, re.ASCII) else None
 
 
 def _truth(text: str | None) -> bool | None:

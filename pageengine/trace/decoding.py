@@ -60,7 +60,7 @@ def json_value(line: bytes) -> Any:
     except RecursionError:
         raise BadValue("nested too deeply") from None
     except ValueError as err:
-        raise BadValue(f"not JSON: {err}") from None
+        raise BadValue(f"not JSON: {str(err).partition(chr(58))[0]}") from None
 
 
 def _refuse(name: str) -> Any:

@@ -43,6 +43,7 @@ SCHEMA = pa.schema(
         ("args", pa.string()),
     ]
 )
+_UNFIT = "a column does not have the type that a trace requires"
 BATCH = 1 << 14
 ROW_GROUP = 1 << 17
 
@@ -75,6 +76,8 @@ def _rows(
                 advance(batch.num_rows)
     except (pa.ArrowException, OSError, ValueError) as err:
         raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
+    except (TypeError, ValueError, ArithmeticError) as err:
+        raise TraceError(f"{path}: after row {number}: {_UNFIT}") from err
 
 
 def _value(row: dict[str, Any]) -> dict[str, Any] | BadValue:
@@ -83,7 +86,7 @@ def _value(row: dict[str, Any]) -> dict[str, Any] | BadValue:
     except BadValue as err:
         return err
     except (TypeError, ValueError):
-        return BadValue("a column does not have the type that a trace requires")
+        return BadValue(_UNFIT)
 
 
 def _first_line(err: Exception) -> str:

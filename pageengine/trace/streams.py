@@ -24,6 +24,7 @@ PIECE = 1 << 20
 # A kilobyte of zstd decompresses to 32 MiB at most, of gzip to 1 MiB.
 COMPRESSED_PIECE = 1 << 10
 LONGEST_LINE = 16 << 20
+MOST_BLANKS = 1 << 20  # bytes in a row; compressed, an endless number of them is a small file
 
 
 class StreamError(PageEngineError):
@@ -122,8 +123,14 @@ def _member(kind: str) -> Any:
 
 def _whole_lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterator[bytes]:
     carried: list[bytes] = []
-    length = lines = 0
+    length = lines = blank = 0
     for piece in pieces:
+        trailing = len(piece) - len(piece.rstrip())
+        blank = trailing + (blank if trailing == len(piece) else 0)
+        if blank > MOST_BLANKS:
+            raise StreamError(
+                f"{path}: more than {MOST_BLANKS >> 20} MiB of blank lines after line {lines}; remove them"
+            )
         if length + (piece.find(b"\n") if b"\n" in piece else len(piece)) > LONGEST_LINE:
             raise StreamError(f"{path}: line {lines + 1} is longer than {LONGEST_LINE >> 20} MiB, the longest allowed")
         end = piece.rfind(b"\n") + 1

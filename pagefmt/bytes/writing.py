@@ -379,7 +379,7 @@ def check_new_folder(target: Path, sources: Iterable[Path] = ()) -> None:
     if os.path.lexists(target) and (target.is_symlink() or not target.is_dir() or any(target.iterdir())):
         raise TargetRefused(f"{target}: exists already and is not an empty folder; name one that does not exist")
     for source in sources:
-        if target.resolve().is_relative_to(source.resolve()):
+        if Path(os.path.realpath(target)).is_relative_to(source.resolve()):
             raise TargetRefused(f"{target}: is inside {source}; name a folder elsewhere")
 
 

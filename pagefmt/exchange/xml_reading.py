@@ -33,10 +33,10 @@ _KINDS: Final = {
 }  # fmt: skip
 _NUMBERS: Final = {"id": _LONG, "priority": _BYTE, "expiration": _LONG, "timestamp": _LONG}
 _NULL: Final = "_AMQ_NULL"
-_NUMBER: Final = re.compile(r"[+-]?0*\d{1,19}", re.ASCII)
+_NUMBER: Final = re.compile(r"(?=[+-]?\d)[+-]?0*+\d{0,19}", re.ASCII)
 _FLOAT: Final = re.compile(
-    r"[\0-\x20]*[+-]?(NaN|Infinity|((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-    r"|0[xX]([\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)[pP][+-]?\d+)[fFdD]?)[\0-\x20]*",
+    r"[\0-\x20]*[+-]?(NaN|Infinity|((\d++\.?\d*|\.\d+)([eE][+-]?\d+)?"
+    r"|0[xX]([\da-fA-F]++\.?[\da-fA-F]*|\.[\da-fA-F]+)[pP][+-]?\d+)[fFdD]?)[\0-\x20]*",
     re.ASCII,
 )
 _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -278,7 +278,7 @@ class _PlanReader:
                 self._fault(f"{self._name}: {key} {_short(given[key])!r} is not a number that fits", stops=True)
         priority, expiration = given.get("priority", "0"), given.get("expiration", "0")
         self._refused = _fits(priority, _BYTE) and not _fits(priority, (0, 10))
-        self._expired = _fits(expiration, _LONG) and has_expired(int(expiration), self._now)
+        self._expired = _fits(expiration, _LONG) and has_expired(_number(expiration), self._now)
 
     def _property(self, given: dict[str, str]) -> None:
         name, kind, value = given.get("name", ""), given.get("type", ""), given.get("value", "")
@@ -366,7 +366,12 @@ class _PlanReader:
 
 
 def _fits(value: str, bounds: tuple[int, int]) -> bool:
-    return _NUMBER.fullmatch(value) is not None and bounds[0] <= int(value) < bounds[1]
+    return _NUMBER.fullmatch(value) is not None and bounds[0] <= _number(value) < bounds[1]
+
+
+def _number(text: str) -> int:
+    """Return the number that matches ``_NUMBER``, without the zeros before it, of which there may be any number."""
+    return int(text[:1].strip("0123456789") + (text.lstrip("+-0") or "0"))
 
 
 def import_plan(path: Path, edition: Edition = NEWEST) -> ImportPlan:

@@ -148,7 +148,7 @@ def queue_ids(wanted: Iterable[str], bindings: Bindings | None) -> frozenset[int
 def _queue_id(wanted: str, bindings: Bindings | None) -> int:
     """An id counts where no queue has it for a name."""
     names = {queue.name for queue in bindings.queues.values()} if bindings else set()
-    if wanted.isascii() and wanted.isdigit() and wanted not in names:
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 20 and wanted not in names:
         return int(wanted)
     if bindings is None:
         raise NoSuchQueue(f"queue {wanted}: there are no bindings, so names are not known; give the queue's id")

@@ -73,7 +73,7 @@ class Token:
 
 
 _PIECES: Final = (
-    ("skip", r"[ \t\n\r\f]+|--[^\n\r]*[\n\r]|/\*[\s\S]*?\*/"),
+    ("skip", r"[ \t\n\r\f]+"),
     ("FLOAT", r"[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+"),
     ("HEX", r"0[xX][0-9a-fA-F]+"),
     ("DECIMAL", r"[1-9][0-9]*[lL]?"),
@@ -81,6 +81,7 @@ _PIECES: Final = (
     ("STRING", r"'(?:''|[^'])*'"),
     ("SIGN", r"<>|>=|<=|[=<>()+\-*/%,]"),
 )
+_COMMENT: Final = re.compile(r"--[^\n\r]*[\n\r]|/\*[\s\S]*?\*/")
 _STRICT_NAMES: Final = (("NAME", r"[a-zA-Z_$][a-zA-Z0-9_$]*"), ("QUOTED", r'"(?:""|[^"])*"'))
 _HYPHENATED_NAMES: Final = (("NAME", r"[a-zA-Z_$][a-zA-Z0-9_$\-]*"),)
 
@@ -97,7 +98,17 @@ def tokens(text: str, start: int, *, hyphenated: bool) -> Iterator[Token]:
     """The tokens of ``text`` from index ``start`` on, ended by one of kind END."""
     rules = _HYPHENATED if hyphenated else _STRICT
     at = start
+    # comments without an end are no comments; the last ends tell without a search from each place
+    last_line_end = max(text.rfind("\n"), text.rfind("\r"))
+    last_comment_end = text.rfind("*/")
     while at < len(text):
+        if (text.startswith("--", at) and at < last_line_end) or (
+            text.startswith("/*", at) and at + 2 <= last_comment_end
+        ):
+            end = _COMMENT.match(text, at)
+            assert end
+            at = end.end()
+            continue
         found = rules.match(text, at)
         if found is None:
             raise SelectorError(text, at + 1, _stray(text[at]))

@@ -48,6 +48,7 @@ from pagefmt.selector.values import EvaluationFailed, JavaClass, Number, wrapped
 
 NESTING_LIMIT: Final = 50
 HEIGHT_LIMIT: Final = 200
+DIGITS_LIMIT: Final = 300  # of a whole number; one of more than 308 is no double, which arithmetic may need
 _PREFIXES: Final = (
     "convert_string_expressions:", "hyphenated_props:", "no_convert_string_expressions:", "no_hyphenated_props:",
 )  # fmt: skip
@@ -299,6 +300,8 @@ class _Parser:
         if token.kind is TokenKind.FLOAT:
             return Number(JavaClass.DOUBLE, float(token.text))
         if token.kind is TokenKind.DECIMAL:
+            if len(token.text) > DIGITS_LIMIT:
+                raise self._on.error(f"a number of more than {DIGITS_LIMIT} digits", token)
             return _decimal(int(token.text.rstrip("lL")))
         value = int(token.text, 16 if token.kind is TokenKind.HEX else 8)
         if value != wrapped(value, 64):

@@ -100,7 +100,7 @@ def sealed_json(sealed: SealedFile) -> dict[str, Any]:
 
 def read_seal(path: Path) -> dict[str, SealedFile]:
     """By name. Raises ``BadSeal`` with the line, ``NotReadable``."""
-    with os.fdopen(open_regular(path.resolve()), encoding="utf-8", errors="surrogateescape") as stream:
+    with os.fdopen(open_regular(Path(os.path.realpath(path))), encoding="utf-8", errors="surrogateescape") as stream:
         if _object(path, 1, stream.readline(_LINE_LIMIT)) != HEADER:
             raise BadSeal(f"{path}: line 1: not a seal of this tool; make one with 'pagectl pages seal DIR --to FILE'")
         found: dict[str, SealedFile] = {}

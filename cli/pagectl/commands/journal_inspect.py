@@ -127,7 +127,7 @@ def _chosen_frames(
 def _type(word: str) -> int:
     from pagefmt.journal.record_types import RecordType
 
-    if word.isascii() and word.isdecimal():
+    if word.isascii() and word.isdecimal() and len(word) < 10:
         return int(word)
     try:
         return RecordType[word.upper()].value

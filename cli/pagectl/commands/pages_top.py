@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.durations import bounded_seconds
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import ListFormatOption
@@ -63,6 +64,7 @@ def command(
             "--every",
             metavar="SECONDS",
             min=0.2,
+            callback=bounded_seconds,
             help="Read twice, this far apart, to show growth; with --watch, read at this interval [default: 5 "
             "with --watch].",
             show_default=False,

@@ -67,9 +67,9 @@ def search(folder: Path) -> FolderSearch:
     """
     found = FolderSearch(folder, [], [], [])
     seen: set[Path] = set()
-    root = folder.resolve()
+    root = os.path.realpath(folder)
     for path in sorted(_candidates(found), key=lambda path: (path.is_symlink(), path)):
-        real = path.resolve()
+        real = Path(os.path.realpath(path))
         try:
             form = _form(path, real.is_relative_to(root), real in seen)
         except OSError as err:
@@ -87,6 +87,8 @@ def search(folder: Path) -> FolderSearch:
 
 def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
     """The form of a configuration, or the reason why it is none to be linted."""
+    if path.is_symlink() and not path.exists():
+        return "a link to nothing"
     if not inside:
         return "a link that leads out of the folder"
     if seen:

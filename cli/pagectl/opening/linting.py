@@ -149,8 +149,8 @@ class LintRequest:
 
 def without_included(reports: Sequence[FileReport]) -> list[FileReport]:
     """Files that another one includes, or whose properties count for it, are linted there."""
-    inside = {Path(source.path).resolve() for report in reports for source in report.sources[1:]}
-    return [report for report in reports if Path(report.file).resolve() not in inside]
+    inside = {os.path.realpath(source.path) for report in reports for source in report.sources[1:]}
+    return [report for report in reports if os.path.realpath(report.file) not in inside]
 
 
 def _with_start(around: LintContext, start: StartParameters) -> LintContext:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -137,7 +138,7 @@ def _read_objects(
     from brokerconf.kubernetes.settings import described_broker
 
     described = described_broker(raw, str(path), options.edition)
-    folder = (options.cwd or path.parent).resolve()
+    folder = Path(os.path.realpath(options.cwd or path.parent))
     asked = options.edition or described.edition
 
     def read(edition: Edition | None) -> Document:

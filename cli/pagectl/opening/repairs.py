@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -41,10 +42,10 @@ def repairs(reports: Sequence[FileReport], named: Iterable[str], request: LintRe
         for finding in report.findings:
             if finding.fix is not None:
                 findings[finding.fix.place.file].append(finding)
-    allowed = [Path(name).resolve() for name in named]
+    allowed = [Path(os.path.realpath(name)) for name in named]
     for file in sorted(findings):
         path = Path(file)
-        real = path.resolve()
+        real = Path(os.path.realpath(path))
         if any(real == each or each in real.parents for each in allowed) and path.is_file():
             raw = path.read_bytes()
             if file in linted:

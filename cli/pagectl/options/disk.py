@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple, TypeVar
 import typer
 
 from pagectl.options.configuration import ConfigurationOptions
+from pagectl.options.durations import bounded_seconds
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import FORMAT_HELP, EditionChoice
 from pageengine.disk.monitor import DiskSettings
@@ -28,10 +29,14 @@ MinDiskFree = Annotated[
     ),
 ]
 TimeoutOption = Annotated[
-    float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="Report UNKNOWN after this time.")
+    float,
+    typer.Option(
+        "-t", "--timeout", metavar="SECONDS", min=0.1, callback=bounded_seconds, help="Report UNKNOWN after this time."
+    ),
 ]
 IntervalOption = Annotated[
-    float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between measurements.")
+    float,
+    typer.Option("--interval", metavar="SECONDS", min=0.2, callback=bounded_seconds, help="Time between measurements."),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing if the status is OK.")]
 VerboseOption = Annotated[

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pageengine.disk.state import FileStoreState
 
-_SIZE = r"(?ia)(\d+(?:\.\d*)?)\s*([kmgt])i?b?"
+_SIZE = r"(?ia)(?<!\d)(\d++(?:\.\d*+)?)\s*([kmgt])i?b?"
 _FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -50,7 +50,7 @@ def with_sizes_in_bytes(text: str) -> tuple[str, int]:
 
 
 def _in_bytes(found: re.Match[str]) -> str:
-    return str(int(float(found[1]) * _FACTORS[found[2].lower()]))
+    return f"{float(found[1]) * _FACTORS[found[2].lower()]:.0f}"
 
 
 NEAR = 0.1

@@ -246,6 +246,6 @@ def _in_full(one: SettingInForce) -> str:
     if size is not None:
         return f"{size_text(size)} ({one.value})"
     each = next((_NANOSECONDS[known.unit] for known in find(one.name) if known.unit in _NANOSECONDS), None)
-    if each is None or not one.value.isdigit() or one.value == "0":
+    if each is None or not one.value.isdecimal() or len(one.value) > 18 or one.value == "0":
         return one.value
     return f"{duration_text(int(one.value) * each)} ({one.value})"

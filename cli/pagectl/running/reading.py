@@ -25,7 +25,9 @@ def page_range(text: str | None) -> PageRange:
     if text is None:
         return PageRange()
     first, colon, last = text.partition(":")
-    if not all(part == "" or (part.isascii() and part.isdigit()) for part in (first, last)) or text in ("", ":"):
+    if not all(
+        part == "" or (part.isascii() and part.isdigit() and len(part) < 20) for part in (first, last)
+    ) or text in ("", ":"):
         raise CallError(f"--page {text}: not a range of page numbers; write A:B, A:, :B or A")
     start = int(first) if first else None
     return PageRange(start, (int(last) if last else None) if colon else start)

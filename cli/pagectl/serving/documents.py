@@ -248,7 +248,7 @@ class Documents:
         return [found for one in places if (found := self._location(document, one))]
 
     def _facts(self, raw: bytes, name: str, context: LintContext) -> ConfigFacts | None:
-        folder = (context.cwd or Path(name).parent).resolve()
+        folder = Path(os.path.realpath(context.cwd or Path(name).parent))
         edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
         try:
             read = read_bytes(

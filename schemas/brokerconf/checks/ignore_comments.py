@@ -11,22 +11,26 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
 
 from brokerconf.reading.document import Comment, Document
 from brokerconf.reading.sources import SourceFile
 from pagefmt.findings import Finding, Position, Severity, did_you_mean
 
 UNKNOWN = "unknown-rule"
-_COMMENT = re.compile(r"\s*pagectl:\s*(\S+)\s*(.*?)\s*", re.DOTALL)
+_COMMENT = re.compile(r"\s*pagectl:\s*(\S+)(.*)", re.DOTALL)
 _VERBS = ("ignore", "ignore-section")
 # found before any comment is read
 _UNSILENCED = {
     "document-type", "encoding", "include-missing", "include-refused", "not-well-formed", "placeholder", "too-deep",
     "too-large", UNKNOWN,
 }  # fmt: skip
-_LINE_COMMENT = re.compile(r"(?m)^(.*?)[#!][ \t]*pagectl:[ \t]*(.*?)[ \t\r]*$")
+_LINE_COMMENT = re.compile(r"(?m)^(.*?)[#!][ \t]*pagectl:(.*)$")
+MOST_FAULTS = 1_000  # reported of the comments of a file
+_LONGEST_NAME = 200  # characters of an unknown rule that are shown
 _ASKED_OF_LINE = re.compile(r"ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)(?:\s.*)?")
 
 
@@ -38,10 +42,6 @@ class IgnoredRange:
     first: Position
     last: Position
 
-    def covers(self, finding: Finding) -> bool:
-        """Whether the finding is of an ignored rule and lies inside the range."""
-        return finding.rule in self.rules and self.first <= finding.place <= self.last
-
 
 @dataclass(frozen=True, slots=True)
 class IgnoreComments:
@@ -52,7 +52,25 @@ class IgnoreComments:
 
     def heard(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that no comment silences."""
-        return [finding for finding in findings if not any(one.covers(finding) for one in self.silences)]
+        joined = self._joined()
+        return [finding for finding in findings if not _covered(finding, joined.get(finding.rule, ()))]
+
+    def _joined(self) -> dict[str, list[tuple[Position, Position]]]:
+        """Return the ranges in which each rule is silent, in order and without overlaps, for a binary search."""
+        joined: dict[str, list[tuple[Position, Position]]] = {}
+        for one in sorted(self.silences, key=lambda one: (one.first, one.last)):
+            for rule in one.rules:
+                ranges = joined.setdefault(rule, [])
+                if ranges and one.first <= ranges[-1][1]:
+                    ranges[-1] = ranges[-1][0], max(ranges[-1][1], one.last)
+                else:
+                    ranges.append((one.first, one.last))
+        return joined
+
+
+def _covered(finding: Finding, ranges: Sequence[tuple[Position, Position]]) -> bool:
+    at = bisect_right(ranges, finding.place, key=itemgetter(0)) - 1
+    return at >= 0 and finding.place <= ranges[at][1]
 
 
 def can_be_silenced(rule: str) -> bool:
@@ -64,6 +82,7 @@ def silences_of(document: Document, known: Collection[str]) -> IgnoreComments:
     """``known``: the ids of all rules."""
     silences: list[IgnoredRange] = []
     faults: list[Finding] = []
+    parents = cache(_parents)
     for comment in document.comments:
         asked = _COMMENT.fullmatch(comment.text)
         if asked is None:
@@ -72,8 +91,8 @@ def silences_of(document: Document, known: Collection[str]) -> IgnoreComments:
         if verb not in _VERBS or not names:
             faults.append(_fault(comment.position, f"'{' '.join(comment.text.split())[:60]}' silences nothing", _USAGE))
             continue
-        faults += [_unknown(comment.position, name, known) for name in names if name not in known]
-        first, last = _range(comment, section=verb == "ignore-section")
+        faults += _unknown(comment.position, names, known, len(faults))
+        first, last = _range(comment, parents, section=verb == "ignore-section")
         silences.append(IgnoredRange(frozenset(names) & set(known), first, last))
     return IgnoreComments(tuple(silences), tuple(faults))
 
@@ -85,8 +104,9 @@ def line_silences_of(source: SourceFile, known: Collection[str]) -> IgnoreCommen
     nested = isinstance(source, YamlSource)
     silences: list[IgnoredRange] = []
     faults: list[Finding] = []
+    last_lines = _last_lines(source, nested)
     for found in _LINE_COMMENT.finditer(source.original):
-        before, text = found.groups()
+        before, text = found[1], found[2].strip(" \t\r")
         if before.strip() and not (nested and before[-1].isspace()):
             continue
         at = source.position(found.end(1))
@@ -95,35 +115,51 @@ def line_silences_of(source: SourceFile, known: Collection[str]) -> IgnoreCommen
             faults.append(_fault(at, f"'pagectl: {text[:60]}' silences nothing", _USAGE_OF_LINES))
             continue
         names = re.split(r"\s*,\s*", asked[1])
-        faults += [_unknown(at, name, known) for name in names if name not in known]
-        last = at.line if before.strip() else _last_line(source, at.line + 1, nested)
+        faults += _unknown(at, names, known, len(faults))
+        last = at.line if before.strip() else last_lines[at.line + 1]
         rules = frozenset(names) & set(known) - _UNSILENCED
         silences.append(IgnoredRange(rules, Position(source.path, at.line), Position(source.path, last + 1)))
     return IgnoreComments(tuple(silences), tuple(faults))
 
 
-def _last_line(source: SourceFile, first: int, nested: bool) -> int:
-    """The last line of the entry that begins in, or after, the first; blank lines and comments are passed over."""
-    number, indent, goes_on = first, -1, False
-    while (span := source.line(number)) is not None:
-        line = source.original[slice(*span)]
-        bare = line.strip()
-        deep = len(line) - len(line.lstrip())
-        if indent >= 0 and bare and not goes_on and not (nested and deep > indent):
-            break
-        if indent < 0 and bare and bare[0] not in "#!":
-            indent = deep
-        goes_on = not nested and indent >= 0 and (len(line) - len(line.rstrip("\\"))) % 2 == 1
-        number += 1
-    return number - 1
+def _last_lines(source: SourceFile, nested: bool) -> list[int]:
+    """Return, by line number, the last line of the entry that begins in that line or after it.
+
+    Blank lines and comments before the entry are passed over, blank lines after it belong to it. One pass from the end
+    finds all of them in linear time: of each line ``texts`` has the next line with text, ``continued`` the last line
+    that it goes on in, and ``stops`` the first line that is not part of its entry.
+    """
+    lines = [""]
+    while (span := source.line(len(lines))) is not None:
+        lines.append(source.original[slice(*span)])
+    end = len(lines)
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    following, texts, stops = end, [end] * end, [end] * end
+    continued, last = list(range(end)), [end - 1] * (end + 1)
+    for number in range(end - 1, 0, -1):
+        bare = lines[number].strip()
+        texts[number] = following
+        if not nested and number + 1 < end and (len(lines[number]) - len(lines[number].rstrip("\\"))) % 2:
+            continued[number] = continued[number + 1]
+        stop = texts[continued[number]]
+        while nested and stop < end and depths[stop] > depths[number]:
+            stop = stops[stop]
+        stops[number] = stop
+        last[number] = stop - 1 if bare and bare[0] not in "#!" else last[number + 1]
+        following = number if bare else following
+    return last
 
 
 _USAGE_OF_LINES = "write # pagectl: ignore RULE on the line above, or in YAML at the end of the line"
 _USAGE = "write <!-- pagectl: ignore RULE --> before the element, or ignore-section inside it"
 
 
-def _unknown(at: Position, name: str, known: Collection[str]) -> Finding:
-    return _fault(at, f"'{name}' is not a rule", did_you_mean(name, known, "see: pagectl config rules"))
+def _unknown(at: Position, names: Iterable[str], known: Collection[str], before: int) -> Iterator[Finding]:
+    """Yield a fault for each name that is no rule, but not more than ``MOST_FAULTS`` with those ``before``."""
+    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    for name in unknown[: max(MOST_FAULTS - before, 0)]:
+        short = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+        yield _fault(at, f"'{short}' is not a rule", did_you_mean(short, known, "see: pagectl config rules"))
 
 
 def _fault(at: Position, message: str, advice: str) -> Finding:
@@ -131,11 +167,11 @@ def _fault(at: Position, message: str, advice: str) -> Finding:
     return Finding(at, Severity.WARNING, UNKNOWN, message, help=advice, why=why)
 
 
-def _range(comment: Comment, *, section: bool) -> tuple[Position, Position]:
+def _range(comment: Comment, parents: Callable[[SourceFile], list[int]], *, section: bool) -> tuple[Position, Position]:
     source = comment.source
     at = source.tags.comments[comment.number]
     line_start, line_end = _line(source, at)
-    parent = _enclosing(source, at)
+    parent = _enclosing(source, parents(source), at)
     if section:
         return _element(source, parent) if parent is not None else (source.position(0), _end_of(source))
     following = bisect_right(source.tags.starts, at)
@@ -145,12 +181,23 @@ def _range(comment: Comment, *, section: bool) -> tuple[Position, Position]:
     return (line_start, _element(source, following)[1]) if inside else (line_start, line_end)
 
 
-def _enclosing(source: SourceFile, offset: int) -> int | None:
+def _enclosing(source: SourceFile, parents: Sequence[int], offset: int) -> int | None:
     """The innermost element around an offset."""
     at = bisect_right(source.tags.starts, offset) - 1
     while at >= 0 and source.ends[at] < offset:
-        at -= 1
+        at = parents[at]
     return at if at >= 0 else None
+
+
+def _parents(source: SourceFile) -> list[int]:
+    """Return, for each element, the number of the one around it; -1 for the outermost."""
+    parents: list[int] = []
+    for number, start in enumerate(source.tags.starts):
+        parent = number - 1
+        while parent >= 0 and source.ends[parent] < start:
+            parent = parents[parent]
+        parents.append(parent)
+    return parents
 
 
 def _element(source: SourceFile, ordinal: int) -> tuple[Position, Position]:

@@ -171,7 +171,7 @@ def _parsed(of: QueueField, text: str) -> QueueValue:
     if of.kind is bool:
         return parse_boolean(text)
     if of.kind is int:
-        return int(text) if re.fullmatch(r"[+-]?\d+", text.strip()) else 0
+        return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text.strip()) else 0
     return text
 
 

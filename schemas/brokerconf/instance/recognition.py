@@ -74,7 +74,8 @@ _OBJECT = _KEY.replace("{", "{{") + r"""{}["']?\s*:\s*["']?{}\b"""
 _BROKER_OBJECT = _OBJECT.format("apiVersion", r"broker\.(?:amq\.io|arkmq\.org)")
 _BROKER_KIND = _OBJECT.format("kind", "(?:ActiveMQArtemis(?:Address)?|Broker(?:Cluster)?)")
 _OBJECT_WITH_FILES = _OBJECT.format("kind", "(?:ConfigMap|Secret)")
-_BROKER_FILE = r"""(?:[\w.-]*broker(?:-[\w.-]+)?\.(?:xml|properties)|hornetq-configuration\.xml)["']?\s*:"""
+# keys of ConfigMaps have at most 253 characters
+_BROKER_FILE = r"""(?:[\w.-]{0,250}broker(?:-[\w.-]{1,250})?\.(?:xml|properties)|hornetq-configuration\.xml)["']?\s*:"""
 _FILE_OF_BROKER = _KEY + _BROKER_FILE
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,7 +160,7 @@ def judged(
 
     ``place``: where in the file ``name`` these bytes stand, if they are not all of it.
     """
-    folder = (context.cwd or Path(name).parent).resolve()
+    folder = Path(os.path.realpath(context.cwd or Path(name).parent))
 
     def read(edition: Edition | None) -> Document:
         document = read_bytes(

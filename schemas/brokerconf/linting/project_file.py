@@ -13,8 +13,10 @@ root of the repository. Keys::
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +32,7 @@ NAME = "pagectl.toml"
 _SHARED = "pyproject.toml"
 _TABLE = "tool.pagectl"
 _LARGEST = 1 << 20
+_LONGEST_PATH = 1_000  # characters of a pattern
 OFF = "off"
 
 
@@ -46,7 +49,7 @@ class PathSettings(NamedTuple):
 
     def fits(self, file: str) -> bool:
         """Whether the pattern fits the file, or a folder that it lies in; ``/`` between folders."""
-        return re.fullmatch(_pattern(self.path), file) is not None
+        return _expression(self.path).fullmatch(file) is not None
 
 
 class ProjectFile(NamedTuple):
@@ -76,7 +79,7 @@ class ProjectFile(NamedTuple):
 
     def _fitting(self, file: Path) -> list[PathSettings]:
         try:
-            name = file.absolute().resolve().relative_to(self.path.parent.resolve()).as_posix()
+            name = Path(os.path.realpath(file)).relative_to(os.path.realpath(self.path.parent)).as_posix()
         except ValueError:
             return []
         return [each for each in self.per_path if each.fits(name)]
@@ -118,13 +121,21 @@ class _Reader:
 
         try:
             self.table: object = tomllib.loads(self.text)
-        except (tomllib.TOMLDecodeError, RecursionError) as err:
+        except RecursionError as err:
+            raise ProjectError(f"{path}:{self._last_line()}: not TOML: nested too deeply") from err
+        except tomllib.TOMLDecodeError as err:
             at = re.search(r"line (\d+)", str(err))
             said = re.sub(r" \(at .*\)", "", str(err).partition(":")[0])
-            line = at[1] if at else self.text.count("\n", 0, len(self.text.rstrip())) + 1
-            raise ProjectError(f"{path}:{line}: not TOML: {said}") from err
+            raise ProjectError(f"{path}:{at[1] if at else self._last_line()}: not TOML: {said}") from err
+        except ValueError as err:
+            digits = re.search(f"[0-9_]{{{sys.get_int_max_str_digits()}}}", self.text)
+            line = self.text.count("\n", 0, digits.start() if digits else 0) + 1
+            raise ProjectError(f"{path}:{line}: a number of too many digits; no setting needs one") from err
         for step in base.split(".") if base else ():
             self.table = self.table.get(step) if isinstance(self.table, dict) else None
+
+    def _last_line(self) -> int:
+        return self.text.count("\n", 0, len(self.text.rstrip())) + 1
 
     def project(self) -> ProjectFile:
         found: dict[str, Any] = {}
@@ -156,6 +167,8 @@ class _Reader:
         path = given.get("path")
         if not isinstance(path, str) or not path:
             raise self.error(table, "path", 'path is needed, such as path = "legacy/**"', number)
+        if len(path) > _LONGEST_PATH:
+            raise self.error(table, "path", f"path: a pattern of more than {_LONGEST_PATH} characters", number)
         ignored = self.ignored(given["ignore"], table, number) if "ignore" in given else frozenset()
         edition = self.edition(given["edition"], table, number) if "edition" in given else None
         return PathSettings(path, ignored, edition)
@@ -174,7 +187,7 @@ class _Reader:
     def edition(self, value: object, table: str, number: int = 0) -> Edition:
         if value in EDITION_NAMES:
             return Edition(value)
-        advice = meant(str(value), EDITION_NAMES)
+        advice = meant(value if isinstance(value, str) else "", EDITION_NAMES)
         raise self.error(table, "edition", f"edition: no edition of that name is known; {advice}", number)
 
     def heap(self, value: object, base: str) -> int:
@@ -220,7 +233,7 @@ class _Reader:
         written = rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]"
         inside, seen, best = "", -1, 1
         for at, line in enumerate(self.text.splitlines(), 1):
-            header = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#|$)", line)
+            header = re.match(r"\s*\[++([^\[\]]++)\]++\s*(?:#|$)", line)
             if header:
                 inside = re.sub(r"[\"'\s]", "", header[1])
                 if inside == whole:
@@ -249,9 +262,21 @@ _KEYS: dict[str, tuple[str, Callable[[_Reader, object, str], object]]] = {
 }
 
 
+# By wildcard: how the text that follows it is found, as near as possible.
+_NEAREST = {"": "{}", "**": "(?>.*?{})", "**/": "(?>(?:.*?/)??{})"}
+
+
 @cache
-def _pattern(glob: str) -> str:
-    """``*`` and ``?`` stay inside of a name, ``**`` goes over folders; what fits a folder fits all below it."""
-    parts: Iterable[str] = re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", glob.strip("/"))
-    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return "(?s:" + "".join(wild.get(part) or re.escape(part) for part in parts) + ")(?s:/.*)?"
+def _expression(glob: str) -> re.Pattern[str]:
+    """Compile a glob: ``*`` and ``?`` stay inside a name, ``**`` spans folders; what fits a folder fits all below it.
+
+    The time of a match is bounded by a product of the lengths of pattern and path: each wildcard takes as little as it
+    can, and an atomic group keeps that. No match is lost, because the nearest end leaves the most to what follows.
+    """
+    first, *others = re.split(r"((?<![^/])\*\*/|\*\*)", glob.strip("/"))
+    texts = [[re.escape(piece).replace(r"\?", "[^/]") for piece in text.split("*")] for text in (first, *others[1::2])]
+    texts[-1][-1] += r"(?:/.*)?\Z"
+    return re.compile("(?s)" + "".join(
+        _NEAREST[wildcard].format(start + "".join(f"(?>[^/]*?{piece})" for piece in pieces))
+        for wildcard, (start, *pieces) in zip(("", *others[::2]), texts, strict=True)
+    ))  # fmt: skip

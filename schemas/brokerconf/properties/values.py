@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ _FALSE = frozenset({"false", "no", "off", "0", "n"})
 _ZERO = re.compile(r"[-+]?(0+|0x0+|#0+)(\.0*)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 _DOUBLE = re.compile(
-    r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)[dDfF]?"
+    r"[+-]?(?:NaN|Infinity|(?:\d++\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)[dDfF]?"
     r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+[dDfF]?)", re.ASCII
 )  # fmt: skip
 _RANGES = {
@@ -110,5 +111,8 @@ def _double(text: str) -> float | None:
     text = trimmed(text)
     if not _DOUBLE.fullmatch(text):
         return None
-    bare = text.rstrip("dDfF") if "x" not in text.lower() else text
-    return float.fromhex(bare) if "x" in bare.lower() else float(bare.replace("Infinity", "inf"))
+    bare = text.rstrip("dDfF")
+    try:
+        return float.fromhex(bare) if "x" in bare.lower() else float(bare.replace("Infinity", "inf"))
+    except OverflowError:
+        return -math.inf if text.startswith("-") else math.inf

@@ -4,6 +4,7 @@ builds the nodes (docs/spec/config-behaviour.md, steps 2 to 4)."""
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,22 +122,19 @@ class _FileWalk:
     def node(self, element: _Element) -> ConfigNode:
         names = self.builder.names(element)
         ordinal = next(self.ordinals)
+        if len(element.attrib) > MOST_ATTRIBUTES:
+            at = self.source.of_element(ordinal)
+            raise ReadingError("too-large", at, f"more than {MOST_ATTRIBUTES} attributes", "remove them")
         if self.replaces and (not self.builder.server or subsystem_of(names[2])):
             self._replace(element, ordinal)
         if self.empty_sections and element.text == "" and not len(element):
             element.text = None
         items: Any = element.items()
-        attributes = self._attributes(element, items, ordinal) if items else {}
+        attributes = _attributes(element, items) if items else {}
         node = ConfigNode(names, attributes, element.text or "", self.source, ordinal)
         if len(element):
             node.own_text += "".join(self._children(element, node))
         return node
-
-    def _attributes(self, element: _Element, items: list[tuple[str, str]], ordinal: int) -> dict[str, str]:
-        if len(items) > MOST_ATTRIBUTES:
-            at = self.source.of_element(ordinal)
-            raise ReadingError("too-large", at, f"more than {MOST_ATTRIBUTES} attributes", "remove them")
-        return _attributes(element, items)
 
     def _children(self, element: _Element, node: ConfigNode) -> list[str]:
         """Reads all inside; gives the text that stands between."""
@@ -251,7 +249,7 @@ class _FileWalk:
             inside = target.relative_to(self.place.root)
         except ValueError:
             return str(target)
-        same = main.parent.resolve() == self.place.root
+        same = Path(os.path.realpath(main.parent)) == self.place.root
         return str(main.parent / inside) if same else str(target)
 
 

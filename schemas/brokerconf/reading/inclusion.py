@@ -6,6 +6,7 @@ inside an included file it goes against that file (docs/spec/config-behaviour.md
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 from typing import NamedTuple
@@ -41,7 +42,7 @@ class IncludeContext(NamedTuple):
 
     def target(self, href: str, at: Position) -> Path:
         """The file meant; raises ``ReadingError`` where it is out of bounds or not there."""
-        path = self._included_path(href, at).resolve()
+        path = Path(os.path.realpath(self._included_path(href, at)))
         if not path.is_relative_to(self.root):
             raise _refused(at, f"the include of '{href}' leads outside {self.root}", "move the file below that folder")
         if path in self.open_files:

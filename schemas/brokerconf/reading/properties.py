@@ -44,7 +44,8 @@ class PropertiesError(ReadingError):
 class Entry(NamedTuple):
     """A key of ``broker.properties`` or of the system properties, without the latter's prefix.
 
-    ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied;
+    ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied,
+    without what that one replaced itself;
     ``steps`` are offsets in the key and where the name there stands, of a key that is not written in one piece, or what
     says so of an offset.
     """
@@ -183,7 +184,8 @@ def parse_properties(text: str, name: str) -> Iterator[Entry]:
         key, at = _plain(split[1]), _at(name, places, 0)
         value = _plain(start[split.end() :])
         steps = _steps(name, places, split[1]) if len(places) > 1 or key != split[1] else ()
-        found[key] = Entry(key, value, at, _at(name, places, split.end()), found.get(key), steps)
+        earlier = found[key]._replace(earlier=None) if key in found else None
+        found[key] = Entry(key, value, at, _at(name, places, split.end()), earlier, steps)
     yield from found.values()
 
 
@@ -195,12 +197,20 @@ def _logical_lines(text: str) -> Iterator[tuple[str, list[tuple[int, int, int]]]
         if not start or start[0] in "#!":
             continue
         places = [(0, number, len(line) - len(start) + 1)]
-        while start[-1:] == "\\" and (len(start) - len(start.rstrip("\\"))) % 2:
+        parts, length = [start], len(start)
+        while _goes_on(parts[-1]):
             number, line = next(lines, (number + 1, ""))
             following = line.lstrip(" \t\f")
-            places.append((len(start) - 1, number, len(line) - len(following) + 1))
-            start = start[:-1] + following
-        yield start, places
+            places.append((length - 1, number, len(line) - len(following) + 1))
+            parts[-1] = parts[-1][:-1]
+            parts.append(following)
+            length += len(following) - 1
+        yield "".join(parts), places
+
+
+def _goes_on(line: str) -> bool:
+    """Return whether the backslash at the end of a line, if any, is not escaped itself."""
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
 def _at(name: str, places: list[tuple[int, int, int]], offset: int) -> Position:

@@ -24,6 +24,7 @@ _SURROUND_BEAN = "brokerPropertiesKeySurround"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_SHORT = 20  # digits; Python converts longer texts of decimal digits to an int only up to a limit
 
 
 class _Text(NamedTuple):
@@ -47,11 +48,15 @@ def json_entries(raw: bytes, name: str, edition: Edition) -> Iterator[Entry]:
     text = raw.decode("utf-8", "replace")
     source = plain_source(name, text, markup=False)
     try:
-        document = json.loads(text, parse_constant=_no_number)
+        # numbers are read below; here their digits, of which Python converts only so many, do not matter
+        document = json.loads(text, parse_constant=_no_number, parse_int=str, parse_float=str)
     except json.JSONDecodeError as err:
         raise PropertiesError(source.position(err.pos), f"not JSON: {err.msg}", "correct the JSON") from err
-    except (ValueError, RecursionError) as err:
+    except ValueError as err:
         raise PropertiesError(source.position(0), f"not JSON: {err}", "correct the JSON") from err
+    except RecursionError as err:
+        message = f"nested more than {DEEPEST} deep"
+        raise PropertiesError(source.position(0), message, "flatten it", NOT_READ) from err
     if not isinstance(document, dict):
         raise PropertiesError(source.position(0), "not a JSON object", "put the properties into { }")
     tree = _JsonTree(source, edition).value()
@@ -94,10 +99,12 @@ class _JsonTree:
                 )
         if text in ("true", "false"):
             return _Text(text, at)
-        number = (
-            str(int(text)) if _WHOLE.fullmatch(text) else str(Decimal(text)).removeprefix("-" * (not Decimal(text)))
-        )
-        return _Text(number, at)
+        try:
+            number = Decimal(text)
+        except ArithmeticError as err:
+            position = self._source.position(at)
+            raise PropertiesError(position, "an exponent that is too large", "write another number", NOT_READ) from err
+        return _Text(str(number).removeprefix("-" * (not number)), at)
 
     def _object(self, depth: int) -> _Tree:
         found: list[tuple[str, int, _Tree | _Text | None]] = []
@@ -164,20 +171,20 @@ def _listed(node: YamlNode) -> str:
     return _java(node.text if node.style else _plain(node.text))
 
 
-def _plain(text: str) -> str | int | float | bool | None:
+def _plain(text: str) -> str | int | float | Decimal | bool | None:
     """A scalar without quotes, by the words of JSON."""
     if text in ("", "null"):
         return None
     if text in ("true", "false"):
         return text == "true"
     if _WHOLE.fullmatch(text):
-        return int(text)
+        return int(text) if len(text) < _SHORT else Decimal(text)
     if _NUMBER.fullmatch(text):
         return float(text)
     return {".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}.get(text, text)
 
 
-def _java(value: str | float | bool | None) -> str:
+def _java(value: str | float | Decimal | bool | None) -> str:
     """The text that Java makes of a value."""
     match value:
         case None:
@@ -229,7 +236,7 @@ def _flatten(
         if isinstance(value, _Tree):
             _flatten(value, f"{key}.", own_steps, surround, position, found)
         elif value is not None:
-            earlier = found.get(key)
+            earlier = found[key]._replace(earlier=None) if key in found else None
             if twin and isinstance(twin[1], _Text):
                 earlier = Entry(key, twin[1].text, position(twin[0]))
             found[key] = Entry(key, value.text, position(at), position(value.at), earlier, own_steps)

@@ -6,6 +6,7 @@ Decoding, ``${name:default}`` in the raw text, parsing, XInclude, ``${…}`` in 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ def read(
     """
     raw = _bytes(path)
     return read_bytes(
-        raw, str(path), folder=(cwd or path.parent).resolve(), edition=edition,
+        raw, str(path), folder=Path(os.path.realpath(cwd or path.parent)), edition=edition,
         properties=properties or {}, environment=environment or {}, fragments=fragments,
     )  # fmt: skip
 

@@ -167,7 +167,7 @@ def _plain(text: str) -> str:
 
 def _from_word(text: str, start: int, end: int) -> Iterator[Span]:
     """Of a comment and its like: what stands behind the first word for a secret."""
-    found = re.search(f"(?i){_NAME}", text[start:end])
+    found = re.search(rf"(?i){_WORD}[\w.-]{{0,60}}", text[start:end])
     if found:
         yield start + found.end(), end
     yield from _in_value(text[start:end], start)
@@ -228,7 +228,7 @@ class _Markup:
             self.last_text = start
             if self.secret or self._goes_on(found[kind] if kind in ("text", "section") else ""):
                 yield from self._all(start, end)
-            elif kind in ("comment", "instruction") or re.search(f"(?i){_WORD}[\\w.-]*\\s*[>\"']", found[kind]):
+            elif kind in ("comment", "instruction") or re.search(rf"(?i){_WORD}[\w.-]{{0,60}}+\s*+[>\"']", found[kind]):
                 yield from _from_word(self.text, start, end)
             else:
                 yield from _in_value(found[kind], start)

@@ -22,7 +22,7 @@ LONG_MIN = -(2**63)
 INT_MAX = 2**31 - 1
 INT_MIN = -(2**31)
 
-_BLANK = "[ \\t\\n\\x0b\\f\\r]*"
+_BLANK = "[ \\t\\n\\x0b\\f\\r]*+"
 _WITH_UNIT = f"(?ia){_BLANK}([0-9]+){_BLANK}([kmg]?)(i?)(b?){_BLANK}"
 _FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 # More digits than any number of 64 bits has: the rest of a longer one is not looked at.

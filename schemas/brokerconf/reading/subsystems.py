@@ -95,4 +95,4 @@ def subsystem_in(text: str) -> Subsystem | None:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) if part.isdecimal() else 1 << 30 for part in version.split("."))
+    return tuple(int(part) if part.isdecimal() and len(part) < 10 else 1 << 30 for part in version.split("."))

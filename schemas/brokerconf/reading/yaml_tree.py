@@ -28,7 +28,12 @@ _PLAIN = (
     ("null", re.compile(r"~|null|Null|NULL|")),
     ("boolean", re.compile(r"(?i)(?:true|false|yes|no|on|off)")),
     ("integer", re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|[0-9][0-9_]*)")),
-    ("number", re.compile(r"(?i)[-+]?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:e[-+]?[0-9]+)?|[-+]?\.inf|\.nan")),
+    (
+        "number",
+        re.compile(
+            r"(?i)[-+]?(?:[0-9][0-9_]*+(?:\.[0-9][0-9_]*+)?|\.[0-9][0-9_]*+)\.?(?:e[-+]?[0-9]+)?|[-+]?\.inf|\.nan"
+        ),
+    ),
 )
 _TAGS = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "null": "null"}
 _ESCAPES = {

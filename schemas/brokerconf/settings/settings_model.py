@@ -100,7 +100,7 @@ def parse_double(text: str) -> float:
     """A number as the broker's reader takes it; ``INF`` is not one, though the schema has it."""
     try:
         number = re.fullmatch(
-            r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|Infinity|NaN)[dDfF]?", trimmed(text)
+            r"[+-]?(\d++\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|Infinity|NaN)[dDfF]?", trimmed(text)
         )
         return float(number.group().rstrip("dDfF").replace("Infinity", "inf") if number else "x")
     except ValueError:
