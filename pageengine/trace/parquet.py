@@ -76,7 +76,7 @@ def _rows(
                 advance(batch.num_rows)
     except (pa.ArrowException, OSError, ValueError) as err:
         raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
-    except (TypeError, ValueError, ArithmeticError) as err:
+    except (TypeError, ArithmeticError) as err:
         raise TraceError(f"{path}: after row {number}: {_UNFIT}") from err
 
 
