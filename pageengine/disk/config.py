@@ -131,7 +131,7 @@ def when_blocked(settings: EffectiveSettings | None, edition: Edition) -> tuple[
     groups: dict[tuple[str, str | None], list[str]] = {}
     for name in [*dict.fromkeys([*_declared(settings.document), *matches]), "#"]:
         merged = settings.merged(name)
-        policies = [merged[key].value if key in merged else None for key in _POLICIES]
+        policies = [merged[key].value if key in merged and not merged[key].unknown else None for key in _POLICIES]
         full, disk = (str(value) if value is not None else None for value in policies)
         groups.setdefault((full or "PAGE", disk), []).append("every other address" if name == "#" else name)
     return tuple(_alike(tuple(names), full, disk, edition) for (full, disk), names in groups.items())

@@ -57,7 +57,7 @@ def _set(cls: type[Any], values: Values) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in fields(cls):
         setting = values.get(_XML_NAMES.get(one.name) or one.name.replace("_", "-"))
-        value: Any = setting.value if setting is not None else None
+        value: Any = setting.value if setting is not None and not setting.unknown else None
         if one.name in _POLICIES:
             value = next((policy for policy in _POLICIES[one.name] if policy.value == value), None)
         if value not in (None, ""):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -50,7 +51,7 @@ def command(
     from pagectl.terminal.sanitise import one_line
 
     options = configuration_options(edition, cwd=cwd, define=define, profile=profile, server=server)
-    opened = open_configuration(file, options, newest_that_fits=True)
+    opened = open_configuration(file, replace(options, names_environment=True), newest_that_fits=True)
     document = opened.document
     outcomes = apply_all(opened.entries, document.edition, document.core)
     if opened.start.config.suffix in SUFFIXES and document.secret is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pagectl.options.formats import TextOrJson
@@ -38,7 +39,8 @@ def command(
     from pagectl.opening.drift import compared
     from pagectl.terminal.streams import note, print_json
 
-    opened = open_broker(given, broker.broker_xml, broker.reading(edition, cwd=cwd, define=define))
+    reading = replace(broker.reading(edition, cwd=cwd, define=define), names_environment=True)
+    opened = open_broker(given, broker.broker_xml, reading)
     found = compared(opened)
     for remark in found.remarks:
         note(remark)

@@ -111,7 +111,8 @@ def open_configuration(
     objects = kubernetes_text(path, options)
     start = start_parameters(path, options, root, alone=objects is not None)
     options = replace(options, edition=start.edition, define=start.system)
-    found = read_configuration(start.config, options, os.environ, objects, newest_that_fits=newest_that_fits)
+    environment = _environment(options)
+    found = read_configuration(start.config, options, environment, objects, newest_that_fits=newest_that_fits)
     document = found.document
     if len(document.cores) > 1:
         first, *others = map(name_of, document.cores)
@@ -124,12 +125,12 @@ def open_configuration(
         if file.fault:
             note(f"{file.fault}; the broker starts without that file")
     beside = (entry for file in files for entry in file.entries)
-    entries = entries_in_force(document, (*found.entries, *beside), start.system)
+    entries = entries_in_force(document, (*found.entries, *beside), start.system, environment)
     if root is None and start.instance.root == start.config.absolute().parent:
         base = base_of(start.config, document.kind)
     else:
         base = base_in(start.instance.root, document.kind)
-    where = directories(document, base, entries)
+    where = directories(document, base, entries, os.environ)
     reason = start.sources.get("edition", found.reason)
     return BrokerConfiguration(start, document, entries, where, {**where.sources, **start.sources, "edition": reason})
 
@@ -139,7 +140,7 @@ def open_settings(
 ) -> tuple[BrokerConfiguration, EffectiveSettings]:
     """The configuration of a file or an instance and its settings in force, for the ``config`` commands, with notes on
     what it was taken for; ``defaults``: as ``with_defaults``. Raises as ``open_configuration``."""
-    found = open_configuration(path, options, newest_that_fits=True)
+    found = open_configuration(path, replace(options, names_environment=True), newest_that_fits=True)
     config, document = found.start.config, found.document
     if document.taken_for:
         note(f"{config}: read as part of a configuration: {document.taken_for}")
@@ -153,10 +154,19 @@ def open_settings(
     return found, found.settings()
 
 
-def entries_in_force(document: Document, files: Iterable[Entry], system: Mapping[str, str]) -> tuple[Entry, ...]:
+def _environment(options: ConfigurationOptions) -> Mapping[str, str]:
+    """Return the variables that fill in ``${…}``, or only their names for a command that shows what it read."""
+    from brokerconf.reading.substitution import names_only
+
+    return names_only(os.environ) if options.names_environment else os.environ
+
+
+def entries_in_force(
+    document: Document, files: Iterable[Entry], system: Mapping[str, str], environment: Mapping[str, str]
+) -> tuple[Entry, ...]:
     """The properties of files and of the system that are in force, ``${…}`` in their values replaced."""
     from brokerconf.reading.properties import in_force, resolved
     from brokerconf.reading.substitution import PlaceholderValues
 
-    values = PlaceholderValues.of(document.edition, system, os.environ)
+    values = PlaceholderValues.of(document.edition, system, environment)
     return resolved(in_force(document.core, document.edition, files, system), values)

@@ -14,6 +14,7 @@ from brokerconf.instance.recognition import ConfigurationForm
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint
 from brokerconf.linting.project_file import ProjectFile, project_of
 from brokerconf.reading.inclusion import LARGEST, read_raw
+from brokerconf.reading.substitution import names_only
 
 from pagectl.opening.broker import from_environment, open_broker
 from pagectl.opening.reading import told_form
@@ -41,7 +42,7 @@ def surroundings(
         schemas=_own_schemas(schema, home, options),
         cwd=options.cwd,
         properties=options.define,
-        environment=dict(os.environ),
+        environment=names_only(os.environ),
         heap=options.heap,
         stores=None if data is None else stores_below(data),
         profile=options.profile,
@@ -191,7 +192,7 @@ def _volumes(document: Document, root: Path) -> tuple[Volume, ...] | None:
     """The file systems of those directories that exist here; None where none does."""
     from brokerconf.instance.instance import directories
 
-    where = directories(document, root)
+    where = directories(document, root, environment=os.environ)
     named = {
         "paging": where.paging,
         "journal": where.journal,

@@ -18,7 +18,8 @@ class ConfigurationOptions:
 
     ``heap`` is in bytes; ``define`` holds system properties; ``properties`` are files or folders as ``artemis run
     --properties`` takes them; ``profile`` is one of a domain, ``server`` one of a messaging subsystem;
-    ``journal``: what one of type ASYNCIO is on the broker's host.
+    ``journal``: what one of type ASYNCIO is on the broker's host. With ``names_environment``, variables of the
+    environment are named and their values never read: for commands that show what a configuration says.
     """
 
     edition: Edition | None = None
@@ -29,6 +30,7 @@ class ConfigurationOptions:
     profile: str | None = None
     server: str | None = None
     journal: JournalType | None = None
+    names_environment: bool = False
 
 
 def configuration_options(

@@ -25,9 +25,6 @@ def value_text(found: EffectiveValue, name: str, setting: Setting | None = None)
     if found.secret or not found.known:
         return HIDDEN if found.secret else "?"
     value = found.value
-    if value is None and found.origin is not None:
-        # an expression that only the running server resolves
-        return "? (known to the running server)"
     match value:
         case None:
             return "a share of the heap" if name == "global-max-size" else "not set"
@@ -40,7 +37,7 @@ def value_text(found: EffectiveValue, name: str, setting: Setting | None = None)
         case float():
             return f"{value:g}"
         case str():
-            return masked(value, name)
+            return masked(value, name) + (" (known to the running broker)" if found.unknown else "")
 
 
 def source_text(found: EffectiveValue) -> str:

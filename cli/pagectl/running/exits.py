@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 
-from pagectl.terminal.sanitise import visible
+from pagectl.terminal.sanitise import visible, without_secrets
 from pagectl.terminal.standard_streams import ReaderGone, leave, output_failure
 
 
@@ -62,7 +62,7 @@ class CallError(Exception):
 
 def report(message: str, *, prefix: str = "pagectl: ") -> None:
     """One message on standard error, safe for a terminal."""
-    print(f"{prefix}{visible(message)}", file=sys.stderr)
+    print(f"{prefix}{visible(without_secrets(message))}", file=sys.stderr)
 
 
 def debugging() -> bool:

@@ -25,6 +25,7 @@ from brokerconf.reading.inclusion import read_raw
 from brokerconf.reading.properties import Entry, property_file
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
+from brokerconf.reading.substitution import names_only
 
 from pagectl.opening.linting import LintRequest
 from pagectl.running.exits import CallError
@@ -165,7 +166,7 @@ class Documents:
             except _CANNOT:
                 # the file or what stands beside it is not there yet, or cannot be read
                 context = replace(context, cwd=context.cwd or path.parent)
-        return self._with_buffers(replace(context, environment=dict(os.environ))), selection
+        return self._with_buffers(replace(context, environment=names_only(os.environ))), selection
 
     def _with_buffers(self, context: LintContext) -> LintContext:
         """Properties that are open in the editor count as they stand there."""

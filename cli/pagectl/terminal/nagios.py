@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.sanitise import one_line, without_secrets
 
 
 class Status(IntEnum):
@@ -105,7 +105,7 @@ def number(value: float | int) -> str:
 
 def plain(text: str) -> str:
     """Text that can stand in the line: no ``|``, no newline, nothing that steers a terminal."""
-    return one_line(text).replace("|", "\\x7c")
+    return one_line(without_secrets(text)).replace("|", "\\x7c")
 
 
 def line(service: str, status: Status, text: str, perfs: Iterable[Perf] = ()) -> str:

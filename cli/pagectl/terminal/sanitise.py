@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from brokerconf.reading.secrets import masked
+from brokerconf.reading.substitution import without_environment
+
 UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
@@ -35,6 +38,11 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """As ``visible``, with newlines and tabs shown as escapes too: for a cell of a table or one line of a log."""
     return text if _plain(text) else re.sub(_LINE_UNSAFE, _escape, text)
+
+
+def without_secrets(message: str) -> str:
+    """Return a message without secrets, and with variables of the environment named instead of their values."""
+    return masked(without_environment(message))
 
 
 def csv_cell(text: str) -> str:

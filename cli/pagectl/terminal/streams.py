@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from pagectl.terminal.sanitise import UNSAFE, csv_cell, one_line
+from pagectl.terminal.sanitise import UNSAFE, csv_cell, one_line, without_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -247,12 +247,12 @@ def _row(row: list[str], columns: list[_Column], to_right: set[int], *, prose: b
 
 def note(message: str) -> None:
     """A remark for the person at the terminal, on standard error."""
-    sys.stderr.write(f"note: {one_line(message)}\n")
+    sys.stderr.write(f"note: {one_line(without_secrets(message))}\n")
 
 
 def warning(message: str) -> None:
     """A warning, on standard error."""
-    sys.stderr.write(f"warning: {one_line(message)}\n")
+    sys.stderr.write(f"warning: {one_line(without_secrets(message))}\n")
 
 
 class JsonItems:

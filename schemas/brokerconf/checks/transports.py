@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import trimmed
 from pagefmt.editions import Edition
 
@@ -52,7 +51,7 @@ def _first_text(node: ConfigNode) -> tuple[str, bool]:
 def _uri_fault(text: str, schemes: tuple[str, ...]) -> str:
     scheme, colon, rest = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
-        return f"'{masked(text[:100])}' is not an address with a scheme"
+        return "not an address with a scheme"
     if scheme not in schemes:
         are = "are" if len(schemes) > 1 else "is"
         return f"scheme '{scheme[:40]}' is unknown: only {' and '.join(schemes)} {are} (in lower case)"

@@ -13,8 +13,8 @@ from brokerconf.checks import transports
 from brokerconf.checks.reader_facts import ReaderFact, fault, reader_facts
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.secrets import masked
-from brokerconf.reading.server_expressions import is_expression
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
+from brokerconf.reading.substitution import is_expression
 from brokerconf.reading.subsystems import Subsystem, SubsystemSetting, subsystem_settings
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import find
@@ -76,7 +76,7 @@ class _ValueChecks:
         for tag, nodes in core.by_tag().items():
             self.first[tag] = nodes[0]
             if tag in wanted:
-                self.places[tag] = nodes
+                self.places[tag] = nodes if tag == "address-setting" else [one for one in nodes if not _is_unknown(one)]
 
     def findings(self, settings: EffectiveSettings) -> Iterator[Finding]:
         for where, facts in self.facts.items():
@@ -87,7 +87,8 @@ class _ValueChecks:
             else:
                 yield from self._of_node(where, facts)
         for node, err in settings.refused:
-            if self.document.is_part and _BETWEEN_MARKERS.fullmatch(node.attributes.get("match", "")):
+            match = node.attributes.get("match", "")
+            if is_expression(match) or (self.document.is_part and _BETWEEN_MARKERS.fullmatch(match)):
                 continue
             at = node.attribute_position("match")
             yield refused(
@@ -118,7 +119,7 @@ class _ValueChecks:
                 ]
         for node, attribute, text in found:
             wrapped = text.startswith("ENC(") and text.endswith(")")
-            if not wrapped and (not masks or node.tag == _AMQP):
+            if is_expression(text) or (not wrapped and (not masks or node.tag == _AMQP)):
                 continue
             if not re.fullmatch(r"[+-]?[0-9A-Fa-f]+", text[4:-1] if wrapped and not masks else text):
                 why, help = "is not the output of 'artemis mask'", "mask the password again"
@@ -164,6 +165,8 @@ class _ValueChecks:
                     yield from self._value(fact, node, node.text)
 
     def _value(self, fact: ReaderFact, node: ConfigNode, text: str, attribute: str = "") -> Iterator[Finding]:
+        if is_expression(text):
+            return
         key = (fact.where, fact.element, text)
         why = self.judged.get(key)
         if why is None:
@@ -211,14 +214,14 @@ class _ValueChecks:
                 if why and not left_out:
                     yield refused(
                         "bad-uri", node, node.position, f"{tag} '{node.attributes.get('name', '')}': {why}",
-                        "write it as tcp://host:port?key=value;key=value",
+                        "write it as tcp://host:port?name=value;name=value",
                     )  # fmt: skip
         for node in self.places.get("amqp-connection", ()):
             why = transports.connection_fault(node.attributes.get("uri", ""), node.attributes.get("name"), self.edition)
             if why:
                 yield refused(
                     "bad-uri", node, node.attribute_position("uri"),
-                    f"amqp-connection '{node.attributes.get('name', '')}': {why}", "write it as tcp://host:port?key=value",
+                    f"amqp-connection '{node.attributes.get('name', '')}': {why}", "write it as tcp://host:port?name=value",
                 )  # fmt: skip
         for node in self.places.get("cluster-connection-uri", ()):
             scheme = trimmed(node.attributes.get("address", "")).partition(":")[0]
@@ -231,7 +234,7 @@ class _ValueChecks:
 
     def _retention(self) -> Iterator[Finding]:
         node = self.first.get("journal-retention-directory")
-        if node is None or self.edition < Edition.ARTEMIS_2_28:
+        if node is None or self.edition < Edition.ARTEMIS_2_28 or _is_unknown(node):
             return
         limit, period = node.attributes.get("storage-limit"), node.attributes.get("period", "")
         name = node.name
@@ -264,6 +267,11 @@ _BY_HAND = {
 def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
     """An error at a place of an element."""
     return Finding(at, Severity.ERROR, rule, message, node.path, help, why)
+
+
+def _is_unknown(node: ConfigNode) -> bool:
+    """Return whether something of the element itself is known to the running broker alone."""
+    return is_expression(node.own_text) or any(map(is_expression, node.attributes.values()))
 
 
 def _is_below(node: ConfigNode, tag: str) -> bool:

@@ -12,6 +12,7 @@ from brokerconf.evidence.declarations import DeclaredAddress, addresses_of
 from brokerconf.evidence.resolved_setting import ResolvedSetting, as_number
 from brokerconf.evidence.spelling import MatchSpelling
 from brokerconf.reading.document import ConfigNode
+from brokerconf.reading.substitution import is_expression
 from brokerconf.settings.address_settings import AddressSetting
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
@@ -32,17 +33,24 @@ class AddressCase:
 
     def __getitem__(self, name: str) -> ResolvedSetting:
         if self._read.get(name) is not None and self.own is not None:
-            return _resolved(self.own, name)
+            return self._set_by(self.own, name)
         if name in self._facts.given:
             for setting in self.chain:
                 if setting.read.get(name) is not None:
-                    return _resolved(setting, name)
+                    return self._set_by(setting, name)
         return self._facts.derived(name, self)
+
+    def _set_by(self, setting: AddressSetting, name: str) -> ResolvedSetting:
+        """Return what a match sets, and note if the rule looks at a value that only the running broker knows."""
+        value = setting.read[name]
+        if isinstance(value, str) and is_expression(value):
+            self._facts.assumed.update((self.match, setting.text))
+        return _resolved(setting, name)
 
     def value(self, name: str) -> Value:
         """The value alone: what most rules look at first, for each of thousands of matches."""
         value = self._read.get(name)
-        if value is not None:
+        if value is not None and not isinstance(value, str):
             return value
         return self._facts.default(name) if name in self._facts.nowhere else self[name].value
 
@@ -83,8 +91,9 @@ class AddressFacts:
         self._found: dict[str, AddressCase] = {}
         self._with: dict[tuple[str, ...], list[AddressCase]] = {}
         self._defaults: dict[str, Value] = {}
-        self.assumed: set[str] = set()
-        """The matches of which a default was looked at that may be set elsewhere (``open``), since this was cleared."""
+        self.assumed: set[str | None] = set()
+        """The matches of which a rule looked at an unknown value since this was cleared: a default that may be set
+        elsewhere (``open``), or what only the running broker knows. None: a setting of the broker."""
 
     @cached_property
     def open(self) -> bool:
@@ -132,6 +141,8 @@ class AddressFacts:
 
     def own(self, match: AddressSetting, name: str) -> ResolvedSetting | None:
         """What a match sets itself, if it does."""
+        if isinstance(value := match.read.get(name), str) and is_expression(value):
+            self.assumed.add(match.text)
         return _resolved(match, name) if name in match.given else None
 
     def chain(self, address: str) -> list[AddressSetting]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from brokerconf.evidence.queue_declarations import QueueDeclarations
+from brokerconf.reading.secrets import masked
 from brokerconf.settings.address_settings import Values
 from brokerconf.settings.comparison import example_of
 from brokerconf.settings.effective import EffectiveSettings
@@ -76,6 +77,7 @@ def capacity(
 ) -> Capacity:
     """For the declared addresses, those found on the disk, and an example of each match; ``on_disk`` is bytes by
     address, ``disk`` the size of the volume."""
+    settings.supposed = {}
     stored = dict(on_disk or {})
     names = {*declared.addresses, *stored, *(example_of(match, settings) for match in settings.settings)} - {""}
     queues = Counter(address for address, _ in declared.queues)
@@ -86,9 +88,12 @@ def capacity(
     limit, off = _global(broker)
     disk_limit, rule = _disk_limit(broker, disk)
     made = Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, ())
-    return Capacity(
-        settings.heap, limit, off, disk, disk_limit, rule, found, tuple(_first(made, settings.document.supposed))
-    )
+    supposed = [settings.document.supposed] if settings.document.supposed else []
+    supposed += [
+        f"{name} is {masked(text, name)}, which only the running broker knows: taken as the default; -D defines it"
+        for name, text in sorted(settings.supposed.items())
+    ]
+    return Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, (*supposed, *_first(made)))
 
 
 def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int) -> AddressCapacity:
@@ -154,9 +159,9 @@ def _disk_limit(broker: Values, disk: int | None) -> tuple[int | None, str]:
     return None if disk is None else disk * percent // 100, f"max-disk-usage {percent} %"
 
 
-def _first(found: Capacity, supposed: str) -> list[str]:
-    """What is supposed, and what acts first, in the order in which it would."""
-    said = [supposed] if supposed else []
+def _first(found: Capacity) -> list[str]:
+    """Return what acts first, in the order in which it would."""
+    said = []
     bounded = [one for one in found.addresses if one.memory is not None]
     unbounded = [one.address for one in found.addresses if one.memory is None and one.messages is None]
     total = found.memory_sum

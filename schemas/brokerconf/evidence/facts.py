@@ -18,6 +18,7 @@ from brokerconf.reading.application_server import written_server
 from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder
 from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
+from brokerconf.reading.substitution import is_expression
 from brokerconf.settings.address_settings import AddressSetting, read_value
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.matching import MatchMemory
@@ -85,7 +86,7 @@ class ConfigFacts(AddressFacts):
     def _of_broker(self, name: str) -> ResolvedSetting:
         over = self.effective.overridden(name)
         if over is not None and over.origin is not None:
-            return ResolvedSetting(name, over.value, over.origin.given)
+            return self._noted(ResolvedSetting(name, over.value, over.origin.given))
         return self._resolved(Scope.BROKER, name, self.first.get(name))
 
     @cached_property
@@ -102,7 +103,13 @@ class ConfigFacts(AddressFacts):
         if value is None:
             default = self.effective.default(setting) if scope is Scope.BROKER else setting.default(self.edition)
             return ResolvedSetting(name, default)
-        return ResolvedSetting(name, value, node)
+        return self._noted(ResolvedSetting(name, value, node))
+
+    def _noted(self, setting: ResolvedSetting) -> ResolvedSetting:
+        """Return the setting, and note if the rule looks at a value that only the running broker knows."""
+        if setting.unknown:
+            self.assumed.add(None)
+        return setting
 
     @cached_property
     def database_store(self) -> ConfigNode | None:
@@ -161,7 +168,8 @@ class ConfigFacts(AddressFacts):
     def lacks(self, address: str) -> bool:
         """Whether no address, JMS destination or queue of that address is declared; False where that is not known."""
         elsewhere = self.document.laid_over or (self.document.is_part and self.addresses_node is None)
-        return not elsewhere and address not in self._declared
+        unknown = elsewhere or is_expression(address) or self._declares_unknown
+        return not unknown and address not in self._declared
 
     @cached_property
     def declared_queues(self) -> QueueDeclarations:
@@ -178,6 +186,11 @@ class ConfigFacts(AddressFacts):
             node = queue.child("address")
             names.add(trimmed(node.text) if node else queue.attributes.get("name", ""))
         return frozenset(names)
+
+    @cached_property
+    def _declares_unknown(self) -> bool:
+        """Whether only the running broker knows the name of a declared address."""
+        return any(map(is_expression, self._declared))
 
     @cached_property
     def jms_destinations(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from brokerconf.reading.document import ConfigNode
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import trimmed
+from brokerconf.reading.substitution import is_expression
 from brokerconf.settings.address_settings import Override
 from brokerconf.settings.settings_model import Value
 from pagefmt.findings import Position
@@ -44,6 +45,11 @@ class ResolvedSetting:
         return self.by.position if isinstance(self.by, Override) else self.by
 
     @property
+    def unknown(self) -> bool:
+        """Whether only the running broker knows the value, which is its ``${NAME}``."""
+        return isinstance(self.value, str) and is_expression(self.value)
+
+    @property
     def number(self) -> int:
         """The value as a number; -1 where there is none, as everywhere in this configuration."""
         return as_number(self.value)
@@ -74,4 +80,6 @@ class SettingsByName(dict[str, ResolvedSetting]):
         self._find = find
 
     def __missing__(self, name: str) -> ResolvedSetting:
-        return self.setdefault(name, self._find(name))
+        setting = self._find(name)
+        # each rule that looks at an unknown value is to notice it
+        return setting if setting.unknown else self.setdefault(name, setting)

@@ -91,11 +91,16 @@ def find_instance(path: Path, root: Path | None = None) -> Instance:
     raise InstanceError(f"{path}: no etc/{BROKER_XML} there; name a broker instance or its configuration file")
 
 
-def directories(document: Document, root: Path | None = None, entries: Iterable[Entry] = ()) -> Directories:
-    """The store directories of a document, and where each is set.
+def directories(
+    document: Document,
+    root: Path | None = None,
+    entries: Iterable[Entry] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Directories:
+    """Return the store directories of a document, and where each is set.
 
     ``root`` is the folder that relative ones are taken against; ``entries`` are the properties in force, which come
-    after the file.
+    after the file; ``environment`` has the values of variables that the document only names.
     """
     base = (root or base_of(Path(document.path), document.kind)).absolute()
     if document.root.name == "domain" and base.name == "data" and not base.is_dir():
@@ -103,22 +108,33 @@ def directories(document: Document, root: Path | None = None, entries: Iterable[
     found: dict[str, tuple[Path, str]] = {}
     for name in _DEFAULTS:
         text, source = _directory(document, name, base)
-        found[_BEANS[name]] = (base / text, source)
+        found[_BEANS[name]] = (base / _filled_in(text, environment or {}), source)
     retention = _retention(document)
     for entry in entries:
         if entry.key in found and entry.value:
             place = f"{entry.position.file}:{entry.position.line}" if entry.position.line else entry.position.file
-            found[entry.key] = (base / entry.value, place)
+            found[entry.key] = (base / _filled_in(entry.value, environment or {}), place)
         if entry.key == _RETENTION_BEAN:
             retention = entry.value
     paths = {name: found[bean][0] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
     sources = {name: found[bean][1] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
-    return Directories(**paths, retention=base / retention if retention else None, sources=sources)
+    return Directories(
+        **paths, retention=base / _filled_in(retention, environment or {}) if retention else None, sources=sources
+    )
 
 
 def _retention(document: Document) -> str:
     node = document.core.descendant(RETENTION) if document.core else None
     return trimmed(node.text) if node else ""
+
+
+def _filled_in(path: str, environment: Mapping[str, str]) -> str:
+    """Return a path with the variables of the environment that it names; other expressions stay."""
+    return re.sub(
+        r"\$\{(?:env\.)?([^:}]+)[^}]*\}",
+        lambda found: environment.get(found[1].strip(), found[0]).replace("\0", ""),
+        path,
+    )
 
 
 def base_of(config: Path, kind: FileKind) -> Path:

@@ -131,11 +131,11 @@ class _FieldChecks:
         word = node.text.lower() if field.path in _ANY_CASE else node.text
         if word not in allowed and word:
             why = _ANY_CASE.get(field.path, "the operator does not know the word")
-            said = f"{shown}: '{masked(node.text[:80])}' is not one of {', '.join(allowed)}"
+            said = f"{shown}: '{masked(node.text)[:80]}' is not one of {', '.join(allowed)}"
             yield self._error("kubernetes-field-value", node, said, shown, f"write {' or '.join(allowed)}", why)
 
     def _wrong(self, node: YamlNode, shown: str, wanted: str) -> Finding:
-        help = f'write it in quotes: "{masked(node.text[:40], shown)}"' if wanted == "string" and node.text else ""
+        help = f'write it in quotes: "{masked(node.text, shown)[:40]}"' if wanted == "string" and node.text else ""
         if wanted == "string" and node.type == "object" and len(node.entries) == 1:
             help = "write it as one text, key=value"
         if wanted in ("integer", "number", "boolean") and node.style in ("'", '"'):

@@ -41,7 +41,10 @@ def _finding(
 
 
 def _assumes(hit: Hit, facts: ConfigFacts) -> bool:
-    """Whether a hit in a part of a configuration rests on a default in whose place the rest may set something."""
+    """Return whether a hit rests on what is unknown: a default in whose place the rest of the configuration may set
+    something, or a value that only the running broker knows."""
+    if None in facts.assumed:
+        return True
     if isinstance(hit.where, ResolvedSetting):
         return hit.where.match in facts.assumed or not hit.where.match
     return facts.match_at.get(id(hit.where)) in {None, *facts.assumed}

@@ -19,6 +19,7 @@ from brokerconf.reading.application_server import leave_server
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
+from brokerconf.reading.secrets import masked
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.rules import rules
 from brokerconf.schema.schema_findings import schema_findings
@@ -103,7 +104,16 @@ def lint(
     selection = selection or RuleSelection()
     report = _report(raw, name, context, selection, form or form_of(name, raw))
     lines = [source for source in report.sources if not source.markup and "pagectl:" in source.original]
-    return _heard(report, lines, selection) if lines else report
+    return without_secrets(_heard(report, lines, selection) if lines else report)
+
+
+def without_secrets(report: FileReport) -> FileReport:
+    """Return the report with secrets hidden in whatever its findings quote."""
+    return report._replace(findings=tuple(map(_without_secrets, report.findings)))
+
+
+def _without_secrets(finding: Finding) -> Finding:
+    return finding._replace(message=masked(finding.message), path=masked(finding.path), help=masked(finding.help))
 
 
 def _heard(report: FileReport, sources: Iterable[SourceFile], selection: RuleSelection) -> FileReport:

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from brokerconf.reading.sizes import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, SizeError, parse_size, trimmed
+from brokerconf.reading.substitution import is_expression
 from brokerconf.schema.beans import BeanProperty
 
 _TRUE = frozenset({"true", "yes", "on", "1", "y"})
@@ -45,7 +46,12 @@ class Converted(NamedTuple):
 
 
 def converted(one: BeanProperty, text: str) -> Converted:
-    """The text as the setter of a property takes it; raises ``Refusal``."""
+    """Return the text as the setter of a property takes it; raise ``Refusal`` if it does not.
+
+    A text that names what only the running broker knows is returned unchanged.
+    """
+    if is_expression(text):
+        return Converted(text)
     found = _converted(one, text)
     odd = one.odd.split(" ") if one.odd else []
     words = _WORDS.get((one.owner, one.name))

@@ -91,7 +91,7 @@ def read_bytes(
     fragment = _fragment_in(text, edition) if fragments and Path(shown).name not in WHOLE_FILES else None
     edition = edition or edition_by_namespace(fragment.tags[0] if fragment and fragment.tags else text)
     server = fragment.of_application_server if fragment and fragment.tags else DOMAIN in text[:_START]
-    defined = {**of_every_jvm(folder, environment), **properties}
+    defined = {**of_every_jvm(folder), **properties}
     if server:
         values, replaced = PlaceholderValues(defined, environment), ReplacedText(text)
     else:

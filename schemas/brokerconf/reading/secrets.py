@@ -20,19 +20,34 @@ Span = tuple[int, int]
 _WORD = (
     r"(?:pas{1,3}o?w(?:r?o?r?d)?|pwd|pass-?(?:phrase|code)|(?:key|store)[-_]?pass|(?<![a-zA-Z])pass(?![a-zA-Z])|secret"
     r"|token|credential"
-    r"|(?:api|access|private|shared|master|encryption|signing)[-_.]?key|(?<![a-zA-Z])auth(?:orization)?(?![a-zA-Z])|bearer)"
+    r"|(?<![a-zA-Z])sig(?:nature)?(?![a-zA-Z])|accesssignature"
+    r"|(?:api|access|account|client|private|shared|master|encryption|signing)[-_.]?key|(?<![a-zA-Z])auth(?:orization)?(?![a-zA-Z])|bearer)"
 )
 _NAME = rf"[\w.-]{{0,60}}{_WORD}[\w.-]{{0,60}}"
-_NOT_SECRET = r"(?i)codec|(?:^|use|\.)mask(?:ed)?-?password$|enabled|file|path|provider|type$|alias"
+_NOT_SECRET = r"(?i)codec|(?:^|use|\.)mask(?:ed)?-?password$|enabled|file(?!.*(?:pwd|pass))|path|provider|type$|alias"
 # A separator ends a value of a URL; commas and brackets only where another URL, or nothing, can follow.
-_VALUE = r"\"[^\"]*\"?|'[^']*'?|(?:[^&;\s\"'<,)]|,(?![\w.+-]{1,30}:)|\)(?![?;&,\s]|$))+"
-# up to the last "@", but not into another URL
-_USER = r"://[^/\s:@]{0,200}:(?P<user>(?:[^\s?<>\"':]|:(?!//))*)@"
+_VALUE = r"\"[^\"]*\"?|'[^']*'?|\{[^{}]*\}|(?:[^&;\s\"'<,)]|,(?![\w.+-]{1,30}:)|\)(?![?;&,\s]|$))+"
+# up to the last "@", but not into another URL: the password, or all that stands there if it is one word
+_USER = (
+    r"(?:://|(?<![\w:/])//)(?:[^/\s:@]{0,200}:(?P<user>(?:[^\s?<>\"':]|:(?!//)){0,4000})"
+    r"|(?P<token>[^/\s:@?<>\"'(),;]{1,400}))@"
+)
+# the forms without "//": Oracle's user/password@, and user:password@ on its own
+_BARE_USER = (
+    r"\bjdbc:[a-z]{1,20}:[a-z0-9]{1,10}:(?:\"[^\"]{0,128}\"|[^/\n:@\"]{1,128})/(?P<oracle>\"[^\"]*\"|[^\s<>'\"]{1,400})@"
+    r"|(?<![\w.@/:+-])[\w.+-]{1,64}:(?P<bare>[^\s@/:\"'<>,]{1,400})@(?=[\w\[])"
+)
+# secrets that their form gives away, whatever they are called
+_SHAPED = (
+    r"-----BEGIN[A-Z ]{0,30} PRIVATE KEY-----(?P<pem>(?:(?!-----END)[\s\S])*+)"
+    r"|\b(?:basic|bearer)\s{1,9}(?P<header>[A-Za-z0-9+/=._~-]{8,4000})"
+    r"|\b(?P<shape>eyJ[\w-]{8,4000}\.[\w-]{4,4000}\.[\w-]{0,4000}|(?-i:(?:AKIA|ASIA)[0-9A-Z]{16})|gh[pousr]_\w{20,255})"
+)
 _IN_VALUE = (
-    rf"(?i)\bENC\((?P<encoded>[^)]*)|{_USER}"
+    rf"(?i)\bENC\((?P<encoded>[^)]*)|{_USER}|{_BARE_USER}|{_SHAPED}"
     # of JSON, and of YAML that is written like it
     rf"|[\"'](?P<key>{_NAME})[\"']\s{{0,9}}:\s{{0,9}}(?P<scalar>\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,}}\]]++)"
-    rf"|(?<![\w.-])(?P<name>{_NAME}|(?<=;)key)\s{{0,9}}=\s{{0,9}}(?P<value>{_VALUE})"
+    rf"|(?<![\w.-])(?P<name>{_NAME}|(?<=[;?&])key)\s{{0,9}}=\s{{0,9}}(?P<value>{_VALUE})"
     rf"|\$\{{(?P<property>{_NAME}):(?P<default>[^}}]*)"
 )
 _ATTRIBUTE = r"([^\s=\"'<>/]+)\s*=\s*(\"[^\"<]*\"|'[^'<]*')"
@@ -50,7 +65,10 @@ _GOES_ON = r"\\(?:\r\n?|\n)[ \t\f]*"
 _NAMES = r'"[^"]*"?|[^."]+'
 _KNOWN_TAIL = r"(?i)s?[-_]?(?:codec|enabled|file|path|provider|type|alias)?(?:[\W_]*)"
 # Nothing is searched further where none of these stands: most values have none.
-_HINTS = ("%", "&#", "<!--", "pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "enc(", "@", "\\")
+_HINTS = (
+    "%", "&#", "<!--", "pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "basic", "enc(", "@",
+    "\\", "sig", "eyj", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
+)  # fmt: skip
 
 
 def _hinted(text: str) -> bool:
@@ -82,7 +100,7 @@ def without(text: str, spans: Iterable[Span]) -> str:
 
 def hidden_in_markup(text: str) -> list[Span]:
     """The secrets of a configuration file as it was written, in order."""
-    return list(_merged(_Markup(text).spans())) if _hinted(text) else []
+    return list(_merged(sorted([*_Markup(text).spans(), *_private_keys(text)]))) if _hinted(text) else []
 
 
 def hidden_in_properties(text: str) -> list[Span]:
@@ -99,7 +117,14 @@ def hidden_in_properties(text: str) -> list[Span]:
             # where escapes stand, none of it tells where that is
             found.append((entry.start("key") + (at if key == entry["key"] else 0), entry.end("key")))
         found += [(start, end)] if start < end and (is_secret(key) or at < len(key)) else _within(text, *entry.span())
-    return list(_merged(found))
+    found += _private_keys(text) if found else ()
+    return list(_merged(sorted(found)))
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    """Yield the private keys in PEM format, which go on over lines and elements."""
+    if "PRIVATE KEY" in text:
+        yield from (found.span("pem") for found in re.finditer(_SHAPED, text) if found["pem"])
 
 
 def shown_key(key: str) -> str:
@@ -141,9 +166,14 @@ def _in_value(text: str, offset: int = 0) -> Iterator[Span]:
     yield from [(offset, offset + len(text))] if hidden else inside
 
 
+_KINDS = (
+    "value", "scalar", "default", "encoded", "user", "token", "oracle", "bare", "pem", "header", "shape",
+)  # fmt: skip
+
+
 def _as_written(text: str) -> Iterator[Span]:
     for found in re.finditer(_IN_VALUE, text):
-        kind = next(each for each in ("value", "scalar", "default", "encoded", "user") if found[each] is not None)
+        kind = next(each for each in _KINDS if found[each] is not None)
         name = found["name"] or found["key"] or found["property"]
         if not name or name == "key" or is_secret(name):
             yield found.span(kind)

@@ -10,17 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from brokerconf.reading.substitution import Placeholder, ReplacedText, SubstitutionError
+from brokerconf.reading.substitution import Placeholder, ReplacedText, SubstitutionError, reference
 
 KNOWN_TO_SERVER = "server"
 _ELSEWHERE = ("jboss.", "VAULT::", "ENC::")
 _SEPARATORS = {"/": "/", ":": ":"}
 _DEEPEST = 50
-
-
-def is_expression(text: str) -> bool:
-    """Whether ``${…}`` is left in a value: only the running server knows it."""
-    return "${" in text
 
 
 class ServerExpressions:
@@ -58,6 +53,9 @@ class ServerExpressions:
         names = self._text(names, depth + 1)
         for name in names.split(","):
             value, origin = self._value(name.strip())
+            if origin == "environment" and value == reference(_variable(name.strip())):
+                self.found.append(Placeholder(name, default, f"${{{inner}}}", origin, 0))
+                return f"${{{inner}}}"
             if value is not None:
                 self.found.append(Placeholder(name, default, value, origin, 0))
                 return self._text(value, depth + 1)
@@ -72,8 +70,12 @@ class ServerExpressions:
     def _value(self, name: str) -> tuple[str | None, str]:
         if name in self.properties:
             return self.properties[name], "property"
-        variable = name[4:] if name.startswith("env.") else re.sub(r"\W", "_", name).upper()
-        return self.environment.get(variable), "environment"
+        return self.environment.get(_variable(name)), "environment"
+
+
+def _variable(name: str) -> str:
+    """Return the environment variable that an expression of that name stands for."""
+    return name[4:] if name.startswith("env.") else re.sub(r"\W", "_", name).upper()
 
 
 def _end(text: str, at: int) -> int:

@@ -7,6 +7,7 @@ in is looked at again. An opening ``${`` without ``}`` stops the work.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,19 +61,62 @@ class PlaceholderValues(NamedTuple):
         if name in self.properties:
             return Placeholder(name, default, self.properties[name], "property", offset)
         if name in self.environment:
-            return Placeholder(name, default, self.environment[name], "environment", offset)
+            value = self.environment[name]
+            if value == reference(name):
+                value = f"${{{inner}}}"
+            else:
+                _FILLED_IN[value] = reference(name)
+            return Placeholder(name, default, value, "environment", offset)
         return Placeholder(name, default, default or "", "empty" if default is None else "default", offset)
 
 
-def of_every_jvm(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """System properties that no one has to define, as a broker started in that folder, here and by us, would have them.
+# the values of the environment that were put in, with the placeholders to show instead
+_FILLED_IN: dict[str, str] = {}
+_SHORTEST_SHOWN = 6  # characters; replacing shorter values would make other words unreadable
 
-    Only those that a configuration has a use for; a Java machine says ``?`` of a user it does not know.
+
+def without_environment(text: str) -> str:
+    """Return a message with the placeholders instead of the values of the environment that were put in."""
+    for value in sorted(_FILLED_IN, key=len, reverse=True):
+        if len(value) >= _SHORTEST_SHOWN:
+            text = text.replace(value, _FILLED_IN[value])
+    return text
+
+
+def reference(name: str) -> str:
+    """Return the placeholder that names a variable: ``${NAME}``."""
+    return f"${{{name}}}"
+
+
+def names_only(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which each variable has its own placeholder as value.
+
+    Substitution leaves such a placeholder as written. What is read with it names variables and contains no value of
+    them, so no output can show one.
     """
+    return {name: reference(name) for name in environment}
+
+
+# closed, and with a name; a colon separates the default
+_EXPRESSION = re.compile(r"\$\{[^:}]*[^:}\s]")
+
+
+def is_expression(text: str) -> bool:
+    """Return whether ``${NAME…}`` is left in a value, which only the running broker knows."""
+    found = _EXPRESSION.search(text)
+    return found is not None and "}" in text[found.end() :]
+
+
+def of_every_jvm(folder: Path) -> dict[str, str]:
+    """Return the system properties that a broker started in a folder by the current user has without defining them.
+
+    Only those that a configuration has a use for. A Java machine says ``?`` of a user it does not know.
+    """
+    home, name = _user()
     return {
         "user.dir": str(folder),
-        "user.home": environment.get("HOME", "?"),
-        "user.name": environment.get("USER") or environment.get("LOGNAME") or "?",
+        "user.home": home,
+        "user.name": name,
         "java.io.tmpdir": "/tmp",
         "java.version": "17",
         "os.name": "Linux",
@@ -80,6 +124,18 @@ def of_every_jvm(folder: Path, environment: Mapping[str, str]) -> dict[str, str]
         "path.separator": ":",
         "line.separator": "\n",
     }
+
+
+def _user() -> tuple[str, str]:
+    """Return home directory and name of the user, as a Java machine takes them: not from the environment."""
+    import os
+    import pwd
+
+    try:
+        entry = pwd.getpwuid(os.getuid())
+    except KeyError:
+        return "?", "?"
+    return entry.pw_dir, entry.pw_name
 
 
 @dataclass(slots=True)
@@ -169,6 +225,10 @@ class _Replacement:
             raise SubstitutionError("a '}' comes before the first '${'")
         found = self.values.look_up(inner, self.origin)
         self.done.placeholders.append(found)
+        if found.origin == "environment" and found.value == f"${{{inner}}}":
+            # named, not replaced: it is not looked at again
+            self._put(found.value, self.origin, verbatim=False)
+            return
         self.pending = found.value + self.pending
         self.rounds += 1
         if self.rounds > _LIMIT or len(self.pending) + self.length > _TOO_LONG or f"${{{inner}}}" in found.value:

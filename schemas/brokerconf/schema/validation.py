@@ -20,7 +20,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
-from brokerconf.reading.server_expressions import is_expression
+from brokerconf.reading.substitution import is_expression
 from brokerconf.reading.subsystems import Subsystem
 from brokerconf.schema.schema_facts import SchemaFact, members, root_type
 from brokerconf.schema.schema_places import SchemaPlaces
@@ -130,9 +130,7 @@ def _judge_subsystems(document: Document) -> SchemaVerdict:
     for kind, node, _ in document.subsystems:
         element = element_of(document, node)
         found += _put_in_order(node, element, places)
-        every = _violations(document, _of_subsystem(kind), element, node)
-        # of a value that only the running server knows nothing can be said
-        found += [one for one in every if not is_expression(one.node.attributes.get(one.attribute, one.node.own_text))]
+        found += _violations(document, _of_subsystem(kind), element, node)
     name = document.subsystems[0].kind.namespace if document.subsystems else ""
     return SchemaVerdict(name, tuple(found), tuple(found))
 
@@ -196,7 +194,18 @@ def _violations(document: Document, schema: XMLSchema, tree: _Element, top: Conf
     entries = _entries(schema, tree, document.widest)
     if entries:
         places = SchemaPlaces(document)
-        yield from (_violation(entry, top, places) for entry in entries)
+        faults = (_violation(entry, top, places) for entry in entries)
+        yield from (fault for fault in faults if not _is_unknown(fault))
+
+
+# faults of the structure, whatever the values are
+_STRUCTURE = ("cvc-complex-type", "cvc-elt", "cvc-type.3.1.1", "cvc-type.3.1.2")
+
+
+def _is_unknown(fault: Violation) -> bool:
+    """Return whether a fault is about a value that only the running broker knows."""
+    value = fault.node.attributes.get(fault.attribute, fault.node.own_text)
+    return is_expression(value) and not fault.rule.startswith(_STRUCTURE)
 
 
 def _entries(schema: XMLSchema, tree: _Element, widest: int) -> list[Any]:
@@ -306,8 +315,10 @@ def _dangling(core: ConfigNode, edition: Edition) -> Iterator[Violation]:
     """References (IDREF) to names (ID) that are nowhere in the document."""
     found = list(_typed_names(core, root_type(edition), edition))
     names = {value for _, _, value, base in found if base == "ID"}
+    if any(map(is_expression, names)):
+        return
     for node, attribute, value, base in found:
-        if base == "IDREF" and value not in names:
+        if base == "IDREF" and value not in names and not is_expression(value):
             text = f"nothing in this file is named '{value}'"
             yield Violation("cvc-id.1", node, attribute, value, tuple(sorted(names)), text)
 

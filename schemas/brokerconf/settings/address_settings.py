@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from brokerconf.reading.document import ConfigNode
 from brokerconf.reading.secrets import HIDDEN, masked
-from brokerconf.reading.server_expressions import is_expression
-from brokerconf.reading.sizes import SizeError
+from brokerconf.reading.sizes import SizeError, trimmed
+from brokerconf.reading.substitution import is_expression
 from brokerconf.settings.matching import Match
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 from pagefmt.editions import Edition
@@ -43,13 +43,19 @@ class Origin(NamedTuple):
 class EffectiveValue(NamedTuple):
     """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set".
 
-    ``known`` False: what decides it is not at hand. ``secret``: it stands where nothing is ever shown.
+    A value that only the running broker knows is its
+    ``${NAME}``. ``known`` False: what decides it is not at hand. ``secret``: it stands where nothing is ever shown.
     """
 
     value: Value
     origin: Origin | None = None
     known: bool = True
     secret: bool = False
+
+    @property
+    def unknown(self) -> bool:
+        """Whether only the running broker knows the value."""
+        return isinstance(self.value, str) and is_expression(self.value)
 
     def as_json(self, name: str = "") -> dict[str, object]:
         """As ``{"value", "source"}``; the value of a password setting is hidden."""
@@ -100,7 +106,7 @@ class AddressSetting:
             self._values = {
                 name: EffectiveValue(self.read[name], Origin(by, self.text))
                 for name, by in self.given.items()
-                if self.read[name] is not None or isinstance(by, Override) or is_expression(by.text)
+                if self.read[name] is not None or isinstance(by, Override)
             }
             for name, value in {**born_with(edition), **self.born}.items():
                 self._values.setdefault(name, EffectiveValue(value))
@@ -134,7 +140,10 @@ def field_name(tag: str, edition: Edition) -> str:
 
 
 def read_value(setting: Setting, text: str, edition: Edition) -> Value:
-    """The value of a text; None where the reader refuses it, or takes it for "not set"."""
+    """Return the value of a text: None if the reader refuses it or takes it for "not set", and the text itself if only
+    the running broker knows what it stands for."""
+    if is_expression(text):
+        return trimmed(text)
     try:
         value = setting.value(text, edition)
     except SizeError:

@@ -6,10 +6,9 @@ lookup changes what is stored, so later answers depend on earlier ones: ask in t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
-from brokerconf.reading.server_expressions import is_expression
 from brokerconf.reading.sizes import parse_boolean, trimmed
 from brokerconf.settings.address_settings import (
     AddressSetting,
@@ -57,6 +56,8 @@ class EffectiveSettings:
         self.first = first_of_each_tag(self.core)
         self.wildcards = wildcards_of(self.core, self.edition, self.first)
         self._broker_overrides: Values = {}
+        # by name, what defaults take the place of, because only the running broker knows it; None: nothing
+        self.supposed: dict[str, str] | None = None
         # all elements in the order of the file, also those that do not count; what counts, by its match
         self.written: list[AddressSetting] = []
         self.duplicates: list[ConfigNode] = []
@@ -160,7 +161,7 @@ class EffectiveSettings:
 
     def address(self, address: str) -> Values:
         """Every setting of the edition for an address, defaults and derived values included."""
-        merged = self.merged(address)
+        merged = self._supposed(self.merged(address))
         found: Values = {}
         for name, setting in in_scope(Scope.ADDRESS).items():
             if setting.known_in(self.edition) and field_name(name, self.edition) == name:
@@ -168,6 +169,13 @@ class EffectiveSettings:
         _derive(found, merged)
         self._cap_page(found)
         return {name: self._as_known(value, self.open) for name, value in found.items()}
+
+    def _supposed(self, values: Values) -> Values:
+        """Return what is known of values, and note the rest, if defaults are to take its place."""
+        if self.supposed is None:
+            return values
+        self.supposed |= {name: str(one.value) for name, one in values.items() if one.unknown}
+        return {name: one for name, one in values.items() if not one.unknown}
 
     def _as_known(self, value: EffectiveValue, elsewhere: bool) -> EffectiveValue:
         """The value as far as it is known."""
@@ -193,9 +201,11 @@ class EffectiveSettings:
         for name, setting in in_scope(Scope.BROKER).items():
             if setting.known_in(self.edition):
                 found[name] = self._broker_value(setting)
+        known = self._supposed(found)
+        found = {name: known.get(name) or EffectiveValue(self.default(in_scope(Scope.BROKER)[name])) for name in found}
         _journal(found, self.libaio)
         self._global_max_size(found)
-        found |= {name: value for name, value in self._broker_overrides.items() if name in found}
+        found |= {name: value for name, value in self._supposed(self._broker_overrides).items() if name in found}
         return {name: self._as_known(value, self.document.partial) for name, value in found.items()}
 
     def _broker_value(self, setting: Setting) -> EffectiveValue:
@@ -206,8 +216,7 @@ class EffectiveSettings:
         if self.document.kind is FileKind.EAP6 and setting.kind == "path":
             text = node.attributes.get("path", text)
         value = read_value(setting, text, self.edition)
-        known = value is not None or is_expression(text)
-        return EffectiveValue(value, Origin(node)) if known else EffectiveValue(self.default(setting))
+        return EffectiveValue(self.default(setting)) if value is None else EffectiveValue(value, Origin(node))
 
     def default(self, setting: Setting) -> Value:
         """The default of the broker, or of the application server it runs in."""
@@ -218,9 +227,12 @@ class EffectiveSettings:
         given = found.get("global-max-size")
         if given is None or self.edition < Edition.ARTEMIS_2_4 or (isinstance(given.value, int) and given.value > 0):
             return
-        if given.value is None and given.origin is not None:
+        if given.unknown:
             return
         percent = found.get("global-max-size-percent-of-jvm-max-memory", EffectiveValue(50))
+        if percent.unknown:
+            found["global-max-size"] = EffectiveValue(None, known=False)
+            return
         share = percent.value if isinstance(percent.value, int) else 50
         computed = None if self.heap is None else self.heap * share // 100
         found["global-max-size"] = EffectiveValue(computed, percent.origin)
@@ -241,28 +253,37 @@ def _never_read(setting: Setting, edition: Edition) -> bool:
 
 def _derive(found: Values, merged: Values) -> None:
     """Read limits follow the merged page size, prefetch the read limits, the longest redelivery delay the first."""
-    delay = found["redelivery-delay"].value
-    if "max-redelivery-delay" not in merged and isinstance(delay, int):
-        found["max-redelivery-delay"] = EffectiveValue(10 * delay)
-    page_size = found["page-size-bytes"].value
-    if "max-read-page-bytes" in found and "max-read-page-bytes" not in merged and isinstance(page_size, int):
-        found["max-read-page-bytes"] = EffectiveValue((2 * page_size + 2**31) % 2**32 - 2**31)
-    for unit in ("bytes", "messages"):
-        name = f"prefetch-page-{unit}"
+
+    def follow(name: str, leader: str, derived: Callable[[int], int]) -> None:
+        value = found[leader]
         if name in found and name not in merged:
-            found[name] = EffectiveValue(found[f"max-read-page-{unit}"].value)
+            if value.unknown or not value.known:
+                found[name] = EffectiveValue(None, known=False)
+            elif isinstance(value.value, int):
+                found[name] = EffectiveValue(derived(value.value))
+
+    follow("max-redelivery-delay", "redelivery-delay", lambda delay: 10 * delay)
+    follow("max-read-page-bytes", "page-size-bytes", lambda size: (2 * size + 2**31) % 2**32 - 2**31)
+    for unit in ("bytes", "messages"):
+        if f"max-read-page-{unit}" in found:
+            follow(f"prefetch-page-{unit}", f"max-read-page-{unit}", lambda limit: limit)
 
 
 def _journal(found: Values, libaio: bool) -> None:
     """Values that depend on the journal's type; the page flush period defaults to the buffer timeout of NIO."""
     asynchronous = found["journal-type"].value == "ASYNCIO" and libaio
+    unknown = found["journal-type"].unknown
     nio_timeout = 3333333
     for name, aio, nio in (("journal-buffer-timeout", 500000, nio_timeout), ("journal-max-io", 4096, 1)):
         if found[name].origin is None:
-            found[name] = EffectiveValue(aio if asynchronous else nio)
+            default = aio if asynchronous else nio
+            found[name] = EffectiveValue(None, known=False) if unknown else EffectiveValue(default)
     if "page-sync-timeout" in found and found["page-sync-timeout"].origin is None:
         taken = found["journal-buffer-timeout"]
-        found["page-sync-timeout"] = EffectiveValue(nio_timeout if asynchronous else taken.value, taken.origin)
+        value = nio_timeout if asynchronous else taken.value
+        found["page-sync-timeout"] = (
+            EffectiveValue(None, known=False) if unknown else EffectiveValue(value, taken.origin, taken.known)
+        )
 
 
 def wildcards_of(core: ConfigNode | None, edition: Edition, first: Mapping[str, ConfigNode] | None = None) -> Wildcards:
