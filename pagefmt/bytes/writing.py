@@ -290,13 +290,14 @@ def refuse_linked_file(target: Path) -> None:
 
 @contextmanager
 def atomic_file(
-    target: Path, new_mode: int | None = None, *, at_most: int = 0o666, follow: bool = False
-) -> Iterator[Path]:
+    target: Path, new_mode: int | None = None, *, at_most: int = 0o666, follow: bool = False,
+    before_rename: Callable[[], object] = lambda: None,
+) -> Iterator[Path]:  # fmt: skip
     """A path to write to, which replaces ``target`` when the block ends without an error, and is removed otherwise.
 
     An existing file keeps its rights; ``new_mode`` is that of a new one (default: ``at_most``, by the umask). A link is
     refused unless it is to be followed. Pipes and devices are written directly. Waits for another process that writes
-    the same file. Raises ``TargetRefused`` and ``OSError``.
+    the same file. ``before_rename`` is called when the new content is synced. Raises ``TargetRefused`` and ``OSError``.
     """
     if is_stream(target):
         yield target
@@ -317,6 +318,7 @@ def atomic_file(
                 os.fchmod(handle, new_mode)
             os.fsync(handle)
             with disk.below(target.parent):
+                before_rename()
                 disk.replace(fresh, target)
                 disk.sync_folder(target.parent)
         except BaseException:

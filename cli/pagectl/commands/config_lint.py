@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pagectl.opening.linting import LintRequest
     from pagectl.opening.repairs import FileRepair
+    from pagefmt.bytes.file_snapshot import Fingerprint
 
 
 class LintFormat(StrEnum):
@@ -110,6 +111,10 @@ def command(
         named = files or linting.default_files()
         if (fix or diff) and "-" in named:
             raise CallError("--fix and --diff need a file, and '-' is standard input; name a file")
+        if fix:
+            from pagectl.opening.repairs import fingerprints
+
+            linted = fingerprints(named)
         groups, failed = _file_groups(named, show_files)
         reports, unreadable = _lint_all(groups, request)
         if fix or diff:
@@ -118,8 +123,7 @@ def command(
             found = list(repairs(reports, named, request))
             if diff:
                 return Exit.FAILED if failed or unreadable else _show(found)
-            for each in found:
-                each.write()
+            failed = not _write_repairs(found, linted) or failed
             if found:
                 reports, unreadable = _lint_all(groups, request)
         failed = failed or unreadable
@@ -131,6 +135,21 @@ def command(
         _write(reports, chosen)
         faulty = any(request.fails(report) for report in reports)
     return Exit.FAILED if failed else Exit.FOUND if faulty else Exit.OK
+
+
+def _write_repairs(found: list[FileRepair], linted: Mapping[Path, Fingerprint]) -> bool:
+    """Return whether all files were repaired; one that changed after it was linted is reported and left alone."""
+    from pagectl.running.exits import describe, report
+    from pagefmt.bytes.file_snapshot import SourceChanged
+
+    whole = True
+    for each in found:
+        try:
+            each.write(linted)
+        except SourceChanged as err:
+            report(describe(err))
+            whole = False
+    return whole
 
 
 @contextmanager

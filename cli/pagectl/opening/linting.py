@@ -97,6 +97,7 @@ class LintRequest:
     fail_on: FailOn | None = None
     edition_typed: bool = False
     _projects: dict[Path, ProjectFile | None] = field(default_factory=dict)
+    _distrusted: set[Path] = field(default_factory=set)
 
     def lint(self, name: str) -> FileReport:
         """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
@@ -135,11 +136,16 @@ class LintRequest:
         """The project file that counts for a configuration; raises its errors."""
         folder = file.parent
         if folder not in self._projects:
-            found = project_of(folder)
+            found = project_of(folder, self._note_distrusted)
             if found and all(found != known for known in self._projects.values()):
                 note(f"using the settings of {found.path}")
             self._projects[folder] = found
         return self._projects[folder]
+
+    def _note_distrusted(self, path: Path) -> None:
+        if path not in self._distrusted:
+            self._distrusted.add(path)
+            note(f"{path}: belongs to another user, so its settings are not used; change its owner if they are yours")
 
     def fails(self, report: FileReport) -> bool:
         """Whether a finding of the file is as grave as was asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from brokerconf.linting.lint import FileReport
 
 from pagectl.opening.linting import LintRequest
 from pagectl.terminal.streams import note
+from pagefmt.bytes.file_snapshot import Fingerprint, SourceChanged, fingerprint, take_snapshot
 from pagefmt.bytes.writing import atomic_file
 from pagefmt.findings import Finding
 
@@ -23,12 +24,29 @@ class FileRepair(NamedTuple):
     path: Path
     text: RepairedText
 
-    def write(self) -> None:
-        """Replace the file; raises ``TargetRefused`` for a link, and ``OSError``."""
-        with atomic_file(self.path) as fresh:
+    def write(self, linted: Mapping[Path, Fingerprint]) -> None:
+        """Replace the file, unless it is no longer as it was ``linted``.
+
+        Raises ``SourceChanged`` if it is not, ``TargetRefused`` for a link, and ``OSError``.
+        """
+
+        def refuse_change() -> None:
+            path = self.path.resolve()
+            if not path.exists() or linted.get(path) != fingerprint(path):
+                raise SourceChanged(f"{self.path}: changed after it was linted, so it was left alone; run --fix again")
+
+        with atomic_file(self.path, before_rename=refuse_change) as fresh:
             fresh.write_bytes(self.text.raw)
         counts = Counter(finding.rule for finding in self.text.repaired)
         note(f"{self.path}: repaired: " + ", ".join(f"{times} {rule}" for rule, times in sorted(counts.items())))
+
+
+def fingerprints(named: Iterable[str]) -> dict[Path, Fingerprint]:
+    """Return the fingerprints of files that were named and of all files below named folders, by resolved path.
+
+    Taken before the lint, they show which file somebody else saved before its repair is written.
+    """
+    return {path.resolve(): seen for path, seen in take_snapshot(Path(name).resolve() for name in named).files.items()}
 
 
 def repairs(reports: Sequence[FileReport], named: Iterable[str], request: LintRequest) -> Iterator[FileRepair]:

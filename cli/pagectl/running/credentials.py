@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import Final
 
 from pagectl.running.exits import CallError
+from pagectl.terminal.streams import note
 
 LARGEST_FILE: Final = 4096
 USER, PASSWORD = "ARTEMIS_USER", "ARTEMIS_PASSWORD"
@@ -20,7 +22,10 @@ def credentials(file: Path | None) -> bytes | None:
     if file is not None:
         with file.open("rb") as stream:
             raw = stream.read(LARGEST_FILE).strip(b"\r\n")
+            mode = os.fstat(stream.fileno()).st_mode
         if b":" not in raw or b"\n" in raw:
             raise CallError(f"--credentials {file}: must contain one line, USER:PASSWORD")
+        if stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):
+            note(f"--credentials {file}: other users may read it; chmod 600 it")
         return raw
     return os.fsencode(f"{os.environ[USER]}:{os.environ.get(PASSWORD, '')}") if USER in os.environ else None

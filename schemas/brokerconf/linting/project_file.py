@@ -85,19 +85,33 @@ class ProjectFile(NamedTuple):
         return [each for each in self.per_path if each.fits(name)]
 
 
-def project_of(folder: Path) -> ProjectFile | None:
-    """The project file that counts in a folder; raises ``ProjectError`` and ``OSError``."""
+def project_of(folder: Path, distrusted: Callable[[Path], object] = lambda path: None) -> ProjectFile | None:
+    """Return the project file that counts in a folder.
+
+    A file of another user than this one, the owner of the folder and root is passed over, because anybody may put one
+    into ``/tmp``; ``distrusted`` gets its path. Raises ``ProjectError`` and ``OSError``.
+    """
+    trusted = {0, os.geteuid(), folder.stat().st_uid} if folder.is_dir() else {0, os.geteuid()}
     for above in (folder.absolute(), *folder.absolute().parents):
         own, shared = above / NAME, above / _SHARED
         if own.is_file():
-            return _Reader(own, "").project()
-        if shared.is_file() and _TABLE in _text(shared):
+            if _owners(own) <= trusted:
+                return _Reader(own, "").project()
+            distrusted(own)
+        if shared.is_file() and not _owners(shared) <= trusted:
+            distrusted(shared)
+        elif shared.is_file() and _TABLE in _text(shared):
             found = _Reader(shared, _TABLE)
             if found.table is not None:
                 return found.project()
         if (above / ".git").exists():
             break
     return None
+
+
+def _owners(path: Path) -> set[int]:
+    """The users who decide what a file says: the owner of the file, and that of a link to it."""
+    return {path.lstat().st_uid, path.stat().st_uid}
 
 
 def _text(path: Path) -> str:
