@@ -5,6 +5,7 @@ Source: docs/spec/editions.md. What an edition changes is a comparison with a me
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 
@@ -34,6 +35,13 @@ class Edition(Enum):
 
     def __ge__(self, other: Edition) -> bool:
         return self.place >= other.place
+
+    @classmethod
+    def _missing_(cls, value: object) -> Edition | None:
+        """Return the newest edition for the name of a release after it: 2.57.0 changed no format and no schema."""
+        newest = max(cls)
+        later = re.fullmatch(r"artemis-2\.(\d{1,4})", value) if isinstance(value, str) else None
+        return newest if later and int(later[1]) > int(newest.value.rpartition(".")[2]) else None
 
     @property
     def release(self) -> str:

@@ -7,16 +7,32 @@ from __future__ import annotations
 
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer._types import TyperChoice
 
 from pagectl.options.formats import ListFormat, TableFormat, TextOrJson
 from pagectl.running.exits import CallError
+from pagectl.terminal.streams import note
 from pagefmt.editions import EDITION_NAMES, Edition
 
 AUTO = "auto"
 EditionChoice = Enum("EditionChoice", {name: name for name in (AUTO, *EDITION_NAMES)}, type=str)  # type: ignore[misc]
+
+
+class _EditionType(TyperChoice[str]):
+    """The editions by name; a release after the newest of them behaves as that one."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the edition of a name, with a note if the name is that of a later release."""
+        try:
+            edition = Edition(value)
+        except ValueError:
+            return super().convert(value, param, ctx)
+        if edition.value != value:
+            note(f"{value} is treated as {edition.value}, the newest edition with a description of its own")
+        return super().convert(edition.value, param, ctx)
 
 
 def _typed_path(text: str) -> Path:
@@ -61,6 +77,7 @@ EditionOption = Annotated[
     EditionChoice | None,
     typer.Option(
         "--edition",
+        click_type=_EditionType((AUTO, *EDITION_NAMES)),
         metavar="E",
         help=f"Broker release to assume, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
         "[default: auto: as detected, else the newest that fits].",

@@ -199,10 +199,12 @@ class _Reader:
         return found
 
     def edition(self, value: object, table: str, number: int = 0) -> Edition:
-        if value in EDITION_NAMES:
-            return Edition(value)
-        advice = meant(value if isinstance(value, str) else "", EDITION_NAMES)
-        raise self.error(table, "edition", f"edition: no edition of that name is known; {advice}", number)
+        name = value if isinstance(value, str) else ""
+        try:
+            return Edition(name)
+        except ValueError:
+            advice = meant(name, EDITION_NAMES)
+            raise self.error(table, "edition", f"edition: no edition of that name is known; {advice}", number) from None
 
     def heap(self, value: object, base: str) -> int:
         try:
