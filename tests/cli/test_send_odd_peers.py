@@ -63,9 +63,6 @@ ODD_ANSWERS: list[Any] = [
 ]  # fmt: skip
 
 
-ON_THE_WAY: list[Any] = [None, b"", b"\xff" * 99, deep("["), f"[{'9' * 5000}]", {"a": [1, 2]}, "x" * (1 << 21)]
-
-
 class Answering:
     """In the place of a connection: what management answers to one question after the other."""
 

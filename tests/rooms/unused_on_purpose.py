@@ -68,3 +68,8 @@ _.redirect_request
 _.do_POST
 # Read by Proton.
 _.dynamic
+
+# Read by the base class or the library that calls it.
+_.request_queue_size
+_.max_frame_size
+_._missing_
