@@ -89,7 +89,7 @@ def test_links_are_followed_inside_the_folder_alone(
     assert said.count("linted, xml") == 1
     for name, reason in (
         ("outside.xml", "a link that leads out of the folder"),
-        ("dangling.xml", "not a file"),
+        ("dangling.xml", "a link to nothing"),
         ("pipe.xml", "not a file"),
         ("mounted.xml", "another name of a file that is linted"),
     ):

@@ -437,7 +437,7 @@ def written_here(job: Any, *_: Any, **__: Any) -> Any:
 
 def test_killed_nights_add_nothing_twice(tmp_path: Path) -> None:
     with ForkedNights() as start:
-        assert killed_nights(tmp_path, 8, (), exported, start=start, late=0.2) > 1
+        assert killed_nights(tmp_path, 8, (), exported, start=start, late=0.05) > 1
 
 
 @pytest.mark.slow

@@ -142,7 +142,7 @@ def acknowledged(data: Path, page: int, number: int) -> None:
     one = bytearray(acknowledgement(page, number, 3, 900_000))
     one[1:5] = (999).to_bytes(4, "big")
     head = encode_header(JournalHeader(2, 0, 999))
-    (data / "journal" / "activemq-data-999.amq").write_bytes(head + one)
+    (data / "journal" / "activemq-data-999.amq").write_bytes((head + one).ljust(1 << 20, b"\0"))
 
 
 def test_the_journal_is_newer_than_the_pages(live: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ _VALUE = r"\"[^\"]*\"?|'[^']*'?|\{[^{}]*\}|(?:[^&;\s\"'<,)]|,(?![\w.+-]{1,30}:)|
 # up to the last "@", but not into another URL: the password, or all that stands there if it is one word
 _USER = (
     r"(?:://|(?<![\w:/])//)(?:[^/\s:@]{0,200}:(?P<user>(?:[^\s?<>\"':]|:(?!//)){0,4000})"
-    r"|(?P<token>[^/\s:@?<>\"'(),;]{1,400}))@"
+    r"|(?<!abfs://)(?<!abfss://)(?P<token>[^/\s:@?<>\"'(),;]{1,400}))@"
 )
 # the forms without "//": Oracle's user/password@, and user:password@ on its own
 _BARE_USER = (
