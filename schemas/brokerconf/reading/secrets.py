@@ -44,7 +44,7 @@ _SHAPED = (
     r"|\b(?P<shape>eyJ[\w-]{8,4000}\.[\w-]{4,4000}\.[\w-]{0,4000}|(?-i:(?:AKIA|ASIA)[0-9A-Z]{16})|gh[pousr]_\w{20,255})"
 )
 _IN_VALUE = (
-    rf"(?i)\bENC\((?P<encoded>[^)]*)|{_USER}|{_BARE_USER}|{_SHAPED}"
+    rf"(?i)\bENC\((?!…)(?P<encoded>[^)]*)|{_USER}|{_BARE_USER}|{_SHAPED}"
     # of JSON, and of YAML that is written like it
     rf"|[\"'](?P<key>{_NAME})[\"']\s{{0,9}}:\s{{0,9}}(?P<scalar>\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,}}\]]++)"
     rf"|(?<![\w.-])(?P<name>{_NAME}|(?<=[;?&])key)\s{{0,9}}=\s{{0,9}}(?P<value>{_VALUE})"
