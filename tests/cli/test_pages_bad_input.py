@@ -215,7 +215,7 @@ def test_a_closed_pipe_ends_it_quietly(words: tuple[str, ...], tmp_path: Path) -
     process.stdout.close()
     err = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=60) == 141
     assert [line for line in err.splitlines() if not line.startswith("note:")] == []
 
 

@@ -62,7 +62,7 @@ def test_large_files_are_put_aside_and_back_in_parts(tmp_path: Path) -> None:
     data = with_journal(tmp_path / "large", references(9))
     (path,) = (data / "journal").iterdir()
     os.truncate(path, 200 * MIB)
-    (data / "journal" / "activemq-data-2.amq").write_bytes(pack(">iiq", 2, 0, 2) + bytes(MIB))
+    (data / "journal" / "activemq-data-2.amq").write_bytes(pack(">iiq", 2, 0, 2) + bytes(MIB - 16))
     for words in (("journal", "compact", data, "--in-place"), ("pages", "restore", data)):
         answer, many = peak(*words)
         assert answer.status == 0, answer
