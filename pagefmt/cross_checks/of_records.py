@@ -67,7 +67,10 @@ def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Ed
     """Records that do not belong into this journal, and what a broker of an edition does with them."""
     if not loaded.rows or journal is Journal.JMS:
         return
-    rows = loaded.rows_of_others(BINDINGS if journal is Journal.BINDINGS else EVERY - BINDINGS).every()
+    misplaced = loaded.misplaced(BINDINGS if journal is Journal.BINDINGS else EVERY - BINDINGS)
+    if misplaced is None:
+        return
+    rows = misplaced.rows.every()
     types, ids = loaded.columns.types.at(rows), loaded.columns.ids.at(rows)
     passes = journal is Journal.BINDINGS or edition >= Edition.ARTEMIS_2_56
     for kind in np.unique(types).tolist():

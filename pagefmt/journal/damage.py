@@ -7,7 +7,7 @@ one was cut off.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pagefmt.journal.files import FileNote, FileProblem, JournalFile
@@ -20,10 +20,17 @@ UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FilePro
 UNLIKELY_FILE_ID: Final = 1 << 20  # file ids rise one by one: one that is so far above all others is damage
 
 
-def is_out_of_order(file: JournalFile, files: Iterable[JournalFile]) -> bool:
-    """Return whether the file id in a header cannot be that of the file's records."""
-    others = [each.header.file_id for each in files if each is not file]
-    return not 0 <= file.header.file_id <= max(others, default=0) + UNLIKELY_FILE_ID
+def files_out_of_order(files: Sequence[JournalFile]) -> list[JournalFile]:
+    """Return the files whose header has a file id that cannot be that of their records."""
+    ids = sorted(file.header.file_id for file in files)
+    highest = ids[-1] if ids else 0
+    second = ids[-2] if len(ids) > 1 else 0
+
+    def is_likely(file_id: int) -> bool:
+        others = second if file_id == highest else highest  # the highest id of the other files
+        return 0 <= file_id <= others + UNLIKELY_FILE_ID
+
+    return [file for file in files if not is_likely(file.header.file_id)]
 
 
 class LostStretch(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Final
 
 from pagefmt.bytes.files import FileGone, NotReadable, read_start
 from pagefmt.journal.compaction_files import settle
-from pagefmt.journal.damage import is_out_of_order
+from pagefmt.journal.damage import files_out_of_order
 from pagefmt.journal.files import (
     HEADER,
     FileNote,
@@ -50,10 +50,9 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
                 f"file id {two.header.file_id} is also used by {one.name}; which of the two is read first is arbitrary"
             )
             notes.append(FileNote(FileProblem.SAME_ID, two.name, detail))
-    for file in found:
-        if is_out_of_order(file, found):
-            detail = f"file id {file.header.file_id} is far from those of other files: its header is damaged"
-            notes.append(FileNote(FileProblem.FILE_ID, file.name, detail, file.size))
+    for file in files_out_of_order(found):
+        detail = f"file id {file.header.file_id} is far from those of other files: its header is damaged"
+        notes.append(FileNote(FileProblem.FILE_ID, file.name, detail, file.size))
     return JournalListing(tuple(found), tuple(notes))
 
 

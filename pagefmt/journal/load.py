@@ -16,6 +16,7 @@ from pagefmt.journal.damage import JournalDamage, damage_of
 from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, JournalListing
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.numbers import TOGETHER, Numbers
+from pagefmt.journal.record_types import type_name
 from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import JournalBytes, TornRecords
 from pagefmt.quantities import count_text
@@ -53,6 +54,14 @@ class UnreadableRecord(NamedTuple):
     user_type: int
     detail: str
     longer: bool = False
+
+
+class MisplacedRecords(NamedTuple):
+    """Surviving records of types that do not belong into a journal. ``text``: how many of which types."""
+
+    rows: Numbers
+    ids: frozenset[int]
+    text: str
 
 
 class PreparedTransaction(NamedTuple):
@@ -132,13 +141,18 @@ class LoadedJournal:
 
         return _chosen(self.rows, lambda rows: np.isin(self.columns.types.at(rows), user_types))
 
-    def rows_of_others(self, user_types: Collection[int]) -> Numbers:
-        """Return the rows of the survivors that are of none of these user types, in load order."""
+    def misplaced(self, own: Collection[int]) -> MisplacedRecords | None:
+        """Return the survivors that are of none of the journal's ``own`` user types, or None if there are none."""
         if not self.rows:
-            return self.rows
+            return None
         import numpy as np
 
-        return _chosen(self.rows, lambda rows: ~np.isin(self.columns.types.at(rows), list(user_types)))
+        rows = _chosen(self.rows, lambda rows: ~np.isin(self.columns.types.at(rows), list(own)))
+        if not rows:
+            return None
+        kinds = ", ".join(sorted({type_name(self.columns.types[row]) for row in rows}))
+        text = f"{count_text(len(rows), 'record')} of a type that does not belong there ({kinds})"
+        return MisplacedRecords(rows, frozenset(self.columns.ids[row] for row in rows), text)
 
     def other_sizes(self, user_type: int, size: int) -> Numbers:
         """Rows of the survivors of a type whose body has another size."""

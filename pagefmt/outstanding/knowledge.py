@@ -14,7 +14,7 @@ from pagefmt.journal.damage import ACKNOWLEDGEMENT, JournalDamage
 from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalListing
 from pagefmt.journal.load import LoadedJournal, load_files, load_journal
 from pagefmt.journal.message_journal import MessageJournal
-from pagefmt.journal.record_types import BINDINGS, EVERY, RecordType, type_name
+from pagefmt.journal.record_types import BINDINGS, EVERY, RecordType
 from pagefmt.pages.paging import Store
 from pagefmt.quantities import count_text
 
@@ -71,17 +71,10 @@ class KnownJournals(NamedTuple):
         if self.unknown_journal is None:
             damage = self.journal.loaded.damage
             found += [] if damage is None else [lost_acknowledgements(damage)]
-        if self.unknown_bindings is None and self.bindings is not None:
-            count, what = _misplaced(self.bindings.loaded, BINDINGS)
-            found += [f"the bindings have {what}: brokers up to 2.44 do not start, later ones skip it"] if count else []
+        loaded = None if self.unknown_bindings is not None or self.bindings is None else self.bindings.loaded
+        if loaded is not None and (misplaced := loaded.misplaced(BINDINGS)):
+            found.append(f"the bindings have {misplaced.text}: brokers up to 2.44 do not start, later ones skip it")
         return found
-
-
-def _misplaced(loaded: LoadedJournal, own: frozenset[int]) -> tuple[int, str]:
-    """Return how many records have types that do not belong into a journal, and a phrase that says so."""
-    rows = loaded.rows_of_others(own)
-    kinds = ", ".join(sorted({type_name(loaded.columns.types[row]) for row in rows}))
-    return len(rows), f"{count_text(len(rows), 'record')} of a type that does not belong there ({kinds})"
 
 
 def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> str:
@@ -133,10 +126,9 @@ def _with_losses(loaded: LoadedJournal, place: DataLocation) -> LoadedJournal:
     if not any(found.holds_records for _, found in loaded.torn):
         if place.paging is not None and any(page.size for store in stores(place) for page in store.pages):
             notes.append(FileNote(FileProblem.NO_RECORD, file, "it contains no record, though there are pages"))
-    else:
-        count, what = _misplaced(loaded, EVERY - BINDINGS)
-        if count:
-            notes.append(FileNote(FileProblem.MISPLACED, file, what, count * ACKNOWLEDGEMENT))
+    elif misplaced := loaded.misplaced(EVERY - BINDINGS):
+        size = len(misplaced.rows) * ACKNOWLEDGEMENT
+        notes.append(FileNote(FileProblem.MISPLACED, file, misplaced.text, size))
     return replace(loaded, notes=(*loaded.notes, *notes)) if notes else loaded
 
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from pagefmt.bytes.files import FileStretches, NotReadable, file_pieces, read_start
 from pagefmt.directory.bindings import Bindings
-from pagefmt.journal.damage import LostStretch, is_out_of_order
+from pagefmt.journal.damage import LostStretch, files_out_of_order
 from pagefmt.journal.files import (
     HEADER,
     FileProblem,
@@ -29,9 +29,8 @@ from pagefmt.journal.files import (
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import LoadedJournal, load_files
 from pagefmt.journal.numbers import Numbers
-from pagefmt.journal.record_types import BINDINGS, type_name
+from pagefmt.journal.record_types import BINDINGS
 from pagefmt.journal.records import CHECK, FILE_ID_MASK
-from pagefmt.quantities import count_text
 
 FORMAT: Final = 2
 _CANDIDATES: Final = 16
@@ -73,14 +72,20 @@ class KeptJournal:
         """The same with these rows alone."""
         return replace(self, loaded=replace(self.loaded, rows=Numbers(rows)))
 
+    def without(self, rows: Iterable[int]) -> KeptJournal:
+        """Return the same without these rows."""
+        left_out = set(rows)
+        return self.of(row for row in self.loaded.rows if row not in left_out)
+
 
 def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
     """Read all files of a journal that can be read. Raises ``NotAJournal`` where the folder cannot be listed."""
     listing = JournalListing((), ()) if folder is None else list_files(folder, journal)
     files, faults, mended = list[JournalFile](), list[JournalFault](), set[str]()
     refused = list(_refused(folder, listing))
+    odd_ones = {file.name for file in (*refused, *files_out_of_order(listing.files))}
     for old in (*refused, *listing.files):
-        odd = old in refused or is_out_of_order(old, listing.files)
+        odd = old.name in odd_ones
         new = _mended(old) if odd else old
         if odd:
             what = f"its header is damaged: format {old.header.version}, file id {old.header.file_id}"
@@ -155,13 +160,9 @@ def _once(files: list[JournalFile]) -> tuple[list[JournalFile], list[tuple[str, 
 
 def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
     """Return the bindings, and their journal, without records that cannot be read or do not belong there."""
-    if misplaced := list(kept.loaded.rows_of_others(BINDINGS)):
-        columns = kept.loaded.columns
-        kinds = ", ".join(sorted({type_name(columns.types[row]) for row in misplaced}))
-        what = f"{count_text(len(misplaced), 'record')} of a type that does not belong there ({kinds})"
-        left_out = set(misplaced)
-        left = kept.of(row for row in kept.loaded.rows if row not in left_out)
-        kept = replace(left, faults=(*kept.faults, JournalFault("bindings", what, "left out")))
+    if misplaced := kept.loaded.misplaced(BINDINGS):
+        fault = JournalFault("bindings", misplaced.text, "left out")
+        kept = replace(kept.without(misplaced.rows), faults=(*kept.faults, fault))
     bindings = Bindings(kept.loaded)
     unreadable = [each for each in bindings.bad if not each.longer]
     suspects = {(each.record, each.user_type) for each in unreadable}
@@ -176,5 +177,5 @@ def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
         JournalFault("bindings", f"record {each.record} cannot be read: {each.detail}", "left out")
         for each in unreadable
     ]
-    left = replace(kept.of(row for row in kept.loaded.rows if row not in bad), faults=(*kept.faults, *faults))
+    left = replace(kept.without(bad), faults=(*kept.faults, *faults))
     return left, Bindings(left.loaded)

@@ -19,9 +19,9 @@ from pagefmt.journal.bodies import CursorAck, decode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, read_control
 from pagefmt.journal.files import Journal, folder_names
 from pagefmt.journal.held_messages import NO_TRANSACTION, astray
-from pagefmt.journal.load import LoadedJournal, UnreadableRecord
+from pagefmt.journal.load import LoadedJournal, MisplacedRecords, UnreadableRecord
 from pagefmt.journal.message_journal import MessageJournal
-from pagefmt.journal.record_types import BINDINGS, EVERY, MESSAGES, RecordType, type_name
+from pagefmt.journal.record_types import BINDINGS, EVERY, MESSAGES, RecordType
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.knowledge import KnownJournals
 from pagefmt.outstanding.state import PagingState
@@ -83,7 +83,8 @@ def kept_messages(
         outcomes.add(RecoveryOutcome.LOST, "messages", "it cannot be read", pairs, sure=True)
         steps.append(RecoveryStep(DamagedPart.JOURNAL, "messages", what, "left out", MessageRange(sure, sure)))
     kept = _without(kept, {(number, kind) for number in bad for kind in MESSAGES})
-    kept, misplaced = _without_misplaced(kept)
+    misplaced = kept.loaded.misplaced(EVERY - BINDINGS)
+    kept = kept.without(misplaced.rows) if misplaced else kept
     parts = _parts(kept)
     journal = parts.state.journal
     wrong = {(each.record, each.user_type) for each in _bad_records(journal)}
@@ -107,7 +108,7 @@ def kept_messages(
     if misplaced:
         steps.append(_misplaced_step(misplaced, {message for message, _ in waiting}, missing, outcomes))
     if missing:
-        lost = len({message for message, _ in waiting} - misplaced.keys())
+        lost = len({message for message, _ in waiting} - (misplaced.ids if misplaced else frozenset()))
         what = f"{count_text(len(missing), 'message')} that queues refer to are missing"
         outcomes.add(RecoveryOutcome.LOST, "references", "a queue refers to it, but it is missing", waiting, sure=True)
         each = MessageRange(lost, lost)
@@ -129,35 +130,20 @@ def kept_messages(
     return kept, parts.state.journal, parts
 
 
-def _without_misplaced(kept: KeptJournal) -> tuple[KeptJournal, dict[int, str]]:
-    """Leave out records of types that do not belong into a message journal, on which brokers up to 2.44 do not start.
-
-    Return the journal without them, and their record ids with the names of their types.
-    """
-    rows = kept.loaded.rows_of_others(EVERY - BINDINGS)
-    if not rows:
-        return kept, {}
-    columns, left_out = kept.loaded.columns, set(rows)
-    kinds = {columns.ids[row]: type_name(columns.types[row]) for row in rows}
-    return kept.of(row for row in kept.loaded.rows if row not in left_out), kinds
-
-
 def _misplaced_step(
-    kinds: dict[int, str], waiting: set[int], missing: set[int], outcomes: MessageOutcomes
+    found: MisplacedRecords, waiting: set[int], missing: set[int], outcomes: MessageOutcomes
 ) -> RecoveryStep:
-    """Say what is lost with records of unknown types.
+    """Say what is lost with records of types that do not belong there; brokers up to 2.44 do not start on them.
 
     ``missing``: messages that references name and that are not there; queues still wait for those in ``waiting``. A
     record of an unknown type that none of them was may have been a message, or an acknowledgement of a whole page.
     """
-    names = ", ".join(sorted(set(kinds.values())))
-    what = f"{count_text(len(kinds), 'record')} of a type that does not belong there ({names})"
-    others = sorted(kinds.keys() - missing)
+    others = sorted(found.ids - missing)
     why = "its record has an unknown type"
     outcomes.add(RecoveryOutcome.LOST, "records", why, [(record, None) for record in others])
-    sure = len(waiting & kinds.keys())
+    sure = len(waiting & found.ids)
     return RecoveryStep(
-        DamagedPart.JOURNAL, "records", what, "left out, because a broker may refuse to start",
+        DamagedPart.JOURNAL, "records", found.text, "left out, because a broker may refuse to start",
         MessageRange(sure, sure + len(others)), unsure=MessageRange(0, None if others else 0),
         nameless="a record of an unknown type may be an acknowledgement" if others else None,
     )  # fmt: skip

@@ -38,8 +38,9 @@ def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
         stores = found.stores.values()
         unknown = any(each.not_known("") is not None for each in stores)
         pieces = tuple(pieces_of(broker, (each.store for each in stores), spec.content))
-        wrong = unknown or found.state.known.damaged or any(True for each in stores for _ in each.left_out())
-        return BrokerSurvey(broker.name, pieces, tuple(found.remarks()), wrong, private_mode(broker.place))
+        remarks = tuple(found.remarks())
+        wrong = unknown or any(not each.missing for each in remarks)
+        return BrokerSurvey(broker.name, pieces, remarks, wrong, private_mode(broker.place))
     except (PageFmtError, OSError) as err:
         return BrokerSurvey(broker.name, failed=str(err), wrong=True)
 
