@@ -145,7 +145,8 @@ def _routings(rule: PageRule, routes: RouteColumns) -> tuple[Ints, list[Routing]
             if len(known) == _MOST_ROUTINGS or (ids != ids[0]).any():
                 raise IrregularPage("routings")
             which[mine[here]] = len(known)
-            known.append(tuple((queue, ACK_STATES[(key >> places[queue] & 7) - 1]) for queue in ids[0].tolist()))
+            once = dict.fromkeys(ids[0].tolist())
+            known.append(tuple((queue, ACK_STATES[(key >> places[queue] & 7) - 1]) for queue in once))
     return which, known
 
 

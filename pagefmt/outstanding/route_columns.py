@@ -83,14 +83,14 @@ class RouteColumns:
         return self.page.i64(self.message_at[rows])
 
     def queues(self) -> Iterator[tuple[int, Rows]]:
-        """Yield each queue id with the records that name it, both ascending."""
+        """Yield each queue id with the records that name it, both ascending; each record once, however often."""
         found: dict[int, list[Rows]] = {}
         for each in self.named:
             for ids in each.ids.T:
                 for queue, rows in _by_value(ids):
                     found.setdefault(queue, []).append(_of(each.rows, rows))
         for queue, parts in sorted(found.items()):
-            yield queue, parts[0] if len(parts) == 1 else np.sort(np.concatenate([self._listed(p) for p in parts]))
+            yield queue, parts[0] if len(parts) == 1 else np.unique(np.concatenate([self._listed(p) for p in parts]))
 
     def _listed(self, rows: Rows) -> Ints:
         return np.arange(len(self))[rows]
@@ -243,10 +243,7 @@ class _RouteReader:
         return at + (size.astype(np.int64) + 4)
 
     def queue_ids(self, tail: Ints) -> Iterator[QueueIds]:
-        """Yield the queue ids, which have to end with the payload.
-
-        A record that names a queue twice is left to the reference, so that vectors may count what they find.
-        """
+        """The queue ids, which have to end with the payload."""
         room = self.end - tail - 4
         if (room < 0).any() or (room & 7).any():
             raise IrregularPage("a record is not regular")
@@ -254,7 +251,4 @@ class _RouteReader:
             table = self.page.window(tail[rows], 4 + width)
             if (table[:, :4].copy().view(">i4") != width >> 3).any():
                 raise IrregularPage("a record is not regular")
-            ids = table[:, 4:].copy().view(">i8").astype(np.int64)
-            if width > 8 and (np.diff(np.sort(ids, axis=1), axis=1) == 0).any():
-                raise IrregularPage("a record names a queue twice")
-            yield QueueIds(rows, ids)
+            yield QueueIds(rows, table[:, 4:].copy().view(">i8").astype(np.int64))

@@ -33,12 +33,12 @@ from pagefmt.pages.routes import Route
 
 
 def told(routes: RouteColumns) -> list[Route]:
-    """Record by record, as the reference tells it."""
+    """Record by record, as the reference tells it: of ids that a record has more than once the first."""
     ids: dict[int, tuple[int, ...]] = {}
     rows = list(range(len(routes)))
     for named in routes.named:
         where = rows[named.rows] if isinstance(named.rows, slice) else named.rows.tolist()
-        ids |= {row: tuple(its) for row, its in zip(where, named.ids.tolist(), strict=True)}
+        ids |= {row: tuple(dict.fromkeys(its)) for row, its in zip(where, named.ids.tolist(), strict=True)}
     offsets, sizes = (routes.offset + routes.base).tolist(), routes.size.tolist()
     tx = [-1] * len(rows) if routes.tx is None else routes.tx.tolist()
     messages = routes.messages().tolist()
