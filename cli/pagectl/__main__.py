@@ -44,10 +44,11 @@ def main() -> None:
         sys.meta_path.insert(0, _WithoutPandas())
     from pagectl.app import run
     from pagectl.running.exits import tidy_up_on_signals
+    from pagefmt.bytes.waiting import is_any_unfinished
 
     tidy_up_on_signals()
     status = run(sys.argv[1:])
-    if not lasting:
+    if not lasting or is_any_unfinished():
         # what runs every minute on every host would need a tenth of its time to take itself apart
         sys.stdout.flush()
         sys.stderr.flush()

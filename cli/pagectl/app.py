@@ -20,6 +20,7 @@ from pagectl.running.examples import CommandWithExamples, epilog
 from pagectl.running.exits import Exit, describe, guarded, report
 from pagectl.running.statuses import END_WITH_READER
 from pagectl.terminal.standard_streams import end_with_reader
+from pagefmt.bytes.inputs import inputs_recorded
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import did_you_mean
 
@@ -237,7 +238,8 @@ def run(argv: list[str]) -> int:
     if END_WITH_READER & {tuple(argv[:1]), tuple(argv[:2])}:
         end_with_reader()
     service = PLUGINS.get(tuple(argv[:2]))
-    return guarded(lambda: _dispatch(argv, service), unexpected=UNKNOWN if service else Exit.FAILED)
+    with inputs_recorded():
+        return guarded(lambda: _dispatch(argv, service), unexpected=UNKNOWN if service else Exit.FAILED)
 
 
 def _dispatch(argv: list[str], service: str | None) -> int | None:

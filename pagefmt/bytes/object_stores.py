@@ -23,6 +23,7 @@ from urllib.parse import parse_qsl
 from pagefmt.ahead import stay_alone
 from pagefmt.bytes.trees import FarEntry, FileTree, OpenFile, status_of
 from pagefmt.bytes.user_folders import NoHome, user_folder
+from pagefmt.bytes.waiting import LIMITS, CallLimits, NoEnd, interruptibly
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
@@ -155,12 +156,18 @@ class ObjectStore(FileTree):
     def _path(self, inner: str) -> str:
         return f"{self._base}/{inner}" if inner else self._base or "/"
 
-    def ask(self, request: Callable[[], T]) -> T:
-        """What a request gives. Raises ``OSError`` and ``StoreLost``."""
+    def ask(self, request: Callable[[], T], *, writes: bool = False) -> T:
+        """What a request gives. Raises ``OSError`` and ``StoreLost``, also for an answer beyond the limits.
+
+        ``writes``: it makes or copies a file, which takes as long as that is large.
+        """
         if self._failed >= LOST and time.monotonic() - self._lost_at < LOST_FOR:
             raise StoreLost(f"{self._shown}: the store does not answer; try again when it does")
         try:
-            found = patiently(lambda: self._worded(request))
+            found = patiently(lambda: self._worded(request), None if writes else LIMITS)
+        except NoEnd as err:
+            self._failed, self._lost_at = LOST, time.monotonic()
+            raise StoreLost(f"{self._shown}: an answer with {err}; is the address right, and that a store?") from err
         except OSError as err:
             self._failed = self._failed + 1 if err.errno == errno.EIO else 0
             self._lost_at = time.monotonic()
@@ -285,7 +292,7 @@ class ObjectStore(FileTree):
             if beside:
                 self._system.move(to, path)
 
-        self.ask(once)
+        self.ask(once, writes=True)
 
     def _why_nowhere(self) -> OSError:
         """Google's store knows the bucket no more, or the upload, which has to begin anew."""
@@ -306,7 +313,7 @@ class ObjectStore(FileTree):
         from pagefmt.bytes.rust_store import put_new
 
         url, options = self._for_object_store(inner)
-        self.ask(lambda: put_new(url, options, data))
+        self.ask(lambda: put_new(url, options, data), writes=True)
 
     def asked_by_others(self, inner: str) -> tuple[str, dict[str, str]]:
         """A URL and settings for deltalake, which asks stores through Rust's ``object_store``.
@@ -367,7 +374,7 @@ class ObjectStore(FileTree):
 
     def copy(self, inner: str, target: str) -> None:
         """Inside of the store."""
-        self.ask(lambda: self._system.copy_file(self._path(inner), self._path(target)))
+        self.ask(lambda: self._system.copy_file(self._path(inner), self._path(target)), writes=True)
 
     def move(self, inner: str, target: str) -> None:
         """A file: HDFS renames it, and puts it in the place of another; elsewhere it is copied, then deleted."""
@@ -524,7 +531,8 @@ def _file_system(scheme: str, authority: str, query: str) -> tuple[FileSystem, s
     url = f"{scheme}://{authority}/" + (f"?{query}" if query else "")
     more = f"; {_HADOOP_NEEDS}" if scheme in _HADOOPS else f"; give {_form(scheme)}" if scheme in _FORMS else ""
     try:
-        found: tuple[FileSystem, str] = FileSystem.from_uri(url if scheme in SETTINGS else f"fsspec+{url}")
+        made_of = url if scheme in SETTINGS else f"fsspec+{url}"
+        found: tuple[FileSystem, str] = interruptibly(lambda: FileSystem.from_uri(made_of))
     except ImportError as err:
         why = f"pyarrow has no such file system, and fsspec cannot provide it: {err}"
         raise UnusableUrl(f"{scheme}://{authority}: {why}") from err
@@ -599,15 +607,18 @@ def _status(found: FileInfo) -> os.stat_result:
     return status_of(stat.S_IFREG | 0o600, found.size or 0, modified, modified)
 
 
-def patiently(ask: Callable[[], T]) -> T:
-    """What ``ask`` gives; asked again with pauses where it fails for a reason that may pass. Raises ``OSError``."""
+def patiently(ask: Callable[[], T], limits: CallLimits | None = None) -> T:
+    """What ``ask`` gives; asked again with pauses where it fails for a reason that may pass.
+
+    Raises ``OSError``, and ``NoEnd`` for an answer beyond the limits.
+    """
     from pyarrow.lib import ArrowException
 
     begun, wait, times = time.monotonic(), _FIRST_WAIT, 0
     while True:
         times += 1
         try:
-            return ask()
+            return interruptibly(ask, limits)
         except (OSError, ArrowException) as err:
             said, taken = _translated(err), time.monotonic() - begun
             if said.errno != errno.EIO:

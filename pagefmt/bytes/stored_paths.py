@@ -15,13 +15,13 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
 from pagefmt.bytes.far_paths import FarPath, store_at
 from pagefmt.bytes.object_stores import ObjectStore
+from pagefmt.bytes.waiting import thread_pool
 from pagefmt.bytes.writing import TargetRefused, write_text
 from pagefmt.errors import PageFmtError
 
@@ -142,17 +142,17 @@ class StoredPath(FarPath):
 
 def at_once(action: Callable[[Any], object], things: Iterable[Any]) -> None:
     """Many requests. Raises what the first of them raises that fails, when all are done."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with thread_pool(AT_ONCE) as pool:
         for each in [pool.submit(action, thing) for thing in things]:
             each.result()
 
 
 def whole_text(path: Path, text: str) -> None:
-    """A small text file that appears whole, wherever it lies."""
+    """A small text file of a table, which appears whole, wherever it lies."""
     if isinstance(path, StoredPath):
         path.write_text(text)
     else:
-        write_text(path, text)
+        write_text(path, text, updated=True)
 
 
 def remove_tree(folder: Path) -> None:

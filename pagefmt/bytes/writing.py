@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.inputs import was_read
 from pagefmt.errors import PageFmtError
 
 NEW_SUFFIX: Final = ".pagectl-new"
@@ -290,22 +291,22 @@ def refuse_linked_file(target: Path) -> None:
 
 @contextmanager
 def atomic_file(
-    target: Path, new_mode: int | None = None, *, at_most: int = 0o666, follow: bool = False,
+    target: Path, new_mode: int | None = None, *, at_most: int = 0o666, updated: bool = False,
     before_rename: Callable[[], object] = lambda: None,
 ) -> Iterator[Path]:  # fmt: skip
     """A path to write to, which replaces ``target`` when the block ends without an error, and is removed otherwise.
 
     An existing file keeps its rights; ``new_mode`` is that of a new one (default: ``at_most``, by the umask). A link is
-    refused unless it is to be followed. Pipes and devices are written directly. Waits for another process that writes
-    the same file. ``before_rename`` is called when the new content is synced. Raises ``TargetRefused`` and ``OSError``.
+    refused, and so is a file that the same call reads, unless it is ``updated``: read in order to be written again.
+    Pipes and devices are written directly. Waits for another process that writes the same file. ``before_rename`` is
+    called when the new content is synced. Raises ``TargetRefused`` and ``OSError``.
     """
     if is_stream(target):
         yield target
         return
-    if follow:
-        target = Path(os.path.realpath(target))
-    else:
-        refuse_linked_file(target)
+    refuse_linked_file(target)
+    if not updated:
+        refuse_input(target)
     fresh = target.with_name(target.name + NEW_SUFFIX)
     disk = Disk()
     try:
@@ -317,6 +318,8 @@ def atomic_file(
             elif new_mode is not None:
                 os.fchmod(handle, new_mode)
             os.fsync(handle)
+            if not updated:
+                refuse_input(target)
             with disk.below(target.parent):
                 before_rename()
                 disk.replace(fresh, target)
@@ -332,9 +335,15 @@ def atomic_file(
         raise
 
 
-def write_text(path: Path, text: str, new_mode: int | None = None, *, follow: bool = False) -> None:
+def refuse_input(target: Path) -> None:
+    """Raise ``TargetRefused`` if a file to write is one that this call reads."""
+    if was_read(target):
+        raise TargetRefused(f"{target}: is an input of this command; name another file to write")
+
+
+def write_text(path: Path, text: str, new_mode: int | None = None, *, updated: bool = False) -> None:
     """Replace a small text file; as ``atomic_file``."""
-    with atomic_file(path, new_mode, follow=follow) as fresh:
+    with atomic_file(path, new_mode, updated=updated) as fresh:
         fresh.write_text(text, "utf-8")
 
 

@@ -14,7 +14,6 @@ import csv
 import glob
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -24,6 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from pagefmt.bytes.far_paths import ArchiveFile, FarPath, SharedArchive, any_path, archive_now
 from pagefmt.bytes.files import read_start, utf8_name
+from pagefmt.bytes.waiting import thread_pool
 from pagefmt.directory.locate import DataLocation, locate
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -101,13 +101,10 @@ def looked_for(
     paths: Iterable[Path], find: Callable[[Path], DataLocation] = locate
 ) -> Iterator[Callable[[Path], DataLocation]]:
     """What ``find`` gives for each; below URLs they are looked for many at once. Archives are read one by one."""
-    pool = ThreadPoolExecutor(_AT_ONCE)
-    try:
+    with thread_pool(_AT_ONCE) as pool:
         far = [path for path in paths if isinstance(path, FarPath) and not path.in_archive]
         ahead = {path: pool.submit(find, path) for path in far}
         yield lambda path: ahead[path].result() if path in ahead else find(path)
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _matching(path: Path) -> list[Path]:

@@ -75,6 +75,12 @@ class DataLocation(NamedTuple):
     page: Path | None = None
     obvious: bool = True
 
+    @property
+    def read_folders(self) -> list[Path]:
+        """The directories that are read."""
+        found = (self.paging, self.journal, self.bindings, self.large_messages, self.store)
+        return [each for each in found if each is not None]
+
 
 def configuration_in(path: Path) -> Path | None:
     """The configuration of an instance; None where ``path`` is no instance."""

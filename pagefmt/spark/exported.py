@@ -15,7 +15,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,6 +28,7 @@ import pyarrow.compute as pc
 
 from pagefmt.bytes.files import utf8_name
 from pagefmt.bytes.stored_paths import made_folder
+from pagefmt.bytes.waiting import thread_pool
 from pagefmt.columns.files import ARROW, TableFile, table_file
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
@@ -344,7 +344,7 @@ class BrokerNews:
 
 def all_news(brokers: Sequence[FleetBroker], log: ExportLog | None) -> tuple[BrokerNews, ...]:
     """Of each, in their order."""
-    with ThreadPoolExecutor(min(_AT_ONCE, len(brokers))) as pool:
+    with thread_pool(min(_AT_ONCE, len(brokers))) as pool:
         return tuple(pool.map(lambda each: news_of(each, log), brokers))
 
 

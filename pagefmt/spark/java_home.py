@@ -77,7 +77,7 @@ def kept_file(name: str, text: str, mode: int = 0o644) -> Path:
         file = user_folder("XDG_CACHE_HOME", ".cache") / "pagectl" / name
         if not file.exists() or file.read_text() != text:
             file.parent.mkdir(parents=True, exist_ok=True)
-            write_text(file, text, mode)
+            write_text(file, text, mode, updated=True)
     except OSError as err:
         raise NoCache(
             f"{err.filename}: {err.strerror}; Spark is started with files kept there: "

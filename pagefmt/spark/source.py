@@ -23,13 +23,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Hashable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
 from pagefmt.bytes.far_paths import archive_now
+from pagefmt.bytes.waiting import thread_pool
 from pagefmt.columns.column_tests import EQUAL, IN, PREFIX, ColumnTest
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
@@ -135,7 +135,7 @@ class PageFilesReader(DataSourceReader):
 
     def partitions(self) -> list[PageGroup]:
         """The pages in groups, one a task."""
-        with ThreadPoolExecutor(min(_LISTED_AT_ONCE, len(self.brokers))) as pool:
+        with thread_pool(min(_LISTED_AT_ONCE, len(self.brokers))) as pool:
             found = pool.map(self._pieces, self.brokers)
             return grouped([*pruned((piece for pieces in found for piece in pieces), self.spec.tests)])
 

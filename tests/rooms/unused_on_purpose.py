@@ -62,6 +62,7 @@ _.settle_ms
 _.release_ms
 # Called, or read, by the servers and clients of the standard library.
 _.address_family
+_.block_on_close
 _.handle_error
 _.log_message
 _.redirect_request

@@ -222,7 +222,7 @@ def _write_baseline(path: Path, reports: list[FileReport]) -> int:
 
     known = read_baseline(path) if path.exists() else Baseline(path.parent)
     written = known.renewed(reports)
-    write_text(path, written.text())
+    write_text(path, written.text(), updated=True)
     note(f"{path}: {sum(entry.times for entry in written.entries)} known findings")
     return Exit.OK
 

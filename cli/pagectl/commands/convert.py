@@ -56,7 +56,7 @@ def command(
         raise CallError("no edition given; name that of the broker that will start, such as --edition artemis-2.56")
     place = located(given, broker)
     changing = out is not None and not dry_run
-    with brokers_held_off(place, changing) as held:
+    with brokers_held_off(place, changing, out) as held:
         with progress("reading journals and pages", None):
             plan = plan_conversion(place, target, keep_prefixes=keep_prefixes, locked=bool(held))
         if changing and out is not None:

@@ -145,4 +145,4 @@ def _metrics(report: DiskReport | None) -> str:
 def _write(textfile: Path, report: DiskReport | None) -> None:
     from pagefmt.bytes.writing import write_text
 
-    write_text(textfile, _metrics(report), 0o644, follow=True)
+    write_text(textfile, _metrics(report), 0o644)

@@ -107,7 +107,7 @@ def _forecast(
     file = state_file or _default_state(disks)
     samples = _read(file, disks)
     samples = samples.added(_sample(state.stores, disks, samples, addresses))
-    write_text(file, samples.as_text(), 0o600)
+    write_text(file, samples.as_text(), 0o600, updated=True)
     forecast = Forecast.of(state, samples, *limits)
     if quiet and forecast.status is Status.OK:
         return Answer(Status.OK)

@@ -74,7 +74,7 @@ def command(
     opened = open_broker(given, broker.broker_xml, broker.reading())
     place = opened.place
     changing = (in_place or out is not None) and not dry_run
-    with brokers_held_off(place, changing) as held:
+    with brokers_held_off(place, changing, out) as held:
         if changing and in_place:
             settle(place, Disk())
         with progress("reading journals", None):

@@ -75,7 +75,7 @@ def command(
     check_compact_options(out, in_place, backup_dir, no_backup)
     place = located(given, broker)
     changing = (in_place or out is not None) and not dry_run
-    with brokers_held_off(place, changing) as held:
+    with brokers_held_off(place, changing, out) as held:
         plan = _plan(place, edition, keep_unknown, processes(jobs), locked=bool(held))
         _tell(plan, refused=changing and not accept_lost)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)

@@ -11,7 +11,7 @@ from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, JobsOption, OutOption, TextOrJsonOption, processes
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.locking import instance_of
+from pagectl.running.locking import check_outside, instance_of
 from pagectl.running.reading import told_state
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, warning
@@ -46,7 +46,6 @@ def command(
     and how many will be delivered again. Ends with status 1 if something was lost.
     """
     from pagectl.files.destination import note_written
-    from pagefmt.bytes.writing import check_new_folder
     from pagefmt.directory.locks import running_broker
     from pagefmt.salvage.directory import salvage_directory, salvage_single_page, source_files
 
@@ -57,11 +56,11 @@ def command(
     if process is not None:
         by = f" (process {process})" if process else ""
         warning(f"a broker is running on these files{by}: stop it, and salvage again before you swap the folders")
+    check_outside(out, place)
     if place.page is not None:
         note("a single page: acknowledgements are not considered; records keep their numbers where these are certain")
         found, lost = salvage_single_page(place.page, out), list[str]()
     else:
-        check_new_folder(out)  # before the journal is read
         sources = source_files(place)
         state = told_state(place)
         found = salvage_directory(place, state, out, jobs=processes(jobs), sources=sources)

@@ -70,7 +70,7 @@ def command(
     opened = open_broker(given, broker.broker_xml, broker.reading())
     place = opened.place
     changing = out is not None and not dry_run
-    with brokers_held_off(place, changing) as held:
+    with brokers_held_off(place, changing, out) as held:
         with progress("reading journals and pages", None):
             plan = plan_drop(
                 place,

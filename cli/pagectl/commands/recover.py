@@ -57,7 +57,6 @@ def command(
     far as ids are left. Ends with status 1 if something is damaged, or if something was lost or is unsure.
     """
     from pagectl.files.destination import fresh_file, note_written
-    from pagefmt.bytes.writing import check_new_folder
     from pagefmt.directory.locate import LocationKind
     from pagefmt.directory.locks import running_broker
     from pagefmt.recovery.message_outcomes import MessageOutcomes
@@ -67,14 +66,12 @@ def command(
     place = opened.place
     if place.kind not in (LocationKind.INSTANCE, LocationKind.DATA):
         raise CallError(f"{place.given}: is {place.kind}; name the instance or the data directory, with its journals")
-    if out is not None:
-        check_new_folder(out)
     if out is None and running_broker(place.journal, instance_of(place)) is not None:
         warning("a broker is running on these files: what it is writing looks like damage; stop it, and run this again")
     declared = list(_declared(opened))
     with MessageOutcomes() as outcomes, ExitStack() as stack:
         fresh = None if list_to is None else stack.enter_context(fresh_file(list_to, place))
-        with brokers_held_off(place, out is not None) as held, progress("reading everything", None):
+        with brokers_held_off(place, out is not None, out) as held, progress("reading everything", None):
             if out is None:
                 plan = plan_recovery(place, declared, edition_of(edition), outcomes)
             else:

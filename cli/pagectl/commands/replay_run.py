@@ -98,6 +98,10 @@ def command(
 
     for written in (outcome, to_html):
         refuse_overwriting(written, trace, config)
+    if out is not None and config.is_dir():
+        from pagefmt.bytes.writing import check_new_folder
+
+        check_new_folder(out, [config])
     deciding = replay_configuration(config, options.reading(), settings)
     recording, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
     note_not_modelled([deciding])

@@ -91,12 +91,6 @@ def _refuse_inside(target: Path, place: DataLocation | None) -> None:
 def refuse_below(target: Path, places: Iterable[DataLocation]) -> None:
     """Raises ``CallError`` where a file or folder to write lies in a directory that is read."""
     resolved = target if isinstance(target, FarPath) else Path(os.path.realpath(target))
-    for each in chain.from_iterable(map(guarded, places)):
+    for each in chain.from_iterable(place.read_folders for place in places):
         if isinstance(each, FarPath) == isinstance(target, FarPath) and resolved.is_relative_to(each.resolve()):
             raise CallError(f"{target}: is inside {each}, which this command only reads; write somewhere else")
-
-
-def guarded(place: DataLocation) -> list[Path]:
-    """The directories that are read."""
-    found = (place.paging, place.journal, place.bindings, place.large_messages, place.store)
-    return [each for each in found if each is not None]

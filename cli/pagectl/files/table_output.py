@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pagectl.files.destination import fresh_file, guarded, private_files
+from pagectl.files.destination import fresh_file, private_files
 from pagectl.options.columns import MESSAGE_SPLITS
 from pagectl.options.times import milliseconds
 from pagectl.running.exits import CallError
@@ -105,7 +105,7 @@ class TableOutput:
         from pagefmt.bytes.writing import sync_files, whole_folder
         from pagefmt.columns.partitions import SHORTENED, PartitionedTable
 
-        with private_files(place), whole_folder(to, guarded(place)) as (partial, _):
+        with private_files(place), whole_folder(to, place.read_folders) as (partial, _):
             os.umask(mask := os.umask(0))
             partial.chmod(0o777 & ~mask)
             parts = PartitionedTable(

@@ -35,7 +35,7 @@ class FileRepair(NamedTuple):
             if not path.exists() or linted.get(path) != fingerprint(path):
                 raise SourceChanged(f"{self.path}: changed after it was linted, so it was left alone; run --fix again")
 
-        with atomic_file(self.path, before_rename=refuse_change) as fresh:
+        with atomic_file(self.path, updated=True, before_rename=refuse_change) as fresh:
             fresh.write_bytes(self.text.raw)
         counts = Counter(finding.rule for finding in self.text.repaired)
         note(f"{self.path}: repaired: " + ", ".join(f"{times} {rule}" for rule, times in sorted(counts.items())))

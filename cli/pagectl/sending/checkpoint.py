@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pagectl.running.exits import CallError
+from pagefmt.bytes.writing import refuse_input, refuse_linked_file
 
 _VERSION: Final = 1
 _START: Final = b'{"pagectl"'
@@ -49,7 +50,9 @@ class SendingCheckpoint:
         if path is None:
             return
         head = {"pagectl": "messages send", "version": _VERSION, **said}
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        refuse_linked_file(path)
+        refuse_input(path)
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             self._begin(path, head)
         except BaseException:
