@@ -39,8 +39,11 @@ class LargeReference:
         return not LIVE.isdisjoint(self.queues.values())
 
 
-def large_references(state: PagingState) -> Iterator[LargeReference]:
-    """Of pages, then of the journal. Every page is read once."""
+def large_references(state: PagingState, unread: list[str]) -> Iterator[LargeReference]:
+    """Of pages, then of the journal. Every page is read once.
+
+    ``unread`` gets one line for each page that is not read to its end.
+    """
     for store in state.stores():
         if store.read_instead is None:
             for page in store.store.pages:
@@ -51,6 +54,10 @@ def large_references(state: PagingState) -> Iterator[LargeReference]:
                         if large_type:
                             states = rule.ack_states(number, tx, queues) if rule is not None else []
                             yield reference_of_page(store, page, opened, route, dict(states))
+                damage = opened.damage
+                if damage is not None and store.motion(page, damage) is None:
+                    place = f"store {store.store.name} page {page.number}"
+                    unread.append(f"{place}: offset {damage.offset}: {damage.detail}")
     yield from references_of_journal(state)
 
 

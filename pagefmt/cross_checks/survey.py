@@ -208,7 +208,7 @@ def _store(store: StoreState, found: DirectorySurvey, look: PageLook[PageSurvey]
         message_ids += read.message_ids
         _add(store, page, read, one)
         found.transactions |= read.transactions
-        found.ignored_transactions += read.ignored_transactions
+        found.ignored_transactions.update(read.ignored_transactions)
         found.references += read.references
         for message, (number, live) in read.large.items():
             found.large.setdefault(message, f"{one.place} page {page.number} record {number}")
@@ -223,11 +223,11 @@ def _store(store: StoreState, found: DirectorySurvey, look: PageLook[PageSurvey]
 
 
 def _add(store: StoreState, page: PageFile, read: PageSurvey, one: StoreSurvey) -> None:
-    one.unbound += read.unbound
+    one.unbound.update(read.unbound)
     for queue, more in read.queues.items():
         its = one.queue(queue)
-        its.ack_states += more.ack_states
-        its.plain += more.plain
+        its.ack_states.update(more.ack_states)
+        its.plain.update(more.plain)
     motion = None if read.damage is None else store.motion(page, read.damage)
     if motion != DELETED:
         one.records[page.number] = read.records

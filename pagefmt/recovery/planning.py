@@ -123,7 +123,7 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
     done = _name_losses(found, each)
     fewest, most = (max(count - done, 0) for count in each.lost)
     unread = [entry.name for entry in specials(read_store(found.paging.path / each.folder))]
-    cut = _cut_pages(read_store(found.paging.path / each.folder), each.losses)
+    cut = _cut_pages(read_store(found.paging.path / each.folder), each)
     what += [f"how much of {', '.join(cut)} was cut off is not known"] if cut else []
     again = MessageRange(0, each.delivered_again)
     command = f"pagectl pages salvage {quote(str(found.place.given))} --out NEW"
@@ -168,10 +168,10 @@ def _name_losses(found: RecoverySources, each: SalvagedStore) -> int:
     return done
 
 
-def _cut_pages(store: Store, losses: Sequence[Loss]) -> list[str]:
+def _cut_pages(store: Store, each: SalvagedStore) -> list[str]:
     """Pages that end in damage although brokers have written to others since: no crash has torn them."""
     sizes = {page.name: page.size for page in store.pages[:-1]}
-    return sorted({loss.file for loss in losses if sizes.get(loss.file) == loss.end})
+    return sorted({loss.file for loss in each.losses if sizes.get(loss.file) == loss.end} - each.unread)
 
 
 def _note_absent_pages(
@@ -245,7 +245,9 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
     kept, place = found.journal, found.place
     paged = tally.outstanding.total()
     if kept.gone and (paged or kept.damaged or not kept.loaded.files):
-        what = "there is no journal" if not kept.loaded.files else "it contains no record"
+        what = "it contains no record" if kept.loaded.files else "there is no journal"
+        if kept.loaded.damage is not None:
+            what = kept.loaded.damage.place
         action = "a new one is created, and all messages in pages are delivered, acknowledged or not, committed or not"
         yield RecoveryStep(
             DamagedPart.JOURNAL, "journal", what, action, MessageRange(0, None), unsure=MessageRange(0, paged),

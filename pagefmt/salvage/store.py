@@ -27,6 +27,7 @@ from pagefmt.pages.page import LARGEST_FILE, open_page
 from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PageFile, Store, StoreEntry, page_name, read_store
 from pagefmt.pages.record import NO_TRANSACTION, Layout
 from pagefmt.pages.stubs import STUB_SIZE, stub
+from pagefmt.quantities import count_text
 from pagefmt.salvage.loose import PAGE_SIZE, FreeNumbers, LooseRecords, MessageIds
 from pagefmt.salvage.owners import PageIds, named_by, page_files, page_ids, specials, strays
 from pagefmt.salvage.segments import Hole, PageSegment, RebuiltPage, SegmentOutcome, rebuild
@@ -69,7 +70,8 @@ class SalvagedStore:
 
     ``rescued``: those in new pages, ``delivered_again`` of them acknowledged where they were (None: nobody knows);
     ``repeated``: left out because the store has their message id elsewhere. ``merged``: folders of the same address
-    whose messages are in this one now. ``readdressed``: the folder named no address, or another one.
+    whose messages are in this one now. ``readdressed``: the folder named no address, or another one. ``unread``: the
+    pages of which the system does not give every byte.
     """
 
     folder: str
@@ -85,6 +87,7 @@ class SalvagedStore:
     new_pages: list[str] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
 
     @property
     def lost(self) -> tuple[int, int]:
@@ -318,7 +321,12 @@ class _Rescue:
         return rebuilt
 
     def _rebuilt(self, path: Path, name: str) -> RebuiltPage:
-        rebuilt = rebuild(*read_around(path), self._layout)
+        data, holes = read_around(path)
+        if holes:
+            self._report.unread.add(name)
+            size = sum(hole.end - hole.start for hole in holes)
+            self._report.remarks.append(f"{name}: {count_text(size, 'byte')} not read: {holes[0].reason}")
+        rebuilt = rebuild(data, holes, self._layout)
         self._report.losses += [
             Loss(
                 name,

@@ -70,8 +70,13 @@ class LargeRow:
         }
 
 
-def large_rows(state: PagingState, large: LargeMessages, references: Iterable[LargeReference]) -> list[LargeRow]:
-    """By id: what is there, and what should be. Raises ``NotReadable``."""
+def large_rows(
+    state: PagingState, large: LargeMessages, references: Iterable[LargeReference], unread: list[str]
+) -> list[LargeRow]:
+    """By id: what is there, and what should be. Raises ``NotReadable``.
+
+    ``unread``: what is not read to its end, once ``references`` are read; a message there may need any file.
+    """
     named: dict[int, LargeReference] = {}
     for each in references:
         first = named.setdefault(each.id, each)
@@ -83,8 +88,12 @@ def large_rows(state: PagingState, large: LargeMessages, references: Iterable[La
         if isinstance(body, LargePending)
     }
     sure = state.unknown is None and not state.live
+    whole = sure and not unread and not state.known.damaged
     files = large.files()
-    rows = [_row(file, None if file.id is None else named.get(file.id), pending, state, sure=sure) for file in files]
+    rows = []
+    for file in files:
+        reference = None if file.id is None else named.get(file.id)
+        rows.append(_row(file, reference, pending, state, sure=sure if reference is not None else whole))
     there = {file.id for file in files}
     for message, reference in sorted(named.items()):
         if message not in there:

@@ -8,7 +8,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ListFormatOption
 from pagectl.outputs.large_rows import print_rows
 from pagectl.running.exits import Exit
-from pagectl.terminal.streams import print_json_list
+from pagectl.terminal.streams import print_json_list, warning
 from pagefmt.quantities import count_text, size_text
 
 EXAMPLES = (("Who needs each large body, and which bodies nobody needs", "large ls /var/lib/broker"),)
@@ -19,14 +19,17 @@ def command(
 ) -> int:
     """List large-message files: size, age, the queues that wait for them, and what is left over or missing.
 
-    Ends with status 1 if a file is missing, not durable or not of the size that its message says, or if it is not known
-    whose a file is.
+    Ends with status 1 if a file is missing, not durable or not of the size that its message says, or if not
+    everything that may need a file can be read.
     """
     from pagefmt.cross_checks.large_references import large_references
     from pagefmt.verify.large_files import large_rows
 
     state, large = open_large(given, broker)
-    rows = large_rows(state, large, large_references(state))
+    unread: list[str] = []
+    rows = large_rows(state, large, large_references(state, unread), unread)
+    for each in unread:
+        warning(f"{each}; messages there may need any of the files")
     if form is ListFormat.text:
         print_rows(rows)
         size = size_text(sum(row.file.size for row in rows if row.file is not None))
@@ -34,5 +37,5 @@ def command(
         print(f"{count_text(held, 'file')}, {size}; {count_text(len(rows) - held, 'message')} without a file")
     else:
         print_json_list("files", (row.json for row in rows), lines=form is ListFormat.jsonl)
-    known = state.known.unknown_journal is None
-    return Exit.OK if known and all(row.sound for row in rows) else Exit.FOUND
+    whole = not unread and state.known.unknown_journal is None and not state.known.damaged
+    return Exit.OK if whole and all(row.sound for row in rows) else Exit.FOUND

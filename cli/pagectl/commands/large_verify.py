@@ -15,6 +15,8 @@ from pagectl.terminal.streams import JsonItems
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pagefmt.cross_checks.survey import DirectorySurvey
     from pagefmt.editions import Edition
     from pagefmt.findings import Finding
@@ -44,8 +46,10 @@ def command(
 
     state, large = open_large(given, broker)
     seen = survey(state, processes(jobs), bodies=True)
-    rows = large_rows(state, large, [*seen.references, *references_of_journal(state)])
-    findings = sorted(_findings(seen, large, rows, edition_of(edition)), key=gravest_first)
+    unread = [f"{store.place} page {page}" for store in seen.stores for page in sorted(store.damaged)]
+    rows = large_rows(state, large, [*seen.references, *references_of_journal(state)], unread)
+    found = [*_findings(seen, large, rows, edition_of(edition)), *_not_read(seen)]
+    findings = sorted(found, key=gravest_first)
     if form is ListFormat.text:
         print_rows([row for row in rows if not row.sound])
         view = FindingText()
@@ -61,6 +65,22 @@ def command(
             items.add("findings", finding_json(finding))
         items.end()
     return Exit.FOUND if any(finding.severity is not Severity.INFO for finding in findings) else Exit.OK
+
+
+def _not_read(seen: DirectorySurvey) -> Iterator[Finding]:
+    from pagefmt.findings import Severity, about_data
+
+    for store in seen.stores:
+        for page, damage in sorted(store.damaged.items()):
+            yield about_data(
+                Severity.ERROR,
+                "page-not-read",
+                f"{store.place} page {page}",
+                f"offset {damage.offset}: {damage.detail}: its messages may need any of the files",
+            )
+    known = seen.state.known
+    for reason in [*known.lost(), *(each.reason for each in known.unknown() if each is known.unknown_bindings)]:
+        yield about_data(Severity.ERROR, "journal-not-read", "journal", reason)
 
 
 def _findings(
