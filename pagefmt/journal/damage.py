@@ -121,6 +121,6 @@ def _unread(notes: Iterable[FileNote], usual: int) -> Iterator[LostStretch]:
             yield LostStretch(note.file, 0, note.size, f"{note.kind.value}: {note.detail}", open_ended=True)
         elif note.kind in (FileProblem.NO_RECORD, FileProblem.MISPLACED):
             yield LostStretch(note.file, 0, note.size, note.detail, open_ended=True)
-        elif note.kind is FileProblem.SHORT:
+        elif note.kind in (FileProblem.SHORT, FileProblem.SHORT_STOPS):
             why = f"cut off: {count_text(note.size, 'byte')} of it are left"
             yield LostStretch(note.file, note.size, max(usual - note.size, 0), why, open_ended=True)

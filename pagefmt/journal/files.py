@@ -33,6 +33,7 @@ class FileProblem(Enum):
     """What can be noticed about a file of a journal folder; ``value`` is a word for reports."""
 
     SHORT = "short file"
+    SHORT_STOPS = "short file that stops the start"
     VERSION = "unknown version"
     FOREIGN = "foreign name"
     SAME_ID = "file id used twice"
@@ -47,6 +48,7 @@ class FileProblem(Enum):
 
 
 _GRAVE: Final = {
+    FileProblem.SHORT_STOPS: Severity.ERROR,
     FileProblem.VERSION: Severity.ERROR,
     FileProblem.UNREADABLE: Severity.ERROR,
     FileProblem.SAME_ID: Severity.ERROR,

@@ -22,17 +22,21 @@ from pagefmt.journal.files import (
     folder_names,
 )
 from pagefmt.journal.records import VERSIONS
+from pagefmt.quantities import count_text
 
 BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-\d+\.(amq|hq|bindings|jms)")
+
+_OF_HORNETQ: Final = "hornetq-"  # begins the names of HornetQ's own files, of all three journals
 
 
 def list_files(folder: Path, journal: Journal) -> JournalListing:
     """The files that a starting broker would load, a pending compaction carried out in thought."""
     names, notes = settle(folder_names(folder))
+    of_hornetq = any(name.startswith(_OF_HORNETQ) for name in names)
     found: list[JournalFile] = []
     for name, path in sorted(names.items()):
         if name.endswith(journal.value):
-            file = _examine(name, path)
+            file = _examine(name, path, of_hornetq=of_hornetq)
             if isinstance(file, FileNote):
                 notes.append(file)
                 continue
@@ -56,7 +60,7 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
     return JournalListing(tuple(found), tuple(notes))
 
 
-def _examine(name: str, path: Path) -> JournalFile | FileNote:
+def _examine(name: str, path: Path, *, of_hornetq: bool) -> JournalFile | FileNote:
     size = 0
     try:
         status = path.lstat()
@@ -72,7 +76,11 @@ def _examine(name: str, path: Path) -> JournalFile | FileNote:
             FileProblem.GONE if gone else FileProblem.UNREADABLE, name, getattr(err, "strerror", None) or str(err), size
         )
     if len(start) < HEADER.size:
-        return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it", size)
+        held = count_text(len(start), "byte")
+        if of_hornetq:
+            detail = f"{held}: HornetQ does not start (HQ224000, BufferUnderflowException) until it is moved away"
+            return FileNote(FileProblem.SHORT_STOPS, name, detail, size)
+        return FileNote(FileProblem.SHORT, name, f"{held}; a starting broker deletes it", size)
     header = decode_header(start)
     if header.version not in VERSIONS or header.user_version != 0:
         detail = f"format {header.version}, user version {header.user_version}: a broker refuses to start on it"

@@ -35,6 +35,7 @@ class JournalAction(StrEnum):
 
 _ACTIONS: Final = {
     FileProblem.SHORT: JournalAction.DELETES,
+    FileProblem.SHORT_STOPS: JournalAction.NO_START,
     FileProblem.LEFT_OVER: JournalAction.DELETES,
     FileProblem.VERSION: JournalAction.NO_START,
     FileProblem.NOT_REGULAR: JournalAction.IGNORES,

@@ -76,3 +76,24 @@ def test_damage_is_told(tmp_path: Path) -> None:
         ("x.amq", "short file", None),
         ("y.amq", "unreadable", None),
     }
+
+
+@pytest.mark.parametrize("size", [0, 8, 15])
+@pytest.mark.parametrize(("case", "folder", "name", "broker"), [
+    (GoldenCase("hornetq-2.4.7", "natural"), "journal", "hornetq-data-99.hq", "does-not-start"),
+    (GoldenCase("hornetq-2.3.25", "tx"), "journal", "other.hq", "does-not-start"),
+    (GoldenCase("hornetq-2.4.7", "natural"), "bindings", "hornetq-bindings-99.bindings", "does-not-start"),
+    (GoldenCase("artemis-1.5.6", "natural"), "journal", "activemq-data-99.amq", "deletes"),
+    (GoldenCase("2.56.0", "basic"), "bindings", "activemq-bindings-99.bindings", "deletes"),
+])  # fmt: skip
+def test_a_file_without_a_header_stops_hornetq_alone(
+    case: GoldenCase, folder: str, name: str, broker: str, size: int, tmp_path: Path
+) -> None:
+    data = case.copy(tmp_path)
+    (data / folder / name).write_bytes(bytes(size))
+    answer = call("journal", "verify", data, "--format", "json")
+    assert answer.status == 1
+    (row,) = [row for row in json.loads(answer.out)["files"] if row["file"] == name]
+    assert row["broker"] == broker
+    assert ("does not start" in row["broker_text"]) is (broker == "does-not-start")
+    assert row["size"] == size

@@ -119,6 +119,41 @@ def test_a_message_that_cannot_be_read(tmp_path: Path) -> None:
     assert f"offset {line['offset']}" in found["detail"]
 
 
+@pytest.mark.parametrize("command", ["messages", "journal"])
+@pytest.mark.parametrize(("edition", "broker"), [
+    ("auto", "starts, logs AMQ222304 and loses the message"),
+    ("artemis-2.28", "starts, logs AMQ222304 and loses the message"),
+    ("artemis-2.17", "does not start (AMQ224000)"),
+])  # fmt: skip
+@pytest.mark.parametrize("damage", ["number of properties", "type of a property"])
+def test_a_core_message_with_undecodable_properties_is_lost_at_the_start(
+    damage: str, edition: str, broker: str, command: str, tmp_path: Path
+) -> None:
+    data = GoldenCase("2.56.0", "core-types").copy(tmp_path)
+    path = data / "journal" / "activemq-data-1.amq"
+    raw = bytearray(path.read_bytes())
+    count = raw.index((14).to_bytes(4, "big") + (14).to_bytes(4, "big") + "p.float".encode("utf-16-le"))
+    if damage == "number of properties":
+        raw[count : count + 4] = (0x7FFFFFFF).to_bytes(4, "big")
+    else:
+        raw[count + 8 + 14] = 99
+    path.write_bytes(raw)
+    answer = call(command, "verify", data, "--edition", edition, "--format", "json")
+    assert answer.status == 1
+    (found,) = [one for one in json.loads(answer.out)["findings"] if one["check"] == "unreadable-message"]
+    assert found["broker"].startswith(broker) and "pagectl recover" in found["broker"]
+
+
+def test_an_amqp_message_with_an_undecodable_section_stays(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "amqp-jms").copy(tmp_path)
+    path = data / "journal" / "activemq-data-1.amq"
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"\x00\x53\x74") + 3] = 0x3F
+    path.write_bytes(raw)
+    (found,) = [each for each in findings(data) if each["check"] == "unreadable-message"]
+    assert found["broker"].startswith("starts; ")
+
+
 def test_a_missing_body_is_found(tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "large-core").copy(tmp_path)
     for body in (data / "large-messages").glob("*.msg"):

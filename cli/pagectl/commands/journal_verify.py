@@ -40,6 +40,7 @@ def command(
     anything is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagefmt.columns.journal_findings import unreadable_messages
+    from pagefmt.directory.edition_evidence import likely_writer
     from pagefmt.editions import NEWEST
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.outstanding.journal_parts import JournalParts
@@ -48,7 +49,8 @@ def command(
     place = located(given, broker)
     state, reports, findings = verify_journals(place, edition_of(edition), processes(jobs))
     if state.known.unknown_journal is None:
-        findings += unreadable_messages(JournalParts(state, None), edition_of(edition) or NEWEST)
+        started = edition_of(edition) or likely_writer(state.bindings, state.journal) or NEWEST
+        findings += unreadable_messages(JournalParts(state, None), started)
     if not reports and place.journal is None and place.bindings is None:
         raise CallError(f"{place.given}: no journal and no bindings; name the data directory or the instance")
     findings = sorted(findings, key=gravest_first)

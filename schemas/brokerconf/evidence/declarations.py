@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.reading.secrets import is_secret
+from brokerconf.reading.secrets import is_in_clear, is_password_in_clear, is_secret
 from brokerconf.reading.sizes import trimmed
 
 
@@ -104,20 +104,24 @@ def secrets_of(core: ConfigNode | None) -> tuple[PasswordInClear, ...]:
 
 
 def _secrets_in(node: ConfigNode) -> Iterator[PasswordInClear]:
-    if is_secret(node.name) and not node.children and _in_clear(node.own_text) and "${" not in node.raw_text:
+    if is_secret(node.name) and not node.children and is_in_clear(node.own_text) and "${" not in node.raw_text:
         yield PasswordInClear(node.name, node)
     named = node.attributes.get("key", node.attributes.get("name", ""))
     for name, value in node.attributes.items():
         if (
             (is_secret(name) or (name == "value" and is_secret(named)))
-            and _in_clear(value)
+            and is_in_clear(value)
             and not _filled_in(node, name)
         ):
             yield PasswordInClear(named if name == "value" else name, node, name)
-    if "?" in node.own_text:
-        for name, value in _parameters(node).items():
-            if is_secret(name) and _in_clear(value) and f"{name}=${{" not in node.raw_text:
-                yield PasswordInClear(name, node)
+    parameters = _parameters(node) if "?" in node.own_text else {}
+    secret = [name for name, value in parameters.items() if is_secret(name) and is_in_clear(value)]
+    for name in secret:
+        if f"{name}=${{" not in node.raw_text:
+            yield PasswordInClear(name, node)
+    plain = not secret and not is_secret(node.name) and "${" not in node.raw_text
+    if plain and is_password_in_clear("", node.own_text):
+        yield PasswordInClear(node.name, node)
 
 
 def _filled_in(node: ConfigNode, attribute: str) -> bool:
@@ -126,8 +130,3 @@ def _filled_in(node: ConfigNode, attribute: str) -> bool:
     start, end = node.source.line(at.line) or (0, 0)
     filled_in = re.compile(r"[^=]*=\s*[\"']\s*\$\{")
     return filled_in.match(node.source.original, start + at.column - 1, end) is not None
-
-
-def _in_clear(value: str) -> bool:
-    value = trimmed(value)
-    return bool(value) and not value.startswith("ENC(")

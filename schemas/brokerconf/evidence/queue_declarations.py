@@ -186,7 +186,7 @@ def _property(found: QueueDeclarations, outcome: Outcome) -> None:
             queue = found.names.get(name) or found.add(QueueDeclaration(name, address, place, MULTICAST))
             if bean == "address":
                 del found.queues[queue.address, name]
-                queue.address = str(value)
+                queue.address = str(value).partition("::")[0]
                 found.add(queue)
             else:
                 _set(queue, bean, value)

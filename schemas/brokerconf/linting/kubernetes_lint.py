@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
+from brokerconf.kubernetes import clear_passwords
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.fields import field_findings
 from brokerconf.kubernetes.held_files import HeldFile
@@ -35,7 +36,10 @@ def lint_kubernetes(raw: bytes, name: str, context: LintContext, selection: Rule
     # what lies beside the file is no part of the pod
     lint = _ObjectsLint(documents, replace(context, entries=(), beside=(), host=None, stores=None), selection)
     titles = {id: description.title for id, description in described().items()}
-    told = dict.fromkeys(lint.found.secrets.without_values(one, titles) for one in lint.findings())
+    # a Secret is where passwords belong
+    secrets = lint.found.secrets
+    every = (one for one in lint.findings() if one.rule != clear_passwords.RULE or not secrets.holds(one.place))
+    told = dict.fromkeys(secrets.without_values(one, titles) for one in every)
     found = [selection.graded(one) for one in told if selection.takes(one.rule)]
     schema = ", ".join(sorted({verdict.schema for verdict in lint.verdicts}))
     sound = (
@@ -72,6 +76,7 @@ class _ObjectsLint:
         for one in found.objects:
             if one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS):
                 yield from field_findings(one)
+                yield from clear_passwords.password_findings(one)
             elif one.role is ObjectRole.OTHER:
                 yield self._said(one, f"{one.title} is not a broker configuration")
         theirs = any(one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS) for one in found.objects)
@@ -105,6 +110,8 @@ class _ObjectsLint:
                 for one in self._over(xml.text, xml.position, properties.of(some), context, broker.found.position):
                     if one.rule == "properties-duplicate" and one.place in twice:
                         continue
+                    if one.rule == clear_passwords.RULE:
+                        one = one._replace(help=clear_passwords.IN_PROPERTIES)
                     yield one if self.context.heap else _of_memory(one)
         except ReadingError as err:
             self.found.readable = False

@@ -47,7 +47,7 @@ class Entry(NamedTuple):
     ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied,
     without what that one replaced itself;
     ``steps`` are offsets in the key and where the name there stands, of a key that is not written in one piece, or what
-    says so of an offset.
+    says so of an offset; ``substituted``: a ``${…}`` was replaced in the key or value.
     """
 
     key: str
@@ -56,6 +56,7 @@ class Entry(NamedTuple):
     at_value: Position | None = None
     earlier: Entry | None = None
     steps: tuple[tuple[int, Position], ...] | Callable[[int], Position] = ()
+    substituted: bool = False
 
     def whole(self) -> Entry:
         """The same without the places of names in its key, for another process."""
@@ -147,7 +148,7 @@ def resolved(entries: Iterable[Entry], values: PlaceholderValues) -> tuple[Entry
         if "${" in entry.value or "${" in entry.key:
             try:
                 key, value = (substitute(text, values).text for text in (entry.key, entry.value))
-                entry = entry._replace(key=key, value=value)
+                entry = entry._replace(key=key, value=value, substituted=True)
             except SubstitutionError:
                 pass
         found[entry.key] = entry

@@ -89,6 +89,19 @@ def masked(text: str, name: str = "") -> str:
     return without(text, _in_value(text)) if _hinted(text) else text
 
 
+def is_in_clear(value: str) -> bool:
+    """Return whether there is a value that is not masked as ``ENC(…)``."""
+    value = value.strip()
+    return bool(value) and not value.startswith("ENC(")
+
+
+def is_password_in_clear(name: str, value: str) -> bool:
+    """Return whether a value is or contains a password that is neither masked nor filled in."""
+    if not is_in_clear(value) or "${" in value:
+        return False
+    return is_secret(name) or ("ENC(" not in value and masked(value) != value)
+
+
 def without(text: str, spans: Iterable[Span]) -> str:
     """The text with ``****`` in place of each span."""
     parts, at = [], 0

@@ -1,0 +1,45 @@
+"""Passwords in clear text in a custom resource: its fields and the environment of its container."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.kubernetes.objects import KubernetesObject
+from brokerconf.reading.secrets import is_password_in_clear
+from brokerconf.reading.yaml_tree import YamlNode
+from pagefmt.findings import Finding, Severity
+
+RULE = "password-in-clear"
+IN_PROPERTIES = (
+    "move the property to a Secret whose name ends in -bp, and name that in deploymentPlan.extraMounts.secrets; or "
+    "mask the password as ENC(…) with 'artemis mask'"
+)
+_WHY = "resources end up in repositories, and whoever may read the resource reads the password"
+_OF_FIELD = "leave user and password out: the operator generates them and keeps them in a Secret"
+_OF_VARIABLE = "take it from a Secret with valueFrom.secretKeyRef"
+
+
+def password_findings(found: KubernetesObject) -> Iterator[Finding]:
+    """Yield a warning for each password field and variable with a value, below ``spec``."""
+    spec = found.node.get("spec")
+    waiting = [(spec, "spec")] if spec is not None else []
+    while waiting:
+        node, path = waiting.pop()
+        name, value = node.get("name"), node.get("value")
+        if name is not None and value is not None and is_password_in_clear(name.text, _given(value)):
+            yield _finding(found, value, name.text, path, _OF_VARIABLE)
+        for key, below in node.entries:
+            if "password" in key.text.lower() and is_password_in_clear(key.text, _given(below)):
+                yield _finding(found, below, key.text, f"{path}.{key.text}", _OF_FIELD)
+            waiting.append((below, f"{path}.{key.text}"))
+        waiting += [(item, f"{path}[{number}]") for number, item in enumerate(node.items)]
+
+
+def _given(node: YamlNode) -> str:
+    """Return the text of a scalar; nothing if Kubernetes fills it in."""
+    return "" if node.text.startswith("$(") else node.text
+
+
+def _finding(found: KubernetesObject, node: YamlNode, name: str, path: str, help: str) -> Finding:
+    said = f"the password in {name} is in clear text"
+    return Finding(found.position_of(node), Severity.WARNING, RULE, said, path, help, _WHY)

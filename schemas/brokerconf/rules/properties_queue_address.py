@@ -1,0 +1,54 @@
+"""A queue of ``broker.properties`` whose ``address`` is not the one that its key names (docs/spec/properties.md 5)."""
+
+from __future__ import annotations
+
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from pagefmt.editions import Edition
+from pagefmt.findings import Severity
+
+_ROUTING = ["no routing type"]
+
+
+def _check(facts: ConfigFacts) -> Hits:
+    elsewhere = {}
+    for one in facts.outcomes:
+        match one.path:
+            case ("addressConfigurations", address, "queueConfigs", queue, "address") if one.applied:
+                elsewhere[address, queue] = one
+    declared = facts.declared_queues
+    for (address, queue), one in elsewhere.items():
+        actual = str(one.value).partition("::")[0]
+        if actual == address:
+            continue
+        lacks = ["no queue"] if not any(bound == address for bound, _ in declared.queues) else []
+        lacks += _ROUTING if not declared.routing.get(address) else []
+        left = f"; {address} has {' and '.join(lacks)}" if lacks else ""
+        key = f'addressConfigurations."{address}"' if "." in address else f"addressConfigurations.{address}"
+        found = declared.names.get(queue)
+        routing = (
+            f", and set {key}.routingTypes={found.routing if found else 'ANYCAST'}" if lacks[-1:] == _ROUTING else ""
+        )
+        yield Hit(
+            one.entry.at_value or one.entry.position,
+            f"queue {queue} of {key} is on address '{actual}', not on '{address}'{left}",
+            f"set its address to {address}, or leave address out{routing}",
+            path=one.entry.key,
+        )
+
+
+RULE = Rule(
+    id="properties-queue-address",
+    severity=Severity.WARNING,
+    title="a queue in broker.properties that is on another address than its key says",
+    why="address is the address of the queue, not its name: the broker creates the queue there, and messages for the "
+    "address in the key do not reach it",
+    help="set address to the address in the key",
+    check=_check,
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(properties="addressConfigurations.shop.queueConfigs.orders.address=orders\n"),
+    passing=Example(
+        properties="addressConfigurations.shop.queueConfigs.orders.address=shop\n"
+        "addressConfigurations.shop.routingTypes=ANYCAST\n"
+    ),
+)

@@ -1,0 +1,162 @@
+"""Properties and custom resources of public reports: what is accepted and does not have the intended effect."""
+
+from __future__ import annotations
+
+import pytest
+from brokerconf.linting.lint import LintContext, lint
+
+from pagefmt.findings import Finding
+
+RESOURCE = """\
+apiVersion: broker.amq.io/v1beta1
+kind: ActiveMQArtemis
+metadata:
+  name: shop
+spec:
+  deploymentPlan:
+    size: 1
+"""
+
+
+def linted(text: str, name: str = "broker.properties") -> list[Finding]:
+    return list(lint(text.encode(), name, LintContext()).findings)
+
+
+def of_rule(found: list[Finding], rule: str) -> list[Finding]:
+    return [one for one in found if one.rule == rule]
+
+
+QUEUE = "addressConfigurations.shop.queueConfigs.orders"
+TREE = '{"addressConfigurations": {"shop": {"queueConfigs": {"orders": {"address": "orders"}}}}}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("broker.properties", f"{QUEUE}.address=orders\n{QUEUE}.routingType=ANYCAST\n"),
+        ("broker.properties", f"{QUEUE}.address=shop\n{QUEUE}.address=orders\n"),
+        ("broker.properties", f"{QUEUE}.address=orders::orders\n"),
+        ("broker.json", TREE),
+        ("cr.yaml", f"{RESOURCE}  brokerProperties:\n    - {QUEUE}.address=orders\n"),
+    ],
+)
+def test_a_queue_on_another_address_than_its_key(name: str, text: str) -> None:
+    (one,) = of_rule(linted(text, name), "properties-queue-address")
+    assert "queue orders of addressConfigurations.shop is on address 'orders', not on 'shop'" in one.message
+    assert "shop has no queue and no routing type" in one.message
+    assert "addressConfigurations.shop.routingTypes=" in one.help
+
+
+def test_the_address_keeps_what_else_it_has() -> None:
+    text = (
+        f"{QUEUE}.address=orders\naddressConfigurations.shop.routingTypes=ANYCAST\n"
+        "addressConfigurations.shop.queueConfigs.shop.routingType=ANYCAST\n"
+    )
+    (one,) = of_rule(linted(text), "properties-queue-address")
+    assert one.message.endswith("not on 'shop'") and "routingTypes" not in one.help
+
+
+@pytest.mark.parametrize("line", [f"{QUEUE}.routingType=ANYCAST\n", f"{QUEUE}.address=shop::orders\n"])
+def test_a_queue_on_the_address_of_its_key(line: str) -> None:
+    assert of_rule(linted(line), "properties-queue-address") == []
+
+
+RULE = "password-in-clear"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "clusterPassword=geheim",
+        "AMQPConnections.dr.password=admin",
+        "storeConfiguration=DATABASE\nstoreConfiguration.jdbcConnectionUrl=jdbc:postgresql://h/x?user=a&password=geheim",
+        "storeConfiguration=DATABASE\nstoreConfiguration.jdbcConnectionUrl=jdbc:oracle:thin:shop/geheim@h:1521/x",
+        "acceptorConfigurations.a.params.keyStorePassword=geheim",
+        'bridgeConfigurations."a.b".password=geheim',
+    ],
+)
+def test_a_password_in_properties_is_in_clear_text(line: str) -> None:
+    for text, name in ((line, "broker.properties"), (_in_resource(line), "cr.yaml"), (_in_map(line), "map.yaml")):
+        (one,) = of_rule(linted(text, name), RULE)
+        assert "geheim" not in one.message + one.help and "is in clear text" in one.message
+        assert ("Secret" in one.help) is (name == "cr.yaml")
+
+
+def _in_resource(lines: str) -> str:
+    return f"{RESOURCE}  brokerProperties:\n" + "".join(f"    - {line}\n" for line in lines.splitlines())
+
+
+def _in_map(lines: str, kind: str = "ConfigMap", part: str = "data") -> str:
+    inside = "".join(f"    {line}\n" for line in lines.splitlines())
+    return f"apiVersion: v1\nkind: {kind}\nmetadata:\n  name: x-bp\n{part}:\n  broker.properties: |\n{inside}"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "clusterPassword=ENC(-5a2376c61c668aaf)",
+        "clusterPassword=${CLUSTER_PASSWORD}",
+        "clusterPassword=${CLUSTER_PASSWORD:changeit}",
+        "clusterPassword=geheim\nmaskPassword=true",
+        "clusterPassword=",
+        "passwordCodec=com.example.Codec",
+    ],
+)
+def test_masked_and_filled_in_passwords_are_not(lines: str) -> None:
+    assert of_rule(linted(lines), RULE) == []
+    assert of_rule(linted(_in_resource(lines), "cr.yaml"), RULE) == []
+
+
+def test_a_secret_is_where_passwords_belong() -> None:
+    assert of_rule(linted(_in_map("clusterPassword=geheim", "Secret", "stringData"), "secret.yaml"), RULE) == []
+
+
+def test_passwords_in_the_fields_and_the_environment_of_a_resource() -> None:
+    text = (
+        f"{RESOURCE}  adminUser: admin\n  adminPassword: geheim\n  acceptors:\n    - name: a\n      sslSecret: tls\n"
+        "  env:\n    - name: AMQ_CLUSTER_PASSWORD\n      value: geheim\n"
+        "    - name: B_PASSWORD\n      value: $(A_PASSWORD)\n"
+        "    - name: A_PASSWORD\n      valueFrom:\n        secretKeyRef: {name: a, key: password}\n"
+    )
+    found = of_rule(linted(text, "cr.yaml"), RULE)
+    assert [(one.path, one.place.line) for one in found] == [("spec.adminPassword", 9), ("spec.env[0]", 15)]
+    address = "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemisAddress\nspec:\n  password: geheim\n"
+    assert len(of_rule(linted(address, "address.yaml"), RULE)) == 1
+
+
+HORNETQ = '<configuration xmlns="urn:hornetq"><cluster-password>geheim</cluster-password></configuration>'
+SERVER = (
+    '<server xmlns="urn:jboss:domain:20.0"><profile><subsystem xmlns="urn:jboss:domain:messaging-activemq:16.0">'
+    '<server name="default"><cluster user="u" password="geheim"/></server></subsystem></profile></server>'
+)
+EAP6 = (
+    '<server xmlns="urn:jboss:domain:1.7"><profile><subsystem xmlns="urn:jboss:domain:messaging:1.4">'
+    "<hornetq-server><cluster-password>geheim</cluster-password></hornetq-server></subsystem></profile></server>"
+)
+BROKER = (
+    '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><cluster-password>geheim</cluster-password>'
+    "</core></configuration>"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (HORNETQ, "org.hornetq.utils.DefaultSensitiveStringCodec"),
+        (SERVER, "credential-reference"),
+        (EAP6, "${VAULT::"),
+        (BROKER, "'artemis mask'"),
+    ],
+)
+def test_the_advice_is_what_the_product_can_do(text: str, advice: str) -> None:
+    (one,) = of_rule(linted(text, "standalone-full.xml"), RULE)
+    assert advice in one.help and ("artemis mask" in one.help) is (text == BROKER)
+
+
+def test_a_password_in_an_oracle_url_of_a_broker_xml() -> None:
+    url = "<jdbc-connection-url>jdbc:oracle:thin:shop/geheim@h:1521/x</jdbc-connection-url>"
+    text = BROKER.replace(
+        "<cluster-password>geheim</cluster-password>", f"<store><database-store>{url}</database-store></store>"
+    )
+    (one,) = of_rule(linted(text, "broker.xml"), RULE)
+    assert one.message == "the password in jdbc-connection-url is in clear text"
