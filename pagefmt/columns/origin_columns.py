@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from pagefmt.columns.arrays.schema import STRING, names_array
 from pagefmt.describe.values_json import Json
 from pagefmt.messages.large import LargeMessages
+from pagefmt.messages.persisters import CORE
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.acked_columns import flat
 from pagefmt.outstanding.origins import (
@@ -24,7 +26,7 @@ from pagefmt.outstanding.origins import (
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.gather import Ints, Mask
 from pagefmt.pages.page import Page
-from pagefmt.pages.record import FRAME
+from pagefmt.pages.record import FRAME, Layout
 from pagefmt.pages.scan import PageFrames
 
 QUEUES_STATE: Final = pa.list_(
@@ -46,13 +48,28 @@ ORIGIN_FIELDS: Final = (
 )
 NULLABLE: Final = frozenset(("store", "page", "number"))
 """Columns that messages of the journal have nothing for."""
-_MARKS: Final = ("Q_SCHED_DELIVERY".encode("utf-16-le"), b"x-opt-delivery-")
+CODED_STATES: Final = pa.field("queues_state", pa.list_(pa.dictionary(pa.int32(), QUEUES_STATE.value_type)))
+"""``queues_state`` with each distinct entry once."""
+_CORE_MARK: Final = "Q_SCHED_DELIVERY".encode("utf-16-le")
+_AMQP_MARK: Final = b"x-opt-delivery-"
+
+
+def _marks(opened: Page, frames: PageFrames) -> Iterator[bytes]:
+    """Yield the words that set a time of delivery in messages of the protocols that the chunk has."""
+    large_type, persister = np.frombuffer(opened.buf, np.uint8)[frames.offset[frames.length >= 10] + [[13], [14]]]
+    core = (persister <= CORE) | (large_type == 1) | (large_type == 0xFF)
+    if opened.layout() is Layout.OLD or frames.length.max(initial=0) >= 2 << 24:  # a size instead of a persister
+        core[:] = True
+    if core.any():
+        yield _CORE_MARK
+    if not core.all():
+        yield _AMQP_MARK
 
 
 def note_schedules(origin: PageOrigin, opened: Page, frames: PageFrames) -> None:
     """Look for times of delivery in a chunk of a page: in the few messages that have the words."""
     content, rows = bytes(opened.buf), set()
-    for mark in _MARKS:
+    for mark in _marks(opened, frames):
         at = content.find(mark)
         while at >= 0:
             row = int(np.searchsorted(frames.offset, at, "right")) - 1
@@ -78,27 +95,28 @@ def set_apart(origin: PageOrigin, frames: PageFrames, mask: Mask) -> None:
 
 
 def origin_table(
-    origin: MessageOrigin, rule: PageRule | None, number: Ints, columns: dict[str, pa.Array]
+    origin: MessageOrigin, rule: PageRule | None, number: Ints, columns: dict[str, pa.Array], form: pa.Schema
 ) -> dict[str, pa.Array]:
-    """The columns of ``ORIGIN_FIELDS``; of messages of the journal those of their place as well.
+    """The columns of ``ORIGIN_FIELDS`` that the form has; of messages of the journal those of their place as well.
 
     ``columns``: with transaction, queues, id, and whether they are large.
     """
-    tx = np.asarray(columns["tx"])
-    names, which = origin.files(number)
-    large = pc.fill_null(columns["large"], False)
-    files = names_array(names).take(pa.array(which))
-    if origin.large is not None and pc.any(large).as_py():
-        files = pc.if_else(large, names_array(_bodies(origin.large, columns["id"], large)), files)
-    entries = origin.entries(rule, number, tx, *flat(columns["queues"]))
-    distinct = pa.array([_struct(each) for each in entries.distinct], QUEUES_STATE.value_type)
-    found = {
-        "where": pc.if_else(large, str(Where.LARGE), str(origin.where)),
-        "file": files,
-        "queues_state": pa.ListArray.from_arrays(
-            pa.array(entries.offsets.astype(np.int32)), distinct.take(pa.array(entries.which))
-        ),
-    }
+    found: dict[str, pa.Array] = {}
+    if "where" in form.names or "file" in form.names:
+        large = pc.fill_null(columns["large"], False)
+        names, which = origin.files(number)
+        files = names_array(names).take(pa.array(which))
+        if origin.large is not None and pc.any(large).as_py():
+            files = pc.if_else(large, names_array(_bodies(origin.large, columns["id"], large)), files)
+        found |= {"where": pc.if_else(large, str(Where.LARGE), str(origin.where)), "file": files}
+    if "queues_state" in form.names:
+        entries = origin.entries(rule, number, np.asarray(columns["tx"]), *flat(columns["queues"]))
+        distinct, which = pa.array(map(_struct, entries.distinct), QUEUES_STATE.value_type), entries.which
+        if form.field("queues_state").type == CODED_STATES.type:
+            states = pa.DictionaryArray.from_arrays(which.astype(np.int32), distinct)
+        else:
+            states = distinct.take(pa.array(which))
+        found["queues_state"] = pa.ListArray.from_arrays(pa.array(entries.offsets.astype(np.int32)), states)
     places = origin.places(number)
     if places is None:
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +13,9 @@ from pagefmt.columns.table import TableQuery
 from pagefmt.directory.bindings import Bindings
 from pagefmt.outstanding.origins import QueueState
 
-QUERY: Final = TableQuery(columns=frozenset(("page", "length", "timestamp", "queues_state")), located=True)
+QUERY: Final = TableQuery(columns=frozenset(("page", "length", "timestamp", "queues_state")), located=True, coded=True)
 """The columns that are counted."""
+_NEVER: Final = (1 << 63) - 1  # takes the place of a time (ms) that is not set, so that any other is earlier
 
 
 @dataclass(slots=True)
@@ -61,26 +62,32 @@ class QueueCounts:
     def take(self, batch: pa.RecordBatch, unknown: str | None) -> None:
         """Count the rows of ``QUERY``. ``unknown``: why nobody knows what is outstanding of them."""
         lists = batch.column("queues_state")
-        entries, row = lists.flatten(), np.repeat(np.arange(batch.num_rows), np.diff(np.asarray(lists.offsets)))
-        rows = pa.array(row)
-        table = pa.table({
-            "queue": entries.field("id"), "state": entries.field("state"),
-            "paged": batch.column("page").is_valid().take(rows), "length": batch.column("length").take(rows),
-            "sent": pc.if_else(pc.greater(batch.column("timestamp"), 0), batch.column("timestamp"), None).take(rows),
-        })  # fmt: skip
-        sums = table.group_by(["queue", "state", "paged"]).aggregate(
-            [("length", "count"), ("length", "sum"), ("sent", "min")]
-        )
-        for each in sums.to_pylist():
-            count, state = self.of(each["queue"]), each["state"]
-            if state == QueueState.IN_DOUBT:
-                count.in_doubt += each["length_count"]
-            elif state in (QueueState.DUE, QueueState.SCHEDULED):
-                count.pages += each["length_count"] if each["paged"] else 0
-                count.journal += 0 if each["paged"] else each["length_count"]
-                count.scheduled += each["length_count"] if state == QueueState.SCHEDULED else 0
-                count.bytes += each["length_sum"]
-                sent = [time for time in (count.oldest, each["sent_min"]) if time is not None]
-                count.oldest = min(sent, default=None)
-            elif state is None and unknown is not None:
-                count.unknown = count.unknown or unknown
+        offsets, states = np.asarray(lists.offsets), lists.values
+        which = np.asarray(states.indices)[offsets[0] : offsets[-1]]
+        row = np.repeat(np.arange(batch.num_rows), np.diff(offsets))
+        sent = np.asarray(pc.fill_null(batch.column("timestamp"), 0))
+        entries = states.dictionary.to_pylist()
+        messages = np.bincount(which, minlength=len(entries))
+        sizes = np.bincount(which, np.asarray(batch.column("length"))[row], len(entries))
+        oldest = np.full(len(entries), _NEVER)
+        np.minimum.at(oldest, which, np.where(sent > 0, sent, _NEVER)[row])
+        in_pages = batch.column("page").null_count == 0
+        for entry, several, size, time in zip(entries, messages.tolist(), sizes.tolist(), oldest.tolist(), strict=True):
+            if several:
+                self._add(entry, several, int(size), time, unknown, in_pages=in_pages)
+
+    def _add(
+        self, entry: dict[str, Any], several: int, size: int, oldest: int, unknown: str | None, *, in_pages: bool
+    ) -> None:
+        count, state = self.of(entry["id"]), entry["state"]
+        if state == QueueState.IN_DOUBT:
+            count.in_doubt += several
+        elif state in (QueueState.DUE, QueueState.SCHEDULED):
+            count.pages += several if in_pages else 0
+            count.journal += 0 if in_pages else several
+            count.scheduled += several if state == QueueState.SCHEDULED else 0
+            count.bytes += size
+            if oldest != _NEVER:
+                count.oldest = oldest if count.oldest is None else min(count.oldest, oldest)
+        elif state is None and unknown is not None:
+            count.unknown = count.unknown or unknown

@@ -15,7 +15,14 @@ import pyarrow.compute as pc
 from pagefmt.bytes.files import utf8_name
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema
-from pagefmt.columns.origin_columns import NULLABLE, ORIGIN_FIELDS, note_schedules, origin_table, set_apart
+from pagefmt.columns.origin_columns import (
+    CODED_STATES,
+    NULLABLE,
+    ORIGIN_FIELDS,
+    note_schedules,
+    origin_table,
+    set_apart,
+)
 from pagefmt.columns.page import PageColumns, decode_page
 from pagefmt.columns.rows import handed_out_row
 from pagefmt.columns.selector_columns import level_for, of_reference, select
@@ -83,13 +90,15 @@ class PageSource:
 class TableQuery:
     """Which rows and columns. ``where``: only messages that the selector matches. ``columns``: only these of the body
     form's, and no more is read than they need; None: all. ``located``: with the columns of an origin. ``headers``: says
-    of headers which rows may be left out before anything else is made of them."""
+    of headers which rows may be left out before anything else is made of them. ``coded``: ``queues_state`` names each
+    distinct state once."""
 
     body: TableBody = TableBody.SIZE
     where: Selector | None = None
     columns: frozenset[str] | None = None
     located: bool = False
     headers: Callable[[pa.RecordBatch], Mask] | None = None
+    coded: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -102,7 +111,7 @@ class TableQuery:
         if self.located:
             fields = [
                 *(field.with_nullable(field.name in NULLABLE or field.nullable) for field in fields),
-                *ORIGIN_FIELDS,
+                *(CODED_STATES if self.coded and field.name == CODED_STATES.name else field for field in ORIGIN_FIELDS),
             ]
         return pa.schema([field for field in fields if self.columns is None or field.name in self.columns])
 
@@ -247,7 +256,7 @@ def completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema, number
     if VALUE_FIELD.name in wanted:
         columns[VALUE_FIELD.name] = _values(columns["type"], columns["body"])
     if source.origin is not None:
-        columns |= origin_table(source.origin, source.rule, number, columns)
+        columns |= origin_table(source.origin, source.rule, number, columns, form)
     return pa.record_batch([columns[name] for name in form.names], schema=form)
 
 

@@ -42,8 +42,8 @@ class _PagesOrigin(PageOrigin):
 
 
 def together_batches(sources: Iterable[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
-    """As ``page_batches`` of one page after the other; all of one store. With which of the sources it is: of rows of
-    several pages the first."""
+    """Yield what ``page_batches`` gives of each page, with the number of its source: that of the first page where a
+    batch has rows of several."""
     for first, group in _groups(sources):
         if len(group) > 1:
             yield from ((first + n, found) for n, found in _together(group, wanted))
@@ -57,7 +57,7 @@ def _groups(sources: Iterable[PageSource]) -> Iterator[tuple[int, list[PageSourc
     size = first = 0
     for n, source in enumerate(sources):
         own = _small_size(source)
-        if group and (own is None or size + own > CHUNK or source.page <= group[-1].page):
+        if group and (own is None or size + own > CHUNK or not _follows(source, group[-1])):
             yield first, group
             group = []
         if own is None:
@@ -69,6 +69,11 @@ def _groups(sources: Iterable[PageSource]) -> Iterator[tuple[int, list[PageSourc
         size += own
     if group:
         yield first, group
+
+
+def _follows(source: PageSource, last: PageSource) -> bool:
+    """Return whether it is a later page of the same store."""
+    return (source.store, source.address) == (last.store, last.address) and source.page > last.page
 
 
 def _small_size(source: PageSource) -> int | None:

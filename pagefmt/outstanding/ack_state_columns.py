@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
 from pagefmt.outstanding.route_columns import RouteColumns, Rows
-from pagefmt.pages.gather import Ints, Mask
+from pagefmt.pages.gather import Ints, Mask, ranked
 
 Codes = npt.NDArray[np.int8]
 ACK_STATES: Final = tuple(AckState)
@@ -73,7 +73,7 @@ def _unsent(rule: PageRule, routes: RouteColumns) -> Codes:
     """By record: what its transaction says, ``OUTSTANDING`` where that is nothing against delivery."""
     if routes.tx is None:
         return np.full(len(routes), CODE[AckState.OUTSTANDING], np.int8)
-    known, which = np.unique(routes.tx, return_inverse=True)
+    known, which = ranked(routes.tx)
     return np.array([CODE[rule.unsent(tx) or AckState.OUTSTANDING] for tx in known.tolist()], np.int8)[which]
 
 

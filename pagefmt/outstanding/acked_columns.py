@@ -14,7 +14,7 @@ import numpy as np
 
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import CODE, Codes
-from pagefmt.pages.gather import Ints, Mask, distinct
+from pagefmt.pages.gather import Ints, Mask, ranked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,15 +43,17 @@ def named_queues(rule: PageRule, number: Ints, tx: Ints, at: Ints, queue: Ints) 
     """Of records with these numbers and transactions; ``at`` and ``queue``: what they name, as ``flat``."""
     row = _owners(at)
     done, held = _marked(rule, number, row, queue)
-    transactions, which = np.unique(tx, return_inverse=True)
+    transactions, which = ranked(tx)
     unsent = [CODE[rule.unsent(each) or AckState.OUTSTANDING] for each in transactions.tolist()]
     codes = np.array(unsent, np.int8)[which][row] if len(row) else np.zeros(0, np.int8)
     codes[held & (codes == CODE[AckState.OUTSTANDING])] = CODE[AckState.IN_DOUBT_ACK]
     if rule.end is not None:
         codes[number[row] >= rule.end] = CODE[AckState.WITHHELD]
     codes[done] = CODE[AckState.DONE]
-    if rule.queues is not None:
-        codes[~np.isin(queue, list(rule.queues))] = CODE[AckState.NO_QUEUE]
+    ids, which = ranked(queue)
+    bound = np.array([rule.bound(each) for each in ids.tolist()], bool)
+    if not bound.all():
+        codes[~bound[which]] = CODE[AckState.NO_QUEUE]
     return NamedQueues(row, queue, codes, done)
 
 
@@ -62,7 +64,7 @@ def _owners(at: Ints) -> Ints:
 def _marked(rule: PageRule, number: Ints, row: Ints, queue: Ints) -> tuple[Mask, Mask]:
     """Which of them are acknowledged, and which in a prepared transaction."""
     done, held = np.zeros(len(queue), bool), np.zeros(len(queue), bool)
-    marked = {each for each in distinct(queue).tolist() if rule.marked(each)}
+    marked = {each for each in ranked(queue)[0].tolist() if rule.marked(each)}
     for each, here in _by_queue(queue) if marked else ():
         if each in marked:
             complete, acked, in_doubt = rule.numbers(each)

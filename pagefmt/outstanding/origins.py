@@ -19,7 +19,7 @@ from pagefmt.messages.values import ValueKind, java_long
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import ACK_STATES
 from pagefmt.outstanding.acked_columns import each_once, named_queues
-from pagefmt.pages.gather import Ints
+from pagefmt.pages.gather import Ints, ranked
 
 SCHEDULES: Final = ("_AMQ_SCHED_DELIVERY", "_HQ_SCHED_DELIVERY")
 _TIME, _DELAY = "x-opt-delivery-time", "x-opt-delivery-delay"
@@ -59,7 +59,18 @@ _NONE_OF_IT: Final = {
     AckState.WITHHELD: "a record before it cannot be decoded, and the broker stops reading the page there",
 }
 """Why nothing becomes of it there."""
-_ENTRY: Final = np.dtype([("queue", np.int64), ("code", np.int64), ("delivered", np.int64), ("scheduled", np.int64)])
+
+
+def _distinct_rows(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:
+    """Return one place of each distinct row of the columns, in rising order, and which of these each row equals."""
+    which = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values, place = ranked(column)
+        if len(values) > 1:
+            which = ranked(which * len(values) + place)[1]
+    first = np.zeros(int(which.max(initial=-1)) + 1, np.int64)
+    first[which] = np.arange(len(which))
+    return first, which
 
 
 def queue_state(ack_state: AckState) -> QueueState | None:
@@ -141,17 +152,18 @@ class MessageOrigin(ABC):
 
         ``rule`` None: the journal is not known.
         """
-        found = np.empty(len(queue), _ENTRY)
         row = np.repeat(np.arange(len(number)), np.diff(offsets))
-        found["queue"], found["code"] = queue, -1
+        code = np.full(len(queue), -1)
         if rule is not None:
-            found["code"] = named_queues(rule, number, tx, offsets, queue).codes
-        found["delivered"], found["scheduled"] = self.deliveries(number, row)
+            code = named_queues(rule, number, tx, offsets, queue).codes.astype(np.int64)
+        columns: tuple[Ints, ...] = (queue, code, *self.deliveries(number, row))
         once = each_once(row, queue)
         if len(once) < len(queue):
-            found, offsets = found[once], np.searchsorted(row[once], np.arange(len(number) + 1))
-        distinct, which = np.unique(found, return_inverse=True)
-        return QueueEntries(offsets, which, [self._entry(*each) for each in distinct.tolist()])
+            columns = tuple(column[once] for column in columns)
+            offsets = np.searchsorted(row[once], np.arange(len(number) + 1))
+        first, which = _distinct_rows(columns)
+        distinct = zip(*(column[first].tolist() for column in columns), strict=True)
+        return QueueEntries(offsets, which, [self._entry(*each) for each in distinct])
 
     def _entry(self, queue: int, code: int, delivered: int, scheduled: int) -> QueueEntry:
         known = self.names.get(queue)

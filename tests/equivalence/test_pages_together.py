@@ -26,6 +26,7 @@ QUERIES = {
     "texts": TableQuery(TableBody.TEXT, columns=frozenset(("page", "number", "offset", "body_text", "outstanding"))),
     "selector": TableQuery(where=parse("AMQPriority > 3 AND (color = 'red' OR seq < 40)")),
     "located": TableQuery(located=True),
+    "coded": TableQuery(located=True, coded=True),
     "headers": TableQuery(
         TableBody.VALUE, headers=lambda batch: np.asarray(batch.column(batch.schema.get_field_index("number"))) % 2 == 0
     ),
@@ -52,14 +53,16 @@ def told(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: Table
 
 
 def same(data: Path, query: TableQuery) -> list[Any]:
-    """What both ways tell of a directory."""
-    every = []
-    for store in load_state(data / "paging", data / "journal", data / "bindings").stores():
-        alone = ((n, found) for n, source in enumerate(sources(store, query)) for found in page_batches(source, query))
-        expected = told(alone, query)
-        assert told(together_batches(sources(store, query), query), query) == expected
-        every += expected
-    return every
+    """What both ways tell of a directory with several stores."""
+    stores = list(load_state(data / "paging", data / "journal", data / "bindings").stores())
+
+    def every() -> Iterator[PageSource]:
+        return (source for store in stores for source in sources(store, query))
+
+    alone = ((n, found) for n, source in enumerate(every()) for found in page_batches(source, query))
+    expected = told(alone, query)
+    assert told(together_batches(every(), query), query) == expected
+    return expected
 
 
 @pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from pagectl.decoding.sources import AllSources
@@ -9,7 +10,11 @@ from pagectl.running.reading import bytes_to_read
 from pagectl.terminal.progress import progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pagectl.decoding.sources import PageToRead
     from pagefmt.columns.queue_counts import QueueCounts
+    from pagefmt.columns.table import PageSource
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.state import PagingState
 
@@ -17,7 +22,8 @@ if TYPE_CHECKING:
 def counted(place: DataLocation, state: PagingState, *, beside_output: bool) -> tuple[QueueCounts, bool]:
     """What each queue waits for; and whether anything was damaged."""
     from pagefmt.columns.queue_counts import QUERY, QueueCounts
-    from pagefmt.columns.table import PageSource, TableDamage, page_batches
+    from pagefmt.columns.table import TableDamage
+    from pagefmt.columns.together import together_batches
     from pagefmt.outstanding.message_filter import MessageFilter
 
     counts = QueueCounts(state.bindings)
@@ -29,19 +35,25 @@ def counted(place: DataLocation, state: PagingState, *, beside_output: bool) -> 
         if each.unseen is not None:
             counts.not_known(each.store.address, each.unseen)
     with progress("reading messages", bytes_to_read(place), beside_output=beside_output) as bar:
-        for at in sources:
-            known, store = at.known, at.known.store
-            source = PageSource(
-                at.page, at.page.number, store.name, store.address, known.rule(at.page.number), origin=at.origin
-            )
-            unknown = None if known.unknown is None else known.unknown.reason
-            for found in page_batches(source, QUERY):
-                if not isinstance(found, TableDamage):
-                    counts.take(found, unknown)
-                elif at.tell(found.damage):
-                    damaged = True
-                    for queue in known.queues or {}:
-                        if store.address is not None:
-                            counts.of(queue).unknown = f"{store.name}: {at.page.name} is damaged"
-            bar.advance(at.page.size)
+        pages: deque[PageToRead] = deque()  # from the one that was counted last to the one that was read last
+        first = 0
+
+        def page_sources() -> Iterator[PageSource]:
+            for at in sources:
+                pages.append(at)
+                yield at.source()
+                bar.advance(at.page.size)
+
+        for n, found in together_batches(page_sources(), QUERY):
+            while first < n:
+                pages.popleft()
+                first += 1
+            at, known, store = pages[0], pages[0].known, pages[0].known.store
+            if not isinstance(found, TableDamage):
+                counts.take(found, None if known.unknown is None else known.unknown.reason)
+            elif at.tell(found.damage):
+                damaged = True
+                for queue in known.queues or {}:
+                    if store.address is not None:
+                        counts.of(queue).unknown = f"{store.name}: {at.page.name} is damaged"
     return counts, damaged or sources.damaged

@@ -12,6 +12,7 @@ from pagectl.terminal.streams import note, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.columns.table import PageSource
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.messages.large import LargeMessages
@@ -50,6 +51,15 @@ class PageToRead(NamedTuple):
         from pagefmt.pages.paging import PageFile
 
         return isinstance(self.page, PageFile) and self.is_whole()
+
+    def source(self) -> PageSource:
+        """Return the page as a source of rows of a table."""
+        from pagefmt.columns.table import PageSource
+
+        known, number = self.known, self.page.number
+        return PageSource(
+            self.page, number, known.store.name, known.store.address, known.rule(number), origin=self.origin
+        )
 
     def tell(self, found: Damage) -> bool:
         """Say it on standard error; whether it is damage, and not what a running broker is doing."""
