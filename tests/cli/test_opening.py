@@ -472,3 +472,70 @@ def test_older_servers_resolve_against_their_own_folder(tmp_path: Path, layout: 
     for words in ((root,), (root / "data",), ("--broker-xml", config), (root / "data", "--broker-xml", config)):
         found = call("pages", "decode", *words, "--format", "jsonl")
         assert (found.out, found.status) == (expected, 0), (words, found.err)
+
+
+def hornetq(folder: Path, at: str, written: str) -> Path:
+    """A configuration of HornetQ at ``folder/at`` whose directories are ``written``, with ``{}`` for the name."""
+    config = folder / at
+    config.parent.mkdir(parents=True, exist_ok=True)
+    places = "".join(f"<{name}-directory>{written.format(name)}</{name}-directory>" for name in DIRECTORIES)
+    config.write_text(f'<configuration xmlns="urn:hornetq">{places}</configuration>')
+    return config
+
+
+STAND_ALONE = "config/stand-alone/non-clustered/hornetq-configuration.xml"
+HORNETQ_LAYOUTS = {
+    "beside": ("hornetq-configuration.xml", "data/{}", "data", None),
+    "config": ("config/hornetq-configuration.xml", "data/{}", "config/data", None),
+    "above": ("config/hornetq-configuration.xml", "data/{}", "data", None),
+    "installed": ("config/hornetq-configuration.xml", "../data/{}", "data", "run.sh"),
+    "started in bin": ("config/hornetq-configuration.xml", "data/{}", "bin/data", "bootstrap.jar"),
+    "stand-alone": (STAND_ALONE, "../data/{}", "data", "run.sh"),
+    "no installation": ("config/hornetq-configuration.xml", "data/{}", "data", "other.sh"),
+}
+
+
+@pytest.mark.parametrize("layout", HORNETQ_LAYOUTS)
+def test_relative_directories_of_hornetq_are_found(tmp_path: Path, layout: str) -> None:
+    at, written, data, started_by = HORNETQ_LAYOUTS[layout]
+    root = tmp_path / "server"
+    copied = next(case for case in cases("hornetq-2.4.7")).copy(tmp_path / "copy")
+    expected = call("pages", "decode", copied, "--format", "jsonl").out
+    # a folder bin further up belongs to somebody else
+    (tmp_path / "bin").mkdir()
+    (root / data).parent.mkdir(parents=True, exist_ok=True)
+    copied.rename(root / data)
+    config = hornetq(root, at, written)
+    if started_by:
+        (root / "bin").mkdir(exist_ok=True)
+        (root / "bin" / started_by).touch()
+    ways: list[tuple[str | Path, ...]] = [(root / data,), (root / data, "--broker-xml", config)]
+    if layout != "stand-alone":
+        ways.append((root,))
+    if layout not in ("above", "no installation"):
+        ways.append(("--broker-xml", config))
+    for words in ways:
+        found = call("pages", "decode", *words, "--format", "jsonl")
+        assert (found.out, found.status) == (expected, 0), (words, found.err)
+    if layout == "stand-alone":
+        return
+    installed = started_by in ("run.sh", "bootstrap.jar")
+    assert ("no file says where its broker runs" in call("pages", "ls", root).err) is not installed
+    checked = json.loads(call("disk", "check", root, "--format", "json").out)
+    assert checked["missing"] == [], checked
+
+
+def test_directories_of_hornetq_that_are_nowhere_are_all_named(tmp_path: Path) -> None:
+    config = hornetq(tmp_path, "config/hornetq-configuration.xml", "data/{}")
+    (tmp_path / "bin").mkdir()
+    for name in ("run.sh", None):
+        if name:
+            (tmp_path / "bin" / name).touch()
+        else:
+            (tmp_path / "bin" / "run.sh").unlink()
+        tried = [tmp_path / "bin"] if name else []
+        tried += [config.parent, tmp_path]
+        for words, status in ((("pages", "ls"), 2), (("journal", "ls"), 2), (("disk", "check"), 3)):
+            found = call(*words, tmp_path)
+            assert found.status == status, found
+            assert all(str(base / "data" / "paging") in found.out + found.err for base in tried), found

@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from brokerconf.instance.instance import base_of, directories, find_instance
+from brokerconf.instance.instance import bases_of, directories, find_instance
 from brokerconf.reading.document import Document, FileKind
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import read, read_bytes
@@ -216,7 +216,7 @@ def test_kinds_and_directories(tmp_path: Path) -> None:
     )
     instance = find_instance(tmp_path / "broker")
     assert (instance.heap, instance.home, instance.properties["a"]) == (3 << 30, Path("/opt/artemis"), "b")
-    found = directories(read(instance.config, properties=instance.properties), instance.root)
+    found = directories(read(instance.config, properties=instance.properties), (instance.root,))
     assert found.paging == Path("/srv/d/p")
     assert found.large_messages == tmp_path / "broker" / "data" / "largemessages"
 
@@ -230,9 +230,10 @@ def test_eap6_messaging_is_found_in_every_profile() -> None:
     text = f'<domain xmlns="urn:jboss:domain:1.7"><profiles>{profiles}</profiles></domain>'
     found = document(text)
     assert found.kind is FileKind.EAP6 and len(found.cores) == 2
-    assert base_of(Path("/e/standalone/configuration/standalone.xml"), FileKind.EAP6) == Path("/e/standalone/data")
-    assert directories(found, Path("/d")).paging == Path("/d/p")
-    assert directories(found, Path("/d")).journal == Path("/d/messagingjournal")
+    own = find_instance(Path("/e/standalone/configuration/standalone.xml"))
+    assert bases_of(own, FileKind.EAP6) == (Path("/e/standalone/data"),)
+    assert directories(found, (Path("/d"),)).paging == Path("/d/p")
+    assert directories(found, (Path("/d"),)).journal == Path("/d/messagingjournal")
 
 
 @pytest.mark.parametrize(

@@ -131,12 +131,15 @@ def _instance(given: Path, found: BrokerConfiguration) -> OpenedBroker:
     """An instance: the directories that its configuration says, wherever they lie."""
     place = DataLocation(given, LocationKind.INSTANCE, *_existing(found.directories))
     if place.paging is None and place.journal is None:
+        tried = found.directories.paging_candidates
+        missing = "which does not exist" if len(tried) == 1 else "and none of these exists"
         raise CallError(
-            f"{found.start.config}: it sets the paging directory {found.directories.paging} "
-            f"({found.sources['paging']}), which does not exist; name the data directory itself, or the configuration "
-            "that is in force"
+            f"{found.start.config}: it sets the paging directory {' or '.join(map(str, tried))} "
+            f"({found.sources['paging']}), {missing}; name the data directory itself, or the configuration that is in "
+            "force"
         )
     _note_apart(place, found)
+    _note_base(found)
     return OpenedBroker(place, found)
 
 
@@ -167,8 +170,13 @@ def _note_apart(place: DataLocation, found: BrokerConfiguration) -> None:
         note(
             f"{found.directories.paging}: no such directory; {found.sources['paging']} sets it as the paging directory"
         )
-    elif not _inside(os.path.realpath(paging), root):
+    elif not any(_inside(os.path.realpath(paging), folder) for folder in (root, os.path.realpath(place.given))):
         note(f"{place.given}: its pages are in {paging} ({found.sources['paging']})")
+
+
+def _note_base(found: BrokerConfiguration) -> None:
+    if found.base_remark:
+        note(found.base_remark)
 
 
 def _inside(path: str, folder: str) -> bool:
@@ -189,6 +197,7 @@ def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
     if found is None:
         return OpenedBroker(place)
     if same(found.directories.paging, place.paging):
+        _note_base(found)
         return OpenedBroker(_beside(place, found), found)
     note(
         f"{found.start.config} sets the paging directory {found.directories.paging}; {place.paging or path} is read, "

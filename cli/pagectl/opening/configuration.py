@@ -49,6 +49,18 @@ class BrokerConfiguration(NamedTuple):
         """The instance's folder."""
         return self.start.instance.root
 
+    @property
+    def base_remark(self) -> str:
+        """Say which folder relative directories were taken to be relative to; empty if an installation says so."""
+        base, config = self.directories.base, self.start.config.absolute()
+        known = self.start.instance.profile or config.parent.name == "etc" or self.document.kind.of_application_server
+        if base is None or known or base.name == "bin":
+            return ""
+        own = ", the folder of that file" if base == config.parent else ""
+        return (
+            f"{self.start.config}: relative directories are read below {base}{own}: no file says where its broker runs"
+        )
+
     def settings(self, *, tell: bool = True) -> EffectiveSettings:
         """The settings in force; entries that set nothing known are told on standard error, unless ``tell`` is off."""
         from brokerconf.reading.secrets import shown_key
@@ -103,7 +115,7 @@ def open_configuration(
     against it. The edition is the one asked for, else that of the instance's jars, else what the namespace says; with
     ``newest_that_fits`` the newest whose schema the file fits. Raises ``BrokerConfError``, ``CallError``, ``OSError``.
     """
-    from brokerconf.instance.instance import base_in, base_of, directories
+    from brokerconf.instance.instance import bases_of, directories
     from brokerconf.reading.application_server import name_of
     from brokerconf.reading.properties import read_properties
 
@@ -126,11 +138,8 @@ def open_configuration(
             note(f"{file.fault}; the broker starts without that file")
     beside = (entry for file in files for entry in file.entries)
     entries = entries_in_force(document, (*found.entries, *beside), start.system, environment)
-    if root is None and start.instance.root == start.config.absolute().parent:
-        base = base_of(start.config, document.kind)
-    else:
-        base = base_in(start.instance.root, document.kind)
-    where = directories(document, base, entries, os.environ)
+    bases = bases_of(start.instance, document.kind, path if path.is_dir() else None)
+    where = directories(document, bases, entries, os.environ)
     reason = start.sources.get("edition", found.reason)
     return BrokerConfiguration(start, document, entries, where, {**where.sources, **start.sources, "edition": reason})
 

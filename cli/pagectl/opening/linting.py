@@ -25,6 +25,7 @@ from pagectl.terminal.streams import note
 from pagefmt.findings import FailOn
 
 if TYPE_CHECKING:
+    from brokerconf.instance.instance import Instance
     from brokerconf.reading.document import Document
     from brokerconf.schema.validation import Schemas
 
@@ -127,9 +128,9 @@ class LintRequest:
             selection = project.selection(file, selection)
         if start is None or form is ConfigurationForm.KUBERNETES:
             return PreparedLint(file, name if start else "stdin", around, selection, raw, form)
-        around, root = _with_start(around, start), start.instance.root
+        around, instance = _with_start(around, start), start.instance
         if path.is_dir() or start.instance.profile is not None:
-            around = replace(around, host=lambda document: _volumes(document, root))
+            around = replace(around, host=lambda document: _volumes(document, instance))
         return PreparedLint(file, str(file) if path.is_dir() else name, around, selection, raw, form)
 
     def project(self, file: Path) -> ProjectFile | None:
@@ -194,11 +195,11 @@ def stores_below(data: Path) -> tuple[PageFolder, ...]:
     )
 
 
-def _volumes(document: Document, root: Path) -> tuple[Volume, ...] | None:
+def _volumes(document: Document, instance: Instance) -> tuple[Volume, ...] | None:
     """The file systems of those directories that exist here; None where none does."""
-    from brokerconf.instance.instance import directories
+    from brokerconf.instance.instance import bases_of, directories
 
-    where = directories(document, root, environment=os.environ)
+    where = directories(document, bases_of(instance, document.kind), environment=os.environ)
     named = {
         "paging": where.paging,
         "journal": where.journal,

@@ -46,7 +46,8 @@ class MonitoredDisks(NamedTuple):
 
         found, missing = file_systems(self.directories)
         if not found:
-            names = ", ".join(str(path) for path in self.directories.values())
+            own = self.configuration.directories.paging_candidates if self.configuration else ()
+            names = ", ".join(str(path) for path in dict.fromkeys((*self.directories.values(), *own)))
             raise CallError(f"{names}: no such directory: name a broker instance, a data directory or any path")
         return DiskState.of(self.settings, self.edition, found, missing)
 
@@ -107,7 +108,7 @@ def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskSetti
 
     release = found.start.release
     edition = edition_of_monitor(release) if release else found.edition
-    took_for, supposed = f"instance of {found.start.config}", ""
+    took_for, supposed = found.base_remark or f"instance of {found.start.config}", ""
     if found.document.partial:
         unknown = f"{found.document.under} is not known"
         took_for += f"; {unknown}"

@@ -1,14 +1,15 @@
 """Where a broker's directories lie: from an instance, or from a configuration file alone (facts/settings.csv).
 
-Artemis resolves relative directories against the instance (the folder above ``etc``), HornetQ against the folder it is
-started in (``bin``), an application server against its ``data`` folder or the path that ``relative-to`` names.
+Artemis resolves relative directories against the instance (the folder above ``etc``), HornetQ and embedded brokers
+against the folder they are started in (``bin`` of an installed HornetQ; of others no file says which), an application
+server against its ``data`` folder or the path that ``relative-to`` names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,8 @@ class InstanceError(BrokerConfError):
 @dataclass(frozen=True, slots=True)
 class Directories:
     """Absolute paths; none of them need exist. ``retention``: of the journal, or None if the broker keeps no history.
-    ``sources``: where each of the others is set, as ``etc/broker.xml:12``."""
+    ``sources``: where each of the others is set, as ``etc/broker.xml:12``. ``base``: the folder that relative ones are
+    relative to, or None if all are absolute; ``paging_candidates``: the paging directory below each possible base."""
 
     paging: Path
     journal: Path
@@ -60,6 +62,8 @@ class Directories:
     large_messages: Path
     retention: Path | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
+    base: Path | None = None
+    paging_candidates: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +97,44 @@ def find_instance(path: Path, root: Path | None = None) -> Instance:
 
 def directories(
     document: Document,
-    root: Path | None = None,
+    bases: Sequence[Path],
     entries: Iterable[Entry] = (),
     environment: Mapping[str, str] | None = None,
 ) -> Directories:
     """Return the store directories of a document, and where each is set.
 
-    ``root`` is the folder that relative ones are taken against; ``entries`` are the properties in force, which come
-    after the file; ``environment`` has the values of variables that the document only names.
+    Relative ones are relative to the first of ``bases`` below which pages or a journal exist, else to the first.
+    ``entries`` are the properties in force, which come after the file; ``environment`` has the values of variables that
+    the document only names.
     """
-    base = (root or base_of(Path(document.path), document.kind)).absolute()
+    entries = tuple(entries)
+    candidates = [_directories_below(document, base.absolute(), entries, environment or {}) for base in bases]
+    chosen = next((each for each in candidates if each.paging.is_dir() or each.journal.is_dir()), candidates[0])
+    return replace(chosen, paging_candidates=tuple(dict.fromkeys(each.paging for each in candidates)))
+
+
+def _directories_below(
+    document: Document, base: Path, entries: Iterable[Entry], environment: Mapping[str, str]
+) -> Directories:
     if document.root.name == "domain" and base.name == "data" and not base.is_dir():
         base = _data_of_domain(base.parent)
-    found: dict[str, tuple[Path, str]] = {}
+    found: dict[str, tuple[str, str]] = {}
     for name in _DEFAULTS:
         text, source = _directory(document, name, base)
-        found[_BEANS[name]] = (base / _filled_in(text, environment or {}), source)
+        found[_BEANS[name]] = (_filled_in(text, environment), source)
     retention = _retention(document)
     for entry in entries:
         if entry.key in found and entry.value:
             place = f"{entry.position.file}:{entry.position.line}" if entry.position.line else entry.position.file
-            found[entry.key] = (base / _filled_in(entry.value, environment or {}), place)
+            found[entry.key] = (_filled_in(entry.value, environment), place)
         if entry.key == _RETENTION_BEAN:
             retention = entry.value
-    paths = {name: found[bean][0] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
-    sources = {name: found[bean][1] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
+    settings = dict(zip(NAMES, (found[bean] for bean in _BEANS.values()), strict=True))
     return Directories(
-        **paths, retention=base / _filled_in(retention, environment or {}) if retention else None, sources=sources
+        **{name: base / text for name, (text, _) in settings.items()},
+        retention=base / _filled_in(retention, environment) if retention else None,
+        sources={name: source for name, (_, source) in settings.items()},
+        base=None if all(Path(text).is_absolute() for text, _ in settings.values()) else base,
     )
 
 
@@ -137,19 +152,30 @@ def _filled_in(path: str, environment: Mapping[str, str]) -> str:
     )
 
 
-def base_of(config: Path, kind: FileKind) -> Path:
-    """The folder that a configuration's relative directories are taken against."""
+def bases_of(instance: Instance, kind: FileKind, given: Path | None = None) -> tuple[Path, ...]:
+    """Return the folders that relative directories of a configuration may be relative to, the most likely first.
+
+    HornetQ resolves them against its working directory: ``bin`` of an installation; of any other HornetQ no file names
+    it. ``given`` is the folder that an operator named.
+    """
+    folder = instance.config.absolute().parent
+    own = instance.root == _root_of(instance.config)
     if kind.of_application_server:
-        return config.absolute().parent.parent / "data"
-    if kind is FileKind.HORNETQ:
-        return next((up / "bin" for up in config.absolute().parents if (up / "bin").is_dir()), config.absolute().parent)
-    return _root_of(config)
+        return (folder.parent / "data" if own else _existing_or(instance.root / "data", instance.root),)
+    if kind is not FileKind.HORNETQ:
+        return (instance.root,)
+    homes = [up for up in folder.parents if folder.is_relative_to(up / "config")] + [instance.root]
+    installed = [home / "bin" for home in homes if _is_hornetq_home(home)]
+    others = [folder] if own else [instance.root, folder]
+    return tuple(dict.fromkeys([*installed, *others, *([given.absolute()] if given else [])]))
 
 
-def base_in(root: Path, kind: FileKind) -> Path:
-    """The same of a configuration that is kept elsewhere, for the instance ``root``."""
-    below = "data" if kind.of_application_server else "bin" if kind is FileKind.HORNETQ else ""
-    return root / below if (root / below).is_dir() else root
+def _is_hornetq_home(folder: Path) -> bool:
+    return any((folder / "bin" / name).is_file() for name in ("run.sh", "bootstrap.jar"))
+
+
+def _existing_or(folder: Path, other: Path) -> Path:
+    return folder if folder.is_dir() else other
 
 
 def _directory(document: Document, name: str, base: Path) -> tuple[str, str]:
