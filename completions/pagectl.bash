@@ -450,13 +450,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'recover --profile' |\
         'recover --server' |\
         'recover --list' |\
-        'disk check --max-disk-usage' |\
-        'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
         'disk check --properties' |\
         'disk check --profile' |\
         'disk check --server' |\
         'disk check --edition' |\
+        'disk check --max-disk-usage' |\
+        'disk check --min-disk-free' |\
         'disk check -w' |\
         'disk check --warning' |\
         'disk check -c' |\
@@ -470,23 +470,23 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk check --format' |\
         'disk check --textfile' |\
         'disk watch --interval' |\
-        'disk watch --max-disk-usage' |\
-        'disk watch --min-disk-free' |\
         'disk watch --broker-xml' |\
         'disk watch --properties' |\
         'disk watch --profile' |\
         'disk watch --server' |\
         'disk watch --edition' |\
+        'disk watch --max-disk-usage' |\
+        'disk watch --min-disk-free' |\
         'disk forecast --state' |\
         'disk forecast --warn-within' |\
         'disk forecast --critical-within' |\
-        'disk forecast --max-disk-usage' |\
-        'disk forecast --min-disk-free' |\
         'disk forecast --broker-xml' |\
         'disk forecast --properties' |\
         'disk forecast --profile' |\
         'disk forecast --server' |\
         'disk forecast --edition' |\
+        'disk forecast --max-disk-usage' |\
+        'disk forecast --min-disk-free' |\
         'disk forecast -t' |\
         'disk forecast --timeout' |\
         'disk forecast --format' |\
@@ -607,9 +607,9 @@ _pagectl_options() {
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --list --help -h ;;
-        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
-        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
-        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
+        'disk check') _pagectl_offer '' --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
+        'disk watch') _pagectl_offer '' --interval --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --help -h ;;
+        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
         'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
         'disk exporter') _pagectl_offer '' --listen --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --skip-bad-lines --check --format --report --jobs --spark --help -h ;;

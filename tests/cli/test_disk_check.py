@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import program
 import pytest
+from golden_cases import GoldenCase
 from pagectl.app import run
 from plugin_output import PluginOutput, read_plugin_output
 from prometheus_client.parser import text_string_to_metric_families
@@ -105,7 +108,7 @@ def test_status_and_line(
     call: Call, numbers: Callable[[object], None], tmp_path: Path, usable: int, words: list[str], status: int, says: str
 ) -> None:
     numbers(disk(usable, 1000))
-    answer = call(tmp_path, *words)
+    answer = call(tmp_path, "--any-path", *words)
     told = read(answer)
     assert (answer[0], told.more) == (status, [])
     assert says in told.text
@@ -114,11 +117,11 @@ def test_status_and_line(
 def test_bytes_left_as_threshold(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     gib = 2**30
     numbers(disk(30 * gib, 100 * gib))
-    warned = read(call(tmp_path, "--max-disk-usage", "80", "-w", "10.5G:", "-c", "1G:"))
+    warned = read(call(tmp_path, "--any-path", "--max-disk-usage", "80", "-w", "10.5G:", "-c", "1G:"))
     assert warned.status == "WARNING"
     margin = next(value for label, value in warned.values.items() if label.endswith(" margin"))
     assert (margin.value, margin.warn, margin.crit) == (10 * gib, f"{int(10.5 * gib)}:", f"{gib}:")
-    assert read(call(tmp_path, "--max-disk-usage", "80", "-w", "10G:")).status == "OK"
+    assert read(call(tmp_path, "--any-path", "--max-disk-usage", "80", "-w", "10G:")).status == "OK"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_it_warns_before_the_broker_blocks(
 ) -> None:
     """Unless told otherwise, when less than a tenth is left of what the broker may use."""
     numbers(disk(usable, 1000))
-    answer = call(tmp_path, *words)
+    answer = call(tmp_path, "--any-path", *words)
     assert answer[0] == status, answer
     margin = [value for label, value in read(answer).values.items() if label.endswith(" margin")]
     assert not margin or "-w" in words or int(margin[0].warn.removesuffix(":")) in (80, 90, 100)
@@ -156,7 +159,7 @@ def test_cron_at_85_percent(call: Call, numbers: Callable[[object], None], tmp_p
 
 def test_performance_values(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(250, 1000))
-    values = read(call(tmp_path, "--max-disk-usage", "90", "-w", "80")).values
+    values = read(call(tmp_path, "--any-path", "--max-disk-usage", "90", "-w", "80")).values
     usage = next(value for label, value in values.items() if label.endswith(" usage"))
     assert (usage.value, usage.unit, usage.warn, usage.crit) == (75, "%", "80", "90")
     assert {label.split()[-1]: value.value for label, value in values.items()} == {
@@ -166,13 +169,13 @@ def test_performance_values(call: Call, numbers: Callable[[object], None], tmp_p
 
 def test_inodes(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(900, 1000, inodes=(1000, 100)))
-    assert read(call(tmp_path)).status == "OK"
-    assert read(call(tmp_path, "-W", "80")).status == "WARNING"
-    assert "inodes 90.0% used" in read(call(tmp_path, "-K", "80")).text
+    assert read(call(tmp_path, "--any-path")).status == "OK"
+    assert read(call(tmp_path, "--any-path", "-W", "80")).status == "WARNING"
+    assert "inodes 90.0% used" in read(call(tmp_path, "--any-path", "-K", "80")).text
     numbers(disk(900, 1000, inodes=(1000, 0)))
-    assert read(call(tmp_path)).status == "CRITICAL"
+    assert read(call(tmp_path, "--any-path")).status == "CRITICAL"
     numbers(disk(900, 1000, inodes=(0, 0)))
-    assert read(call(tmp_path, "-W", "80")).status == "OK"
+    assert read(call(tmp_path, "--any-path", "-W", "80")).status == "OK"
 
 
 def test_settings_from_the_instance(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
@@ -312,10 +315,10 @@ def test_json_is_complete(call: Call, numbers: Callable[[object], None], tmp_pat
 
 def test_details_explain_df(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(250, 1000, free=600))
-    more = read_plugin_output(call(tmp_path, "-v")[1]).more
+    more = read_plugin_output(call(tmp_path, "--any-path", "-v")[1]).more
     assert any("df says 62%: 350 B are reserved" in text for text in more)
-    assert call(tmp_path, "-v")[1] == call(tmp_path, "--format", "text")[1]
-    assert "75.0% used (df: 62%)" in read(call(tmp_path)).text
+    assert call(tmp_path, "--any-path", "-v")[1] == call(tmp_path, "--any-path", "--format", "text")[1]
+    assert "75.0% used (df: 62%)" in read(call(tmp_path, "--any-path")).text
 
 
 def test_many_addresses_do_not_flood_a_line(call: Call, tmp_path: Path) -> None:
@@ -332,7 +335,9 @@ def test_many_addresses_do_not_flood_a_line(call: Call, tmp_path: Path) -> None:
 def test_prometheus_is_read_back(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(250, 1000))
     target = tmp_path / "disk.prom"
-    status, out, _ = call(tmp_path, "--max-disk-usage", "75", "--format", "prometheus", "--textfile", target)
+    status, out, _ = call(
+        tmp_path, "--any-path", "--max-disk-usage", "75", "--format", "prometheus", "--textfile", target
+    )
     samples = {s.name: s.value for family in text_string_to_metric_families(out) for s in family.samples}
     assert status == 2
     assert target.read_text() == out
@@ -347,19 +352,19 @@ def test_odd_names_survive_every_format(call: Call, tmp_path: Path, monkeypatch:
     odd = tmp_path / "a|b'c=d\n\"e\\f"
     odd.mkdir()
     monkeypatch.setattr("pagefmt.bytes.filesystems.mount_point", lambda _real: (1, str(odd)))
-    told = read(call(odd))
+    told = read(call(odd, "--any-path"))
     assert "\\x7cb" in told.text
-    families = list(text_string_to_metric_families(call(odd, "--format", "prometheus")[1]))
+    families = list(text_string_to_metric_families(call(odd, "--any-path", "--format", "prometheus")[1]))
     assert families[1].samples[0].labels["mount"] == str(odd)
-    assert json.loads(call(odd, "--format", "json")[1])["stores"][0]["mount"] == str(odd)
+    assert json.loads(call(odd, "--any-path", "--format", "json")[1])["stores"][0]["mount"] == str(odd)
 
 
 def test_quiet_is_silent_only_when_fine(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(250, 1000))
     target = tmp_path / "disk.prom"
-    assert call(tmp_path, "--quiet", "--textfile", target) == (0, "", "")
+    assert call(tmp_path, "--any-path", "--quiet", "--textfile", target) == (0, "", "")
     assert "pagectl_disk_status 0" in target.read_text()
-    assert call(tmp_path, "--quiet", "-w", "10")[1].startswith("DISK WARNING")
+    assert call(tmp_path, "--any-path", "--quiet", "-w", "10")[1].startswith("DISK WARNING")
 
 
 @pytest.mark.parametrize(
@@ -378,7 +383,7 @@ def test_usage_errors_are_unknown(call: Call, words: list[str]) -> None:
 
 
 def test_nothing_there(call: Call, tmp_path: Path) -> None:
-    told = read(call(tmp_path / "none"))
+    told = read(call(tmp_path / "none", "--any-path"))
     assert told.status == "UNKNOWN"
     assert "no such directory" in told.text
 
@@ -425,7 +430,7 @@ def test_a_file_system_that_refuses(
         raise error
 
     monkeypatch.setattr(os, "statvfs", refuse)
-    told = read(call(tmp_path))
+    told = read(call(tmp_path, "--any-path"))
     assert told.status == "UNKNOWN"
     assert error.strerror in told.text
     assert str(tmp_path) in told.text
@@ -478,8 +483,8 @@ def test_no_permission() -> None:
 
 def test_a_file_system_without_size(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(0, 0, inodes=(0, 0)))
-    assert read(call(tmp_path, "--max-disk-usage", "90")).status == "OK"
-    assert read(call(tmp_path, "--min-disk-free", "1")).status == "CRITICAL"
+    assert read(call(tmp_path, "--any-path", "--max-disk-usage", "90")).status == "OK"
+    assert read(call(tmp_path, "--any-path", "--min-disk-free", "1")).status == "CRITICAL"
 
 
 def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -493,11 +498,11 @@ def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, mo
 
     monkeypatch.setattr(os, "statvfs", hang)
     began = time.monotonic()
-    told = read(call(tmp_path, "-t", "1.5"))
+    told = read(call(tmp_path, "--any-path", "-t", "1.5"))
     assert time.monotonic() - began < 20
     assert told.status == "UNKNOWN"
     assert "no answer" in told.text
-    status, out, err = call(tmp_path, "-t", "0.5", "--format", "json")
+    status, out, err = call(tmp_path, "--any-path", "-t", "0.5", "--format", "json")
     assert (status, json.loads(out)["status"]) == (3, "UNKNOWN")
     assert err.startswith("DISK UNKNOWN")
     pid, output = left.read_text().split()
@@ -517,15 +522,15 @@ def wait_gone(pid: int) -> bool:
 
 def test_a_pipe_in_place_of_the_configuration_is_unknown_in_time(call: Call, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "broker.xml")
-    assert read(call(tmp_path, "--broker-xml", tmp_path / "broker.xml", "-t", "0.7")).status == "UNKNOWN"
+    assert read(call(tmp_path, "--any-path", "--broker-xml", tmp_path / "broker.xml", "-t", "0.7")).status == "UNKNOWN"
 
 
 def test_textfile_that_cannot_be_written(call: Call, tmp_path: Path) -> None:
-    told = read(call(tmp_path, "--textfile", tmp_path / "none" / "disk.prom"))
+    told = read(call(tmp_path, "--any-path", "--textfile", tmp_path / "none" / "disk.prom"))
     assert told.status == "UNKNOWN"
     assert "none" in told.text
     (tmp_path / "folder").mkdir()
-    assert read(call(tmp_path, "--textfile", tmp_path / "folder")).status == "UNKNOWN"
+    assert read(call(tmp_path, "--any-path", "--textfile", tmp_path / "folder")).status == "UNKNOWN"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder"]
 
 
@@ -538,11 +543,11 @@ def test_textfile_says_unknown(call: Call, tmp_path: Path) -> None:
 
 def test_textfile_keeps_its_mode_and_link(call: Call, tmp_path: Path) -> None:
     real = tmp_path / "real.prom"
-    call(tmp_path, "--textfile", real)
+    call(tmp_path, "--any-path", "--textfile", real)
     assert real.stat().st_mode & 0o777 == 0o644
     real.chmod(0o640)
     (tmp_path / "link.prom").symlink_to(real)
-    call(tmp_path, "--textfile", tmp_path / "link.prom")
+    call(tmp_path, "--any-path", "--textfile", tmp_path / "link.prom")
     assert (tmp_path / "link.prom").is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
 
@@ -588,9 +593,91 @@ def test_a_limit_that_another_file_may_set_is_supposed(
 ) -> None:
     numbers(disk(250, 1000))
     (tmp_path / "some.properties").write_text(text)
-    words = ["--broker-xml", str(tmp_path / "some.properties"), str(tmp_path)]
+    words = ["--broker-xml", str(tmp_path / "some.properties"), str(tmp_path), "--any-path"]
     said = "limit assumed: the rest of the configuration is not known"
     assert (said in call(*words)[1]) == supposed
     notes = json.loads(call(*words, "--format", "json")[1])["notes"]
     assert any("the limit is assumed" in note for note in notes) == supposed
     assert said not in call(*words, "--max-disk-usage", "80")[1]
+
+
+def _plain(folder: Path) -> Path:
+    return folder
+
+
+def _empty_mount_point(folder: Path) -> Path:
+    """Return the empty folder that a paging directory is when its file system is not mounted."""
+    (folder / "paging").mkdir()
+    return folder / "paging"
+
+
+def _empty_journal(folder: Path) -> Path:
+    (folder / "journal").mkdir()
+    return folder / "journal"
+
+
+def _other_files(folder: Path) -> Path:
+    (folder / "notes.txt").write_text("no broker")
+    (folder / "sub").mkdir()
+    return folder
+
+
+def _other_file(folder: Path) -> Path:
+    (folder / "notes.txt").write_text("no broker")
+    return folder / "notes.txt"
+
+
+def _other_folder_of_an_instance(folder: Path) -> Path:
+    home = instance(folder / "broker")
+    (home / "log").mkdir()
+    return home / "log"
+
+
+def _unmounted_data(folder: Path) -> Path:
+    home = instance(folder / "broker")
+    shutil.rmtree(home / "data")
+    (home / "data").mkdir()
+    return home / "data"
+
+
+NO_BROKER = (
+    _plain, _empty_mount_point, _empty_journal, _other_files, _other_file, _other_folder_of_an_instance,
+    _unmounted_data,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [(), ("--max-disk-usage", "90"), ("--broker-xml",)], ids=["plain", "limit", "config"])
+@pytest.mark.parametrize("make", NO_BROKER)
+def test_a_path_that_is_no_broker_is_unknown(
+    make: Callable[[Path], Path], words: tuple[str, ...], numbers: Callable[[object], None], tmp_path: Path
+) -> None:
+    """An unrelated file system that is nearly empty must not be reported as the broker's."""
+    numbers(disk(900, 1000))
+    folder = tmp_path / "somewhere"
+    folder.mkdir()
+    path = make(folder)
+    if words == ("--broker-xml",):
+        config = tmp_path / "kept.xml"
+        config.write_text('<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"/></configuration>')
+        words = ("--broker-xml", str(config))
+    for command, more in (("check", ()), ("forecast", ("--state", str(tmp_path / "samples")))):
+        refused = program.call("disk", command, path, *words, *more)
+        assert (refused.status, "UNKNOWN" in refused.out) == (3, True), refused
+        assert not (tmp_path / "samples").exists()
+        if make is not _unmounted_data and "--broker-xml" not in words:
+            assert "--any-path" in refused.out
+            accepted = program.call("disk", command, path, *words, *more, "--any-path")
+            assert accepted.status == 0, accepted
+
+
+def test_what_belongs_to_a_broker_needs_no_option(numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(900, 1000))
+    home = instance(tmp_path / "broker")
+    GoldenCase("2.56.0", "basic").copy(tmp_path / "copy")
+    data = tmp_path / "copy" / "data"
+    for path in (home, home / "etc", home / "etc" / "broker.xml", home / "data", home / "data" / "journal", data,
+                 data / "paging", data / "journal", data / "bindings", next((data / "paging").iterdir()),
+                 next((data / "paging").glob("*/*.page"))):  # fmt: skip
+        for words in ((), ("--max-disk-usage", "95")):
+            answer = program.call("disk", "check", path, *words)
+            assert answer.status == 0, (path, answer)

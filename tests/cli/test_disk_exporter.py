@@ -22,8 +22,7 @@ from golden_cases import GoldenCase
 from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
 from made_pages import message, store
 from pagectl.opening.watched_broker import WatchedBroker
-from pagectl.options.disk import disk_query
-from pagectl.options.groups import BrokerOptions
+from pagectl.options.disk import DiskOptions, disk_query
 from pagectl.outputs.disk_metrics import forecast_metrics
 from pagectl.outputs.forecast_report import Forecast
 from pagectl.outputs.page_metrics import page_metrics
@@ -44,7 +43,7 @@ from pagefmt.outstanding.watched_store import WatchedStore
 
 
 def watched(*places: Path) -> list[WatchedBroker]:
-    return [WatchedBroker(disk_query(place, BrokerOptions(), None, None, None), 1.0) for place in places]
+    return [WatchedBroker(disk_query(place, DiskOptions()), 1.0) for place in places]
 
 
 @contextmanager

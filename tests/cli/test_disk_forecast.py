@@ -371,4 +371,4 @@ def test_a_hanging_file_system_is_unknown_in_time(world: World, monkeypatch: pyt
 def test_nothing_there(world: World) -> None:
     world.path = world.path / "none"
     status, out, _ = world.look()
-    assert (status, "no such directory" in out) == (3, True)
+    assert (status, "No such file or directory" in out) == (3, True)

@@ -188,7 +188,7 @@ def test_directories_are_those_of_the_server(written: str, folder: str, tmp_path
     text = standalone("13.0", SERVER.replace("<security-setting", f"{written}<security-setting", 1), paths)
     document = server_document(text)
     document.path = str(tmp_path / "standalone" / "configuration" / "standalone.xml")
-    found = directories(document).paging
+    found = directories(document, (tmp_path / "standalone" / "data",)).paging
     assert found == (Path.cwd() if folder.startswith("$") else tmp_path / "standalone") / folder or (
         folder.startswith("$") and str(found).endswith(folder)
     )
@@ -203,7 +203,7 @@ def test_eap6_has_directories_of_its_own(tmp_path: Path) -> None:
     broker = EffectiveSettings(document).broker()
     assert (broker["paging-directory"].value, broker["journal-directory"].value) == ("messagingpaging", "j")
     assert broker["paging-directory"].origin is None
-    assert directories(document, tmp_path).paging == tmp_path / "messagingpaging"
+    assert directories(document, (tmp_path,)).paging == tmp_path / "messagingpaging"
 
 
 def test_pages_are_found_by_the_file_of_the_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -305,7 +305,7 @@ def test_with_a_data_source_the_disk_is_not_watched(tmp_path: Path, capsys: pyte
     path.write_text(standalone("17.0", with_journal('datasource="ds"')), "utf-8")
     assert run(["config", "lint", "--only", "jdbc-page-size-capped", str(path)]) == 0
     assert "capped" in capsys.readouterr().out
-    assert run(["disk", "check", "--broker-xml", str(path), str(tmp_path)]) in (0, 1, 2)
+    assert run(["disk", "check", "--any-path", "--broker-xml", str(path), str(tmp_path)]) in (0, 1, 2)
 
 
 def test_names_of_the_server_are_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,7 @@ import yaml
 from golden_cases import GoldenCase
 from pagectl.app import root
 from pagectl.opening.watched_broker import WatchedBroker
-from pagectl.options.disk import disk_query
-from pagectl.options.groups import BrokerOptions
+from pagectl.options.disk import DiskOptions, disk_query
 from pagectl.outputs.disk_metrics import forecast_metrics, metrics
 from pagectl.outputs.page_metrics import OF_ADDRESS, OF_QUEUE
 from pagectl.serving.metrics import BrokerCollector
@@ -32,7 +31,7 @@ KUBERNETES = "1.30"
 def served(tmp_path: Path) -> set[str]:
     """The names of all metrics that there can be."""
     found = {"pagectl_up", "pagectl_look_age_seconds", "artemis_broker_running", "artemis_journal_damaged"}
-    broker = WatchedBroker(disk_query(tmp_path, BrokerOptions(), None, None, None), 1.0)
+    broker = WatchedBroker(disk_query(tmp_path, DiskOptions()), 1.0)
     broker.disks.once()
     seen = broker.disks.seen().value
     assert seen is not None
@@ -65,7 +64,7 @@ def test_promtool() -> None:
 
 def looked_at() -> WatchedBroker:
     data = GoldenCase("2.56.0", "scattered-acks").data()
-    broker = WatchedBroker(disk_query(data, BrokerOptions(), None, None, None), 1.0)
+    broker = WatchedBroker(disk_query(data, DiskOptions()), 1.0)
     broker.disks.once()
     broker.pages.once()
     return broker

@@ -11,9 +11,8 @@ import typer
 
 from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
+    DiskOptions,
     DiskQuery,
-    MaxDiskUsage,
-    MinDiskFree,
     QuietOption,
     TimeoutOption,
     VerboseOption,
@@ -22,8 +21,7 @@ from pagectl.options.disk import (
 )
 from pagectl.options.disk_thresholds import Threshold, Thresholds
 from pagectl.options.formats import CheckFormat
-from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import EditionOption, PlaceArgument
+from pagectl.options.shared import PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Range, Status
@@ -41,10 +39,7 @@ EXAMPLES = (
 
 def command(
     path: PlaceArgument = None,
-    max_disk_usage: MaxDiskUsage = None,
-    min_disk_free: MinDiskFree = None,
-    broker: BrokerOptions = BrokerOptions(),
-    edition: EditionOption = None,
+    options: DiskOptions = DiskOptions(),
     warning: Annotated[
         str | None,
         typer.Option(
@@ -96,7 +91,7 @@ def command(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
-    query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
+    query = disk_query(path, options)
     plugin = Plugin("DISK", format, query.subject)
     details = verbose or format is CheckFormat.text
     return plugin.run(partial(_check, plugin, query, thresholds, textfile, details, quiet), timeout)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pagectl.opening.broker import NO_DIR, from_environment, same
-from pagectl.options.disk import DiskQuery, IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
+from pagectl.options.disk import DiskOptions, DiskQuery, IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionOption
 from pagectl.running.collector import collected_as_usual
@@ -57,7 +57,8 @@ def command(
     if not interval <= LONGEST_INTERVAL:
         raise CallError(f"--interval {interval}: give seconds, at most {LONGEST_INTERVAL:.0f}")
     host, port = _address(listen)
-    queries = [disk_query(each, broker, max_disk_usage, min_disk_free, edition) for each in places]
+    options = DiskOptions(**vars(broker), edition=edition, max_disk_usage=max_disk_usage, min_disk_free=min_disk_free)
+    queries = [disk_query(each, options) for each in places]
     _check(queries)
     try:
         from pagectl.serving.metrics import MetricsServer

@@ -13,9 +13,8 @@ import typer
 
 from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
+    DiskOptions,
     DiskQuery,
-    MaxDiskUsage,
-    MinDiskFree,
     QuietOption,
     TimeoutOption,
     VerboseOption,
@@ -24,8 +23,7 @@ from pagectl.options.disk import (
 )
 from pagectl.options.durations import parse_duration
 from pagectl.options.formats import PluginFormat
-from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import EditionOption, PlaceArgument
+from pagectl.options.shared import PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Status
@@ -66,10 +64,7 @@ def command(
         str | None,
         typer.Option("--critical-within", metavar="TIME", help="Critical if it will block within this time."),
     ] = None,
-    max_disk_usage: MaxDiskUsage = None,
-    min_disk_free: MinDiskFree = None,
-    broker: BrokerOptions = BrokerOptions(),
-    edition: EditionOption = None,
+    options: DiskOptions = DiskOptions(),
     no_addresses: Annotated[
         bool, typer.Option("--no-addresses", help="Do not sample the bytes of each address.")
     ] = False,
@@ -83,7 +78,7 @@ def command(
     Exit statuses are those of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (already blocking), 3
     UNKNOWN.
     """
-    query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
+    query = disk_query(path, options)
     plugin = Plugin("DISK FORECAST", format, query.subject)
     limits = (
         parsed(parse_duration, warn_within, "--warn-within"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pagectl.options.disk import IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
-from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import EditionOption, PlaceArgument
+from pagectl.options.disk import DiskOptions, IntervalOption, disk_query
+from pagectl.options.shared import PlaceArgument
 from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.keyboard import Keys, keys
@@ -27,13 +26,10 @@ EXAMPLES = (
 def command(
     path: PlaceArgument = None,
     interval: IntervalOption = 2.0,
-    max_disk_usage: MaxDiskUsage = None,
-    min_disk_free: MinDiskFree = None,
-    broker: BrokerOptions = BrokerOptions(),
-    edition: EditionOption = None,
+    options: DiskOptions = DiskOptions(),
 ) -> int:
     """Show how full the broker's disks are, how fast they fill, and which addresses grow. Press q to quit."""
-    query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
+    query = disk_query(path, options)
     if not sys.stdout.isatty():
         raise CallError("disk watch needs a terminal as standard output; elsewhere use disk check or disk forecast")
     from pagectl.opening.monitored_disks import monitored_disks

@@ -11,7 +11,7 @@ from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.disk import DiskQuery
 from pagectl.running.exits import CallError
 from pageengine.disk.monitor import DiskSettings, edition_of_monitor
-from pagefmt.directory.locate import LAYOUT, configuration_in
+from pagefmt.directory.locate import LAYOUT, LocateError, LocationKind, configuration_in, locate, stores
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ class MonitoredDisks(NamedTuple):
 
 
 def monitored_disks(query: DiskQuery) -> MonitoredDisks:
-    """The disks of an instance, a data directory, a directory of one, or of any path.
+    """The disks of an instance, a data directory, a directory of one, or, if the query says so, of any path.
 
     Without limits from options those of the instance count, also where ``path`` is one of its directories.
-    Raises ``CallError`` and what reading a configuration raises.
+    Raises ``CallError``, also for a path that is no broker's, and what reading a configuration raises.
     """
     broker_xml, limits, options = query.broker_xml, query.limits, query.options
     path = query.path or (None if broker_xml else from_environment())
@@ -73,9 +73,9 @@ def monitored_disks(query: DiskQuery) -> MonitoredDisks:
     else:
         own = _own_configuration(path, limits, options)
         if own is None:
-            return _without_configuration(path, limits, options.edition or NEWEST)
+            return _without_configuration(query._replace(path=path), options.edition or NEWEST)
         found = own
-    return _configured(path if broker_xml is not None else None, found, limits)
+    return _configured(query._replace(path=path if broker_xml is not None else None), found)
 
 
 def _own_configuration(
@@ -102,11 +102,11 @@ def _watched(found: BrokerConfiguration) -> dict[str, Path]:
     return watched(found.document, found.directories)
 
 
-def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskSettings | None) -> MonitoredDisks:
+def _configured(query: DiskQuery, found: BrokerConfiguration) -> MonitoredDisks:
     """With the configuration's limits, and its directories; where none of them is there, those of ``path``."""
     from pageengine.disk.config import disk_settings
 
-    release = found.start.release
+    path, limits, release = query.path, query.limits, found.start.release
     edition = edition_of_monitor(release) if release else found.edition
     took_for, supposed = found.base_remark or f"instance of {found.start.config}", ""
     if found.document.partial:
@@ -118,12 +118,58 @@ def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskSetti
     settings = limits or disk_settings(found.with_defaults().document, edition, found.entries)
     directories, root = _watched(found), found.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
-        plain = _without_configuration(path, limits, edition)
+        plain = _without_configuration(query, edition)
         directories, took_for, root = plain.directories, plain.took_for, path
     return MonitoredDisks(directories, settings, edition, took_for, root, found, supposed)
 
 
-def _without_configuration(path: Path, limits: DiskSettings | None, edition: Edition) -> MonitoredDisks:
+def _without_configuration(query: DiskQuery, edition: Edition) -> MonitoredDisks:
+    path = query.path or Path()
+    if not query.any_path:
+        _refuse_other_path(path)
     found = {name: path / folder for name, folders in LAYOUT.items() for folder in folders if (path / folder).is_dir()}
     took = "data directory" if found else "path"
-    return MonitoredDisks(found or {"path": path}, limits or DiskSettings(), edition, took, path)
+    return MonitoredDisks(found or {"path": path}, query.limits or DiskSettings(), edition, took, path)
+
+
+def _refuse_other_path(path: Path) -> None:
+    """Raise ``CallError`` for a path in which nothing of a broker is found.
+
+    The name of an empty folder alone is no evidence: where a file system is not mounted, its mount point is empty.
+    """
+    why = "nothing in it is a broker's"
+    try:
+        place = locate(path)
+        if place.kind is LocationKind.PAGING:
+            ours = bool(place.journal or place.bindings) or any(stores(place))
+        else:
+            ours = place.kind is not LocationKind.PAGE or place.obvious
+        if ours:
+            return
+    except LocateError as err:
+        if _is_folder_of_data(path):
+            return
+        if isinstance(err.__cause__, OSError):
+            raise
+        why = str(err).removeprefix(f"{path}: ").partition(";")[0]
+    raise CallError(
+        f"{path}: not a broker's: {why}; name a broker instance or its data directory, or give --any-path to look at "
+        "the file system of any path"
+    )
+
+
+def _is_folder_of_data(path: Path) -> bool:
+    """Return whether a path is the journal, the bindings or the large messages of a data directory."""
+    whole = path.absolute()
+    try:
+        place = locate(whole.parent)
+    except LocateError:
+        return False
+    return (
+        whole.is_dir()
+        and place.kind is LocationKind.DATA
+        and any(
+            whole.name in names and any(folder not in (None, whole) for folder in place.read_folders)
+            for names in LAYOUT.values()
+        )
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -11,7 +12,7 @@ import typer
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.durations import bounded_seconds
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import FORMAT_HELP, EditionChoice
+from pagectl.options.shared import FORMAT_HELP, EditionOption
 from pageengine.disk.monitor import DiskSettings
 
 T = TypeVar("T")
@@ -38,6 +39,10 @@ IntervalOption = Annotated[
     float,
     typer.Option("--interval", metavar="SECONDS", min=0.2, callback=bounded_seconds, help="Time between measurements."),
 ]
+AnyPathOption = Annotated[
+    bool,
+    typer.Option("--any-path", help="Accept a path that is no broker's, and look at its file system."),
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing if the status is OK.")]
 VerboseOption = Annotated[
     bool, typer.Option("-v", "--verbose", help="Print more lines: every file system and the reasons.")
@@ -45,13 +50,27 @@ VerboseOption = Annotated[
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
 
 
+@dataclass(frozen=True)
+class DiskOptions(BrokerOptions):
+    """What says which disks are looked at, and by which limits, beside the path."""
+
+    edition: EditionOption = None
+    max_disk_usage: MaxDiskUsage = None
+    min_disk_free: MinDiskFree = None
+    any_path: AnyPathOption = False
+
+
 class DiskQuery(NamedTuple):
-    """What a ``disk`` command is asked about; ``limits`` of options replace those of a configuration."""
+    """What a ``disk`` command is asked about; ``limits`` of options replace those of a configuration.
+
+    With ``any_path``, a path that is no broker's is accepted.
+    """
 
     path: Path | None
     broker_xml: Path | None
     limits: DiskSettings | None
     options: ConfigurationOptions
+    any_path: bool = False
 
     @property
     def subject(self) -> object:
@@ -59,13 +78,10 @@ class DiskQuery(NamedTuple):
         return self.path or self.broker_xml or "the instance"
 
 
-def disk_query(
-    path: Path | None, broker: BrokerOptions, max_disk_usage: str | None, min_disk_free: str | None,
-    edition: EditionChoice | None,
-) -> DiskQuery:  # fmt: skip
-    """The options of a call, understood; what the broker refuses is a usage error."""
-    limits = _limits(max_disk_usage, min_disk_free)
-    return DiskQuery(path, broker.broker_xml, limits, broker.reading(edition))
+def disk_query(path: Path | None, options: DiskOptions) -> DiskQuery:
+    """Return the options of a call, understood; what the broker refuses is a usage error."""
+    limits = _limits(options.max_disk_usage, options.min_disk_free)
+    return DiskQuery(path, options.broker_xml, limits, options.reading(options.edition), options.any_path)
 
 
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:

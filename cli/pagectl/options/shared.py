@@ -54,7 +54,9 @@ DirArgument = Annotated[
 PlaceArgument = Annotated[
     Path | None,
     typer.Argument(
-        metavar="DIR", parser=Path, help="Broker instance, data directory, or any path [default: $ARTEMIS_INSTANCE]."
+        metavar="DIR",
+        parser=Path,
+        help="Broker instance, data directory, or a directory of one [default: $ARTEMIS_INSTANCE].",
     ),
 ]
 ConfigArgument = Annotated[

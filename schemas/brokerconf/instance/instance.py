@@ -130,8 +130,12 @@ def _directories_below(
         if entry.key == _RETENTION_BEAN:
             retention = entry.value
     settings = dict(zip(NAMES, (found[bean] for bean in _BEANS.values()), strict=True))
+    paging, journal, bindings, large_messages = (base / text for text, _ in settings.values())
     return Directories(
-        **{name: base / text for name, (text, _) in settings.items()},
+        paging,
+        journal,
+        bindings,
+        large_messages,
         retention=base / _filled_in(retention, environment) if retention else None,
         sources={name: source for name, (_, source) in settings.items()},
         base=None if all(Path(text).is_absolute() for text, _ in settings.values()) else base,
