@@ -153,8 +153,8 @@ def _refuse_other_path(path: Path) -> None:
             raise
         why = str(err).removeprefix(f"{path}: ").partition(";")[0]
     raise CallError(
-        f"{path}: not a broker's: {why}; name a broker instance or its data directory, or give --any-path to look at "
-        "the file system of any path"
+        f"{path}: not a broker's: {why}; name a broker instance or its data directory; disk check, forecast and watch "
+        "look at the file system of any path with --any-path"
     )
 
 
