@@ -568,14 +568,14 @@ _pagectl_takes() {  # does this option of this command want a value?
 _pagectl_options() {
     case $1 in
         'config lint') _pagectl_offer '' --schema --artemis-home --format --fail-on --ignore --only --data --edition --heap --properties --profile --server --cwd -D --baseline --write-baseline --fix --diff --show-files --help -h ;;
-        'config effective') _pagectl_offer '' --format --all --edition --heap --properties --profile --server --cwd -D --journal-type --help -h ;;
+        'config effective') _pagectl_offer '' --format --all --edition --heap --properties --profile --server --cwd -D --anyway --journal-type --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
         'config serve') _pagectl_offer '' --edition --heap -D --properties --profile --server --help -h ;;
         'config diff') _pagectl_offer '' --address --format --edition --heap --cwd -D --profile --server --journal-type --help -h ;;
-        'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --help -h ;;
+        'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --anyway --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
-        'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --format --help -h ;;
+        'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --anyway --format --help -h ;;
         'export') _pagectl_offer '' --to --brokers --what --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --broker-xml --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --sort --limit --format --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
@@ -607,17 +607,17 @@ _pagectl_options() {
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --list --help -h ;;
-        'disk check') _pagectl_offer '' --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
+        'disk check') _pagectl_offer '' --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical --anyway -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --help -h ;;
-        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
+        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses --anyway -t --timeout -q --quiet -v --verbose --format --help -h ;;
         'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
         'disk exporter') _pagectl_offer '' --listen --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
-        'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
+        'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --anyway --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
         'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
-        'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --skip-bad-lines --decisions --detail --format --help -h ;;
-        'replay sweep') _pagectl_offer '' --brokers --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;
-        'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --anyway --skip-bad-lines --decisions --detail --format --help -h ;;
+        'replay sweep') _pagectl_offer '' --brokers --config --vary --edition --heap --properties --profile --server --set --anyway --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --anyway --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|messages|journal|large|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;

@@ -97,6 +97,7 @@ class Finding(NamedTuple):
         help: what to do.
         why: what the broker does, or would do.
         fix: how it is repaired, where there is one sure way.
+        stops_start: whether a broker does not start because of it.
     """
 
     place: Position
@@ -107,6 +108,7 @@ class Finding(NamedTuple):
     help: str = ""
     why: str = ""
     fix: Fix | None = None
+    stops_start: bool = False
 
 
 def about_data(severity: Severity, rule: str, place: str, message: str, why: str = "") -> Finding:

@@ -29,22 +29,37 @@ class DiskConfigError(PageEngineError):
     """A value that the broker would not start with; the message says file, line and value."""
 
 
-def disk_settings(document: Document, edition: Edition = NEWEST, entries: Iterable[Entry] = ()) -> DiskSettings:
+def disk_settings(
+    document: Document, edition: Edition = NEWEST, entries: Iterable[Entry] = (), *, lenient: bool = False
+) -> DiskSettings:
     """The disk monitor's settings of a configuration as this edition reads it; raises DiskConfigError.
 
     ``entries`` are those of broker.properties and of system properties, which come after the file and pass its checks.
+    ``lenient``: a value with which the broker does not start counts as not set.
     """
     core = document.core
     if core is None:
         return _overridden(DiskSettings(), entries, edition)
+
+    def number(name: str, parse: Callable[[str], int]) -> int | None:
+        try:
+            return _number(document, core, name, parse)
+        except DiskConfigError:
+            if lenient:
+                return None
+            raise
+
     settings = DiskSettings(
-        max_disk_usage=_number(document, core, "max-disk-usage", parse_int),
-        min_disk_free=_number(document, core, "min-disk-free", lambda text: parse_size(text, edition).value),
-        disk_scan_period=_number(document, core, "disk-scan-period", parse_int),
+        max_disk_usage=number("max-disk-usage", parse_int),
+        min_disk_free=number("min-disk-free", lambda text: parse_size(text, edition).value),
+        disk_scan_period=number("disk-scan-period", parse_int),
         database=core.descendant("database-store") is not None,
     )
     refused = settings.refusal(edition)
-    if refused:
+    if refused and lenient:
+        dropped: dict[str, Any] = {refused.split()[0].replace("-", "_"): None}
+        settings = replace(settings, **dropped)
+    elif refused:
         node = core.descendant(refused.split()[0])
         raise DiskConfigError(f"{node.position if node else document.path}: {refused}: the broker does not start")
     return _overridden(settings, entries, edition)

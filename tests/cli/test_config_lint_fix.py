@@ -68,7 +68,20 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def effective(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """Values in force for two addresses and of the broker, without the lines that they come from."""
     capsys.readouterr()
-    run(["config", "effective", "broker.xml", "orders", "a.b", "--format", "json", "--edition", NEWEST.value])
+    run(
+        [
+            "config",
+            "effective",
+            "broker.xml",
+            "orders",
+            "a.b",
+            "--format",
+            "json",
+            "--edition",
+            NEWEST.value,
+            "--anyway",
+        ]
+    )
     answer = json.loads(capsys.readouterr().out)
     parts = {address: found["settings"] for address, found in answer["addresses"].items()} | {
         "broker": answer["broker"]

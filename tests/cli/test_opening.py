@@ -520,7 +520,7 @@ def test_relative_directories_of_hornetq_are_found(tmp_path: Path, layout: str) 
     if layout == "stand-alone":
         return
     installed = started_by in ("run.sh", "bootstrap.jar")
-    assert ("no file says where its broker runs" in call("pages", "ls", root).err) is not installed
+    assert ("no file says where HornetQ runs" in call("pages", "ls", root).err) is not installed
     checked = json.loads(call("disk", "check", root, "--format", "json").out)
     assert checked["missing"] == [], checked
 

@@ -266,10 +266,12 @@ def test_several_servers_of_one_subsystem(tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "standalone.xml"
     other = with_settings('max-size-byte="1"').replace('"default"', '"other"')
     path.write_text(standalone("13.0", SERVER + other), "utf-8")
-    assert run(["config", "effective", str(path)]) == 0
+    assert run(["config", "effective", "--anyway", str(path)]) == 0
     assert "2 messaging servers; only the first, default, is used" in capsys.readouterr().err
     assert [name for name, _, _ in errors(path.read_text("utf-8"))] == ["unknown-attribute"]
-    assert run(["config", "effective", "--server", "other", str(path)]) == 0
+    assert run(["config", "effective", "--server", "other", str(path)]) == 2
+    assert "max-size-byte" in capsys.readouterr().err
+    assert run(["config", "effective", "--server", "other", "--anyway", str(path)]) == 0
     assert "messaging servers" not in capsys.readouterr().err
     for command in (["config", "effective"], ["config", "capacity"], ["pages", "ls"], ["disk", "usage"]):
         assert run([*command, "--server", "x", str(path)]) == 2

@@ -80,7 +80,7 @@ def test_pages_in_a_database_are_capped_where_settings_are_shown(
     )
     path = tmp_path / "broker.xml"
     path.write_text(CORE.format(f"\n{setting}\n{store}", ""), "utf-8")
-    assert run(["config", "effective", "--edition", edition, "--format", "json", str(path), "a"]) == 0
+    assert run(["config", "effective", "--edition", edition, "--format", "json", "--anyway", str(path), "a"]) == 0
     shown = json.loads(capsys.readouterr().out)["addresses"]["a"]["settings"]
     assert shown["page-size-bytes"]["value"] == size and shown["page-size-bytes"]["source"]["line"] == line
     assert shown["max-read-page-bytes"]["value"] == 4000000

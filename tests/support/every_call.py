@@ -26,7 +26,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("config diff", 1, "{sound} {other}"),
     ("config diff", 2, "{sound}"),
     ("config convert", 0, "{sound} --to yaml"),
-    ("config convert", 1, "{wrong} --to json"),
+    ("config convert", 1, "{wrong} --to json --anyway"),
     ("config convert", 2, "{sound} --to toml"),
     ("config drift", 0, "{news}"),
     ("config drift", 1, "{candlepin}"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import ConfigFileOptions
-from pagectl.options.shared import ConfigArgument, DataOption, DiskOption, TextOrJsonOption
+from pagectl.options.shared import AnywayOption, ConfigArgument, DataOption, DiskOption, TextOrJsonOption
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def command(
     data: DataOption = None,
     disk: DiskOption = None,
     options: ConfigFileOptions = ConfigFileOptions(),
+    anyway: AnywayOption = False,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Show the worst case of heap and disk by address, and which limit applies first. '·' is any word of a match."""
@@ -36,7 +37,7 @@ def command(
     from pagectl.terminal.streams import print_json
 
     volume = size_of(disk, "--disk")
-    opened, settings = open_settings(file, options.reading(), defaults=True)
+    opened, settings = open_settings(file, options.reading(), anyway=anyway, defaults=True)
     declared = opened.declared(settings)
     found = capacity(settings, declared, disk=volume, on_disk=_on_disk(data))
     if format is TextOrJson.json:

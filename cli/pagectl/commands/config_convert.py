@@ -9,7 +9,15 @@ from typing import Annotated
 
 import typer
 
-from pagectl.options.shared import ConfigArgument, CwdOption, DefineOption, EditionOption, ProfileOption, ServerOption
+from pagectl.options.shared import (
+    AnywayOption,
+    ConfigArgument,
+    CwdOption,
+    DefineOption,
+    EditionOption,
+    ProfileOption,
+    ServerOption,
+)
 from pagectl.running.exits import CallError, Exit, report
 
 
@@ -36,6 +44,7 @@ def command(
     define: DefineOption = None,
     profile: ProfileOption = None,
     server: ServerOption = None,
+    anyway: AnywayOption = False,
 ) -> int:
     """Write a configuration in another form, with the same effect, to standard output.
 
@@ -47,11 +56,13 @@ def command(
     from brokerconf.settings.conversion import as_entries, as_xml
 
     from pagectl.opening.configuration import open_configuration
+    from pagectl.opening.starting import require_start
     from pagectl.options.configuration import configuration_options
     from pagectl.terminal.sanitise import one_line
 
     options = configuration_options(edition, cwd=cwd, define=define, profile=profile, server=server)
-    opened = open_configuration(file, replace(options, names_environment=True), newest_that_fits=True)
+    opened = open_configuration(file, replace(options, names_environment=True), fragments=True)
+    require_start(opened, anyway=anyway)
     document = opened.document
     outcomes = apply_all(opened.entries, document.edition, document.core)
     if opened.start.config.suffix in SUFFIXES and document.secret is None:

@@ -47,18 +47,26 @@ def command(
     server: ServerOption = None,
     journal: JournalTypeOption = None,
 ) -> int:
-    """Compare the settings in force: those of the broker, and those of each address match in either file."""
+    """Compare the settings in force: those of the broker, and those of each address match in either file.
+
+    A side with which no broker starts is reported first, and counts as a difference.
+    """
     from brokerconf.settings.comparison import addresses_to_compare, differences
     from brokerconf.settings.settings_model import Scope
 
     from pagectl.opening.configuration import open_settings
+    from pagectl.opening.starting import no_start, start_faults
     from pagectl.options.configuration import configuration_options
-    from pagectl.terminal.streams import print_json
+    from pagectl.outputs.lint_json import finding_json
+    from pagectl.terminal.streams import print_json, say
 
     asked = configuration_options(
         edition, heap=heap, cwd=cwd, define=define, profile=profile, server=server, journal=journal
     )
-    a, b = (open_settings(path, asked)[1] for path in (one, other))
+    opened_a, a = open_settings(one, asked, anyway=None)
+    opened_b, b = open_settings(other, asked, anyway=None)
+    opened = {"A": opened_a, "B": opened_b}
+    stopping = {side: start_faults(each) for side, each in opened.items()}
     names = address or addresses_to_compare(a, b)
     # the broker's own settings say nothing about one address
     of_broker = [] if address else differences(a.broker(), b.broker())
@@ -66,14 +74,22 @@ def command(
     found = {name: each for name, each in found.items() if each}
     if format is TextOrJson.json:
         shown = {name: [each.as_json() for each in all_of] for name, all_of in found.items()}
-        print_json({"broker": [each.as_json() for each in of_broker], "addresses": shown})
+        print_json({
+            "broker": [each.as_json() for each in of_broker],
+            "addresses": shown,
+            "stops_start": {side.lower(): list(map(finding_json, faults)) for side, faults in stopping.items()},
+        })  # fmt: skip
     else:
+        for side, faults in stopping.items():
+            if faults:
+                say(f"{side}: {no_start(opened[side], faults)}", 2)
+                print()
         _print("broker", of_broker, Scope.BROKER)
         for name, all_of in found.items():
             _print(name, all_of, Scope.ADDRESS)
         if not of_broker and not found:
             print("no difference in effect")
-    return Exit.FOUND if of_broker or found else Exit.OK
+    return Exit.FOUND if of_broker or found or any(stopping.values()) else Exit.OK
 
 
 def _print(title: str, found: list[SettingDifference], scope: Scope) -> None:

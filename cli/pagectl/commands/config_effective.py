@@ -8,7 +8,7 @@ import typer
 
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import ConfigFileOptions
-from pagectl.options.shared import ConfigArgument, JournalTypeOption, TextOrJsonOption
+from pagectl.options.shared import AnywayOption, ConfigArgument, JournalTypeOption, TextOrJsonOption
 
 if TYPE_CHECKING:
     from brokerconf.settings.address_settings import Values
@@ -30,6 +30,7 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
     every: Annotated[bool, typer.Option("--all", help="Show defaults in text as well.")] = False,
     options: ConfigFileOptions = ConfigFileOptions(),
+    anyway: AnywayOption = False,
     journal: JournalTypeOption = None,
 ) -> int:
     """Show the settings in force for each address, all matches merged, and for the broker."""
@@ -41,7 +42,7 @@ def command(
     from pagectl.terminal.sanitise import one_line
     from pagectl.terminal.streams import print_json, print_table
 
-    opened, settings = open_settings(file, options.reading(journal=journal))
+    opened, settings = open_settings(file, options.reading(journal=journal), anyway=anyway)
     if every or format is TextOrJson.json:
         opened.note_journal(settings)
     names = addresses or []

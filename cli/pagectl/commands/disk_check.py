@@ -21,7 +21,7 @@ from pagectl.options.disk import (
 )
 from pagectl.options.disk_thresholds import Threshold, Thresholds
 from pagectl.options.formats import CheckFormat
-from pagectl.options.shared import PlaceArgument
+from pagectl.options.shared import AnywayOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Range, Status
@@ -67,6 +67,7 @@ def command(
         str | None,
         typer.Option("-K", "--inodes-critical", metavar="RANGE", help="Critical threshold: inodes used, in percent."),
     ] = None,
+    anyway: AnywayOption = False,
     timeout: TimeoutOption = 10.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -91,7 +92,7 @@ def command(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
-    query = disk_query(path, options)
+    query = disk_query(path, options, anyway)
     plugin = Plugin("DISK", format, query.subject)
     details = verbose or format is CheckFormat.text
     return plugin.run(partial(_check, plugin, query, thresholds, textfile, details, quiet), timeout)

@@ -23,7 +23,7 @@ from pagectl.options.disk import (
 )
 from pagectl.options.durations import parse_duration
 from pagectl.options.formats import PluginFormat
-from pagectl.options.shared import PlaceArgument
+from pagectl.options.shared import AnywayOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Status
@@ -68,6 +68,7 @@ def command(
     no_addresses: Annotated[
         bool, typer.Option("--no-addresses", help="Do not sample the bytes of each address.")
     ] = False,
+    anyway: AnywayOption = False,
     timeout: TimeoutOption = 60.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -78,7 +79,7 @@ def command(
     Exit statuses are those of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (already blocking), 3
     UNKNOWN.
     """
-    query = disk_query(path, options)
+    query = disk_query(path, options, anyway)
     plugin = Plugin("DISK FORECAST", format, query.subject)
     limits = (
         parsed(parse_duration, warn_within, "--warn-within"),

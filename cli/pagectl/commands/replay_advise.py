@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import DecidingOptions
 from pagectl.options.replay import ConfigOption, SkipOption, SparkOption, TraceArgument
-from pagectl.options.shared import DiskOption, JobsOption, TextOrJsonOption, processes
+from pagectl.options.shared import AnywayOption, DiskOption, JobsOption, TextOrJsonOption, processes
 from pagectl.options.sizes import size_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.progress import progress
@@ -34,6 +34,7 @@ def command(
     config: ConfigOption,
     disk: DiskOption = None,
     options: DecidingOptions = DecidingOptions(),
+    anyway: AnywayOption = False,
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
@@ -52,7 +53,7 @@ def command(
     from pageengine.replay.sweep import SweepJob, sweep_row, sweeping
     from pageengine.trace.reading import open_trace
 
-    deciding = replay_configuration(config, options.reading()).absolute()
+    deciding = replay_configuration(config, options.reading(), anyway=anyway).absolute()
     room = size_of(disk, "--disk")
     if not deciding.heap or not room:
         raise CallError("say how large heap and disk are: --heap SIZE (where no -Xmx is found) and --disk SIZE")

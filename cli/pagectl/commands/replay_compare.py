@@ -11,7 +11,14 @@ import typer
 from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
 from pagectl.options.replay import SetOption, SkipOption, TwoSides
-from pagectl.options.shared import EditionOption, HeapOption, ProfileOption, ServerOption, TextOrJsonOption
+from pagectl.options.shared import (
+    AnywayOption,
+    EditionOption,
+    HeapOption,
+    ProfileOption,
+    ServerOption,
+    TextOrJsonOption,
+)
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import json_text, print_json, print_table
@@ -75,6 +82,7 @@ def command(
     heap: HeapOption = None,
     profile: ProfileOption = None,
     server: ServerOption = None,
+    anyway: AnywayOption = False,
     skip_bad_lines: SkipOption = False,
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Compare decisions only, not sizes and states.")
@@ -100,7 +108,7 @@ def command(
         by_side = (given[: ctx.obj], given[ctx.obj :]) if versus else (given, given)
         pairs = list(zip((configs[0], configs[-1]), by_side, strict=True))
         options = configuration_options(edition, heap=heap, profile=profile, server=server)
-        sides = [replay_configuration(path, options, texts) for path, texts in pairs]
+        sides = [replay_configuration(path, options, texts, anyway=anyway) for path, texts in pairs]
         note_not_modelled(sides)
         one, other = (" ".join([str(path), *texts]) for path, texts in pairs)
         found = _configurations(files[0], sides, (one, other), skip_bad_lines, decisions)

@@ -20,7 +20,7 @@ from pagectl.options.replay import (
     UsualConfigOption,
     refuse_overwriting,
 )
-from pagectl.options.shared import BrokersOption, JobsOption, OutOption, TextOrJsonOption, processes
+from pagectl.options.shared import AnywayOption, BrokersOption, JobsOption, OutOption, TextOrJsonOption, processes
 from pagectl.running.collector import seldom_collected
 from pagectl.running.exits import CallError, Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning
@@ -63,6 +63,7 @@ def command(
         typer.Option("--until", metavar="N", min=0, help="Stop after operation N (the first is 0)."),
     ] = None,
     settings: SetOption = None,
+    anyway: AnywayOption = False,
     skip_bad_lines: SkipOption = False,
     check: Annotated[bool, typer.Option("--check", help="Test the engine's invariants after each operation.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
@@ -84,7 +85,7 @@ def command(
     if brokers is not None or len(entries) != 1:
         if until is not None or check or not (outcome is out is to_html is None):
             raise CallError("--outcome, --out, --until, --check and --report work with one TRACE only")
-        return _fleet(entries, config, options, settings, skip_bad_lines, processes(jobs), spark, format)
+        return _fleet(entries, config, options, settings, anyway, skip_bad_lines, processes(jobs), spark, format)
     if spark is not None or config is None:
         wrong = (
             "no configuration given; name it with --config FILE"
@@ -102,7 +103,7 @@ def command(
         from pagefmt.bytes.writing import check_new_folder
 
         check_new_folder(out, [config])
-    deciding = replay_configuration(config, options.reading(), settings)
+    deciding = replay_configuration(config, options.reading(), settings, anyway=anyway)
     recording, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
     note_not_modelled([deciding])
     told = deciding.settings_in_force(sorted(recording.addresses, key=natural))
@@ -132,13 +133,13 @@ def command(
 
 def _fleet(
     entries: list[FleetEntry], config: Path | None, options: DecidingOptions, settings: list[str] | None,
-    skip_bad_lines: bool, processes: int, spark: str | None, format: TextOrJson,
+    anyway: bool, skip_bad_lines: bool, processes: int, spark: str | None, format: TextOrJson,
 ) -> Exit:  # fmt: skip
     from pagectl.opening.replay_fleet import replayed, traced_fleet
     from pagectl.outputs.sweep_rows import print_rows, status
     from pageengine.replay.sweep import variants
 
-    fleet = traced_fleet(entries, config, options, settings)
+    fleet = traced_fleet(entries, config, options, settings, anyway=anyway)
     rows = replayed(fleet, variants([]), skip_bad_lines=skip_bad_lines, processes=processes, spark=spark,
                     command="replay run")  # fmt: skip
     print_rows(rows, TableFormat(format.value), "replays")

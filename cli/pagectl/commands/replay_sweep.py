@@ -15,7 +15,7 @@ from pagectl.options.replay import (
     TracesArgument,
     UsualConfigOption,
 )
-from pagectl.options.shared import BrokersOption, JobsOption, TableFormatOption, processes
+from pagectl.options.shared import AnywayOption, BrokersOption, JobsOption, TableFormatOption, processes
 from pagectl.running.exits import CallError
 
 EXAMPLES = (
@@ -41,6 +41,7 @@ def command(
     ] = [],  # noqa: B006
     options: DecidingOptions = DecidingOptions(),
     settings: SetOption = None,
+    anyway: AnywayOption = False,
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
@@ -59,7 +60,7 @@ def command(
         raise CallError("--vary MATCH:NAME=V1,V2,…: give the values to try; replay run uses the settings as they are")
     entries = fleet_of(traces or [], brokers, WITH_CONFIG)
     tried = variants([parse_vary(text) for text in vary])
-    fleet = traced_fleet(entries, config, options, settings, alone=brokers is None and len(entries) == 1)
+    fleet = traced_fleet(entries, config, options, settings, anyway=anyway, alone=brokers is None and len(entries) == 1)
     rows = replayed(fleet, tried, skip_bad_lines=skip_bad_lines, processes=processes(jobs), spark=spark,
                     command="replay sweep")  # fmt: skip
     print_rows(rows, format, "variants")

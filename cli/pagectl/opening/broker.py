@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pagectl.opening.starting import note_no_start
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError
@@ -64,8 +65,19 @@ def open_broker(
 ) -> OpenedBroker:  # fmt: skip
     """Open what DIR names, with the configuration of ``--broker-xml`` or its own.
 
-    Raises ``CallError`` where the two disagree, ``LocateError``, and what reading a configuration raises.
+    Notes a configuration with which no broker starts: data are read and mended all the same. Raises ``CallError`` where
+    the two disagree, ``LocateError``, and what reading a configuration raises.
     """
+    broker = _opened_broker(given, broker_xml, options, far=far, find=find)
+    if broker.configuration is not None:
+        note_no_start(broker.configuration)
+    return broker
+
+
+def _opened_broker(
+    given: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool,
+    find: Callable[[Path], DataLocation],
+) -> OpenedBroker:  # fmt: skip
     if given is None and broker_xml is not None:
         found = opened(broker_xml, None, options)
         return _instance(found.root, found)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.opening.reading import kubernetes_text, read_configuration
 from pagectl.opening.start_parameters import StartParameters, start_parameters
+from pagectl.opening.starting import require_start
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.terminal.streams import note
 from pagefmt.findings import some
@@ -51,15 +52,14 @@ class BrokerConfiguration(NamedTuple):
 
     @property
     def base_remark(self) -> str:
-        """Say which folder relative directories were taken to be relative to; empty if an installation says so."""
+        """Say which folder the relative directories of HornetQ were resolved against, unless that is its ``bin``."""
+        from brokerconf.reading.document import FileKind
+
         base, config = self.directories.base, self.start.config.absolute()
-        known = self.start.instance.profile or config.parent.name == "etc" or self.document.kind.of_application_server
-        if base is None or known or base.name == "bin":
+        if base is None or base.name == "bin" or self.document.kind is not FileKind.HORNETQ:
             return ""
         own = ", the folder of that file" if base == config.parent else ""
-        return (
-            f"{self.start.config}: relative directories are read below {base}{own}: no file says where its broker runs"
-        )
+        return f"{self.start.config}: relative directories are read below {base}{own}: no file says where HornetQ runs"
 
     def settings(self, *, tell: bool = True) -> EffectiveSettings:
         """The settings in force; entries that set nothing known are told on standard error, unless ``tell`` is off."""
@@ -107,13 +107,14 @@ class BrokerConfiguration(NamedTuple):
 
 
 def open_configuration(
-    path: Path, options: ConfigurationOptions | None = None, *, root: Path | None = None, newest_that_fits: bool = False
+    path: Path, options: ConfigurationOptions | None = None, *, root: Path | None = None, fragments: bool = False
 ) -> BrokerConfiguration:
     """Open the configuration of an instance, or a configuration file: XML, properties, or Kubernetes objects.
 
     ``root`` is the instance that a configuration kept elsewhere is used for: relative directories are resolved
-    against it. The edition is the one asked for, else that of the instance's jars, else what the namespace says; with
-    ``newest_that_fits`` the newest whose schema the file fits. Raises ``BrokerConfError``, ``CallError``, ``OSError``.
+    against it. The edition is the one asked for, else that of the instance's jars, else the newest whose schema the
+    file fits. With ``fragments`` a part of a configuration is read as well. Raises ``BrokerConfError``, ``CallError``,
+    ``OSError``.
     """
     from brokerconf.instance.instance import bases_of, directories
     from brokerconf.reading.application_server import name_of
@@ -124,7 +125,7 @@ def open_configuration(
     start = start_parameters(path, options, root, alone=objects is not None)
     options = replace(options, edition=start.edition, define=start.system)
     environment = _environment(options)
-    found = read_configuration(start.config, options, environment, objects, newest_that_fits=newest_that_fits)
+    found = read_configuration(start.config, options, environment, objects, fragments=fragments)
     document = found.document
     if len(document.cores) > 1:
         first, *others = map(name_of, document.cores)
@@ -145,14 +146,19 @@ def open_configuration(
 
 
 def open_settings(
-    path: Path, options: ConfigurationOptions, *, defaults: bool = False
+    path: Path, options: ConfigurationOptions, *, anyway: bool | None, defaults: bool = False
 ) -> tuple[BrokerConfiguration, EffectiveSettings]:
-    """The configuration of a file or an instance and its settings in force, for the ``config`` commands, with notes on
-    what it was taken for; ``defaults``: as ``with_defaults``. Raises as ``open_configuration``."""
-    found = open_configuration(path, replace(options, names_environment=True), newest_that_fits=True)
+    """Open a configuration and its settings in force, for the ``config`` commands, with notes on what it was taken for.
+
+    ``anyway``: as ``require_start``; None: whether a broker starts with it is the caller's to say. ``defaults``: as
+    ``with_defaults``. Raises as ``open_configuration`` and ``require_start``.
+    """
+    found = open_configuration(path, replace(options, names_environment=True), fragments=True)
     config, document = found.start.config, found.document
     if document.taken_for:
         note(f"{config}: read as part of a configuration: {document.taken_for}")
+    if anyway is not None:
+        require_start(found, anyway=anyway)
     if document.core is None:
         note(f"{config}: has no <core>; the broker starts with defaults")
     if defaults:

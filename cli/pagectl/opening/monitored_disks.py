@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.opening.broker import configuration_for, from_environment, instance_above, is_configuration, opened
+from pagectl.opening.starting import note_no_start, require_start
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.disk import DiskQuery
 from pagectl.running.exits import CallError
@@ -48,7 +49,7 @@ class MonitoredDisks(NamedTuple):
         if not found:
             own = self.configuration.directories.paging_candidates if self.configuration else ()
             names = ", ".join(str(path) for path in dict.fromkeys((*self.directories.values(), *own)))
-            raise CallError(f"{names}: no such directory: name a broker instance, a data directory or any path")
+            raise CallError(f"{names}: no such directory: name a broker instance or a data directory")
         return DiskState.of(self.settings, self.edition, found, missing)
 
     def when_blocked(self) -> tuple[WhenBlocked, ...]:
@@ -106,6 +107,10 @@ def _configured(query: DiskQuery, found: BrokerConfiguration) -> MonitoredDisks:
     """With the configuration's limits, and its directories; where none of them is there, those of ``path``."""
     from pageengine.disk.config import disk_settings
 
+    if query.anyway is None:
+        note_no_start(found)
+    else:
+        require_start(found, anyway=query.anyway)
     path, limits, release = query.path, query.limits, found.start.release
     edition = edition_of_monitor(release) if release else found.edition
     took_for, supposed = found.base_remark or f"instance of {found.start.config}", ""
@@ -115,7 +120,9 @@ def _configured(query: DiskQuery, found: BrokerConfiguration) -> MonitoredDisks:
         read = found.settings(tell=False).broker()
         set_here = any(name in read and read[name].origin for name in ("max-disk-usage", "min-disk-free"))
         supposed = "" if limits or set_here else unknown
-    settings = limits or disk_settings(found.with_defaults().document, edition, found.entries)
+    settings = limits or disk_settings(
+        found.with_defaults().document, edition, found.entries, lenient=bool(query.anyway)
+    )
     directories, root = _watched(found), found.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
         plain = _without_configuration(query, edition)

@@ -71,18 +71,18 @@ def read_configuration(
     environment: Mapping[str, str],
     objects: bytes | None,
     *,
-    newest_that_fits: bool = False,
+    fragments: bool = False,
 ) -> ReadConfiguration:
-    """A file in whichever form; ``objects`` are the bytes of one of Kubernetes. Raises ``ReadingError``, ``CallError``,
-    ``OSError``."""
+    """Read a file in whichever form; ``objects`` are the bytes of one of Kubernetes, with ``fragments`` parts of a
+    configuration are read as well. Raises ``ReadingError``, ``CallError``, ``OSError``."""
     from brokerconf.reading.application_server import leave_server
 
     if objects is not None:
-        found = _read_objects(objects, path, options, environment, newest_that_fits)
+        found = _read_objects(objects, path, options, environment)
     elif path.suffix in SUFFIXES:
         found = _read_properties(path, options, environment)
     else:
-        found = _read_document(path, options, environment, newest_that_fits)
+        found = _read_document(path, options, environment, fragments)
     leave_server(found.document, options.profile, options.server)
     return found
 
@@ -115,23 +115,19 @@ def _read_properties(path: Path, options: ConfigurationOptions, environment: Map
 
 
 def _read_document(
-    path: Path, options: ConfigurationOptions, environment: Mapping[str, str], newest_that_fits: bool
+    path: Path, options: ConfigurationOptions, environment: Mapping[str, str], fragments: bool
 ) -> ReadConfiguration:
-    if newest_that_fits:
-        from brokerconf.instance.detection import read_as_fits
+    from brokerconf.instance.detection import read_as_fits
 
-        fitting = read_as_fits(
-            path, edition=options.edition, cwd=options.cwd, properties=options.define, environment=environment
-        )
-        return ReadConfiguration(fitting.document, fitting.reason)
-    from brokerconf.reading.reading import read
-
-    document = read(path, edition=options.edition, cwd=options.cwd, properties=options.define, environment=environment)
-    return ReadConfiguration(document, "by its namespace")
+    fitting = read_as_fits(
+        path, edition=options.edition, cwd=options.cwd, properties=options.define, environment=environment,
+        fragments=fragments,
+    )  # fmt: skip
+    return ReadConfiguration(fitting.document, fitting.reason)
 
 
 def _read_objects(
-    raw: bytes, path: Path, options: ConfigurationOptions, environment: Mapping[str, str], newest_that_fits: bool
+    raw: bytes, path: Path, options: ConfigurationOptions, environment: Mapping[str, str]
 ) -> ReadConfiguration:
     """What a file of Kubernetes objects says of its one broker."""
     from brokerconf.instance.detection import as_fits
@@ -144,10 +140,9 @@ def _read_objects(
     def read(edition: Edition | None) -> Document:
         return described.read(str(path), folder, edition, options.define, environment)
 
-    if described.partial or not newest_that_fits:
-        document = read(asked or (NEWEST if described.partial else None))
-        said = "its version" if asked else "by its namespace"
-        reason = "the newest; no version is given" if described.partial and not asked else said
+    if described.partial:
+        document = read(asked or NEWEST)
+        reason = "its version" if asked else "the newest; no version is given"
     else:
         fitting = as_fits(read, asked)
         document, reason = fitting.document, fitting.reason

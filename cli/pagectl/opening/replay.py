@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pagectl.opening.configuration import open_configuration
 from pagectl.opening.reading import whole_document
+from pagectl.opening.starting import require_start
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.terminal.streams import note, warning
 from pageengine.replay.replaying import Configuration
@@ -16,15 +17,17 @@ from pageengine.settings.profiles import FROM_SOURCES_ALONE
 
 
 def replay_configuration(
-    path: Path, options: ConfigurationOptions, overrides: list[str] | None = None
+    path: Path, options: ConfigurationOptions, overrides: list[str] | None = None, *, anyway: bool
 ) -> Configuration:
     """What a replay decides by: the file, properties, system properties and -Xmx, then ``--set``.
 
-    Warns of an edition that was never compared with a running broker. Raises ``BrokerConfError``, ``PageEngineError``,
-    ``OSError``.
+    Warns of an edition that was never compared with a running broker. ``anyway``: as ``require_start``. Raises
+    ``BrokerConfError``, ``CallError``, ``PageEngineError``, ``OSError``.
     """
     settings = tuple(parse_override(text) for text in overrides or ())
-    found = open_configuration(path, options).with_defaults()
+    found = open_configuration(path, options)
+    require_start(found, anyway=anyway)
+    found.with_defaults()
     found.settings()
     edition = found.edition
     if edition in FROM_SOURCES_ALONE:

@@ -53,10 +53,11 @@ def traced_fleet(
     options: DecidingOptions,
     settings: list[str] | None,
     *,
+    anyway: bool,
     alone: bool = False,
 ) -> TracedFleet:
     """The traces with what decides each. Raises ``CallError``, and what is wrong with the configuration where a trace
-    is ``alone``, and has no name then."""
+    is ``alone``, and has no name then. ``anyway``: as ``require_start``."""
     if not entries:
         raise CallError("name a TRACE, or a list of them with --brokers")
     found = TracedFleet()
@@ -65,7 +66,7 @@ def traced_fleet(
         each = entry if entry.config is not None else entry._replace(config=config)
         key = each._replace(name="", path=Path())
         if key not in read:
-            read[key] = _read(each, options, settings)
+            read[key] = _read(each, options, settings, anyway)
         deciding = read[key]
         if isinstance(deciding, Configuration):
             found.traces.append(BrokerTrace(None if alone else each.name, each.path.absolute(), deciding.absolute()))
@@ -119,13 +120,15 @@ def _row(job: SweepJob) -> SweepRow | FailedSweepRow:
         return FailedSweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), job.broker, describe(err))
 
 
-def _read(entry: FleetEntry, options: DecidingOptions, settings: list[str] | None) -> Configuration | Exception:
+def _read(
+    entry: FleetEntry, options: DecidingOptions, settings: list[str] | None, anyway: bool
+) -> Configuration | Exception:
     try:
         if entry.config is None:
             raise CallError("no configuration given; name it with --config FILE, or one for each broker in the list")
         if entry.edition is not None:
             options = replace(options, edition=EditionChoice(entry.edition.value))
-        return replay_configuration(entry.config, options.reading(), settings)
+        return replay_configuration(entry.config, options.reading(), settings, anyway=anyway)
     except Exception as err:
         if not is_reported(err):
             raise

@@ -63,7 +63,8 @@ class DiskOptions(BrokerOptions):
 class DiskQuery(NamedTuple):
     """What a ``disk`` command is asked about; ``limits`` of options replace those of a configuration.
 
-    With ``any_path``, a path that is no broker's is accepted.
+    With ``any_path``, a path that is no broker's is accepted. ``anyway``: as ``require_start``; None: a configuration
+    with which no broker starts is only noted.
     """
 
     path: Path | None
@@ -71,6 +72,7 @@ class DiskQuery(NamedTuple):
     limits: DiskSettings | None
     options: ConfigurationOptions
     any_path: bool = False
+    anyway: bool | None = None
 
     @property
     def subject(self) -> object:
@@ -78,10 +80,10 @@ class DiskQuery(NamedTuple):
         return self.path or self.broker_xml or "the instance"
 
 
-def disk_query(path: Path | None, options: DiskOptions) -> DiskQuery:
+def disk_query(path: Path | None, options: DiskOptions, anyway: bool | None = None) -> DiskQuery:
     """Return the options of a call, understood; what the broker refuses is a usage error."""
     limits = _limits(options.max_disk_usage, options.min_disk_free)
-    return DiskQuery(path, options.broker_xml, limits, options.reading(options.edition), options.any_path)
+    return DiskQuery(path, options.broker_xml, limits, options.reading(options.edition), options.any_path, anyway)
 
 
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:

@@ -59,6 +59,9 @@ PlaceArgument = Annotated[
         help="Broker instance, data directory, or a directory of one [default: $ARTEMIS_INSTANCE].",
     ),
 ]
+AnywayOption = Annotated[
+    bool, typer.Option("--anyway", help="Answer although no broker starts with the configuration, with a warning.")
+]
 ConfigArgument = Annotated[
     Path,
     typer.Argument(metavar="FILE", help="broker.xml, broker.properties, JSON, YAML, Kubernetes YAML, or an instance."),

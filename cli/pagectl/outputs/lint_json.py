@@ -22,12 +22,12 @@ def _file(report: FileReport) -> dict[str, object]:
         "file": report.file,
         "edition": report.edition,
         "xsd": {"valid": report.valid, "schema": report.schema},
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_json(finding) for finding in report.findings],
     }
 
 
-def _finding(finding: Finding) -> dict[str, object]:
-    """``file`` is the file that the finding stands in: another one where the configuration includes it."""
+def finding_json(finding: Finding) -> dict[str, object]:
+    """Return a finding as a JSON object; ``file`` is the file that it is in, which may be an included one."""
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,

@@ -266,7 +266,7 @@ _BY_HAND = {
 
 def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
     """An error at a place of an element."""
-    return Finding(at, Severity.ERROR, rule, message, node.path, help, why)
+    return Finding(at, Severity.ERROR, rule, message, node.path, help, why, stops_start=True)
 
 
 def _is_unknown(node: ConfigNode) -> bool:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Hit(NamedTuple):
     """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
     rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart; ``fix`` is a sure
-    repair (``reading/repairs.py``); ``path``: the key of a property."""
+    repair (``reading/repairs.py``); ``path``: the key of a property; ``stops_start``: as that of the rule, for
+    this place."""
 
     where: ResolvedSetting | ConfigNode | Position
     message: str
@@ -31,6 +32,7 @@ class Hit(NamedTuple):
     severity: Severity | None = None
     fix: Fix | None = None
     path: str = ""
+    stops_start: bool = False
 
 
 Hits = Iterator[Hit]
@@ -65,7 +67,8 @@ class Example(NamedTuple):
 class Rule(NamedTuple):
     """``since`` and ``until``: editions in which the rule means anything; ``by_edition``: severity from an edition on;
     ``explains_schema``: its finding says it all, the schema's own at the same element is left out;
-    ``needs``: ``heap``, ``data`` or ``host`` where the file alone is not enough."""
+    ``stops_start``: a broker does not start with what it finds; ``needs``: ``heap``, ``data`` or ``host`` where the
+    file alone is not enough."""
 
     id: str
     severity: Severity
@@ -80,6 +83,7 @@ class Rule(NamedTuple):
     until: Edition | None = None
     by_edition: tuple[tuple[Edition, Severity], ...] = ()
     explains_schema: bool = False
+    stops_start: bool = False
     needs: str = ""
 
     def applies(self, edition: Edition) -> bool:

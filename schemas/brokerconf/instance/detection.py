@@ -33,10 +33,12 @@ def read_as_fits(
     cwd: Path | None = None,
     properties: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
+    fragments: bool = True,
 ) -> DetectedEdition:
     """The document as the edition given, as that of its instance, or as the newest whose schema has nothing against it.
 
-    Where none fits, the one with the fewest faults counts, the newest of those. Raises ``ReadingError``, ``OSError``.
+    Where none fits, the one with the fewest faults counts, the newest of those. With ``fragments``, parts that stand
+    alone are read as well. Raises ``ReadingError``, ``OSError``.
     """
     reason = "as requested"
     if edition is None:
@@ -45,7 +47,7 @@ def read_as_fits(
         edition, reason = edition_of_instance(path), "the release of its instance"
 
     def as_edition(wanted: Edition | None) -> Document:
-        return read(path, edition=wanted, cwd=cwd, properties=properties, environment=environment, fragments=True)
+        return read(path, edition=wanted, cwd=cwd, properties=properties, environment=environment, fragments=fragments)
 
     return as_fits(as_edition, edition, reason)
 

@@ -37,7 +37,8 @@ def _finding(
     message, advice = hit.message, hit.help or rule.help
     if not node:
         message, advice, path = (without_glued(text, path) for text in (message, advice, path))
-    return Finding(position, hit.severity or severity, rule.id, message, path, advice, rule.why, hit.fix)
+    stops_start = rule.stops_start or hit.stops_start
+    return Finding(position, hit.severity or severity, rule.id, message, path, advice, rule.why, hit.fix, stops_start)
 
 
 def _assumes(hit: Hit, facts: ConfigFacts) -> bool:

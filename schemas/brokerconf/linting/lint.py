@@ -29,6 +29,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Position, Severity
 
 if TYPE_CHECKING:
+    from brokerconf.evidence.rule import Rule
     from brokerconf.reading.properties import Entry
 
 
@@ -192,11 +193,43 @@ def document_findings(
     document: Document, verdict: SchemaVerdict, context: LintContext, selection: RuleSelection
 ) -> list[Finding]:
     """What schema, reader and rules find in a document, without what its comments silence."""
+    found = _all_findings(document, verdict, context, [rule for rule in rules() if selection.takes(rule.id)])
+    if any("pagectl:" in comment.text for comment in document.comments):
+        from brokerconf.checks.ignore_comments import silences_of
+        from brokerconf.linting.catalogue import known_ids
+
+        silences = silences_of(document, known_ids())
+        found = [*silences.heard(found), *silences.faults]
+    return [selection.graded(finding) for finding in found if selection.takes(finding.rule)]
+
+
+def start_faults(document: Document, context: LintContext) -> list[Finding]:
+    """Return the findings with which no broker of the document's edition starts; no comment silences them.
+
+    Of a document over another one that is not known, only the properties are judged.
+    """
+    found = _all_findings(document, judge(document), context, [rule for rule in rules() if _tells_start(rule)])
+    stopping = (one for one in found if one.stops_start)
+    if document.laid_over:
+        stopping = (one for one in stopping if one.rule.startswith("properties-"))
+    return [
+        one._replace(message="something in a Secret is refused", path="", help="") if document.hides(one.place)
+        else _without_secrets(one)
+        for one in sorted_findings(stopping)
+    ]  # fmt: skip
+
+
+def _tells_start(rule: Rule) -> bool:
+    return rule.stops_start or rule.explains_schema or rule.id in ("properties-bad-value", "properties-whole-entry")
+
+
+def _all_findings(
+    document: Document, verdict: SchemaVerdict, context: LintContext, chosen: list[Rule]
+) -> list[Finding]:
     of_schema = schema_findings(document, verdict)
     of_values: list[Finding] = []
     of_rules: list[Finding] = []
     volumes = context.host(document) if context.host else None
-    chosen = [rule for rule in rules() if selection.takes(rule.id)]
     cores: list[ConfigNode | None] = [*document.cores] or [None]
     for core in cores:
         facts = ConfigFacts(
@@ -219,14 +252,7 @@ def document_findings(
     told |= {finding.path for finding in of_schema}
     of_values = [one for one in of_values if not (one.rule in _SAME_PLACE and one.path in told)]
     of_silence = silence_findings(document, cwd_given=context.cwd is not None)
-    found = [*of_schema, *of_values, *of_silence, *of_rules]
-    if any("pagectl:" in comment.text for comment in document.comments):
-        from brokerconf.checks.ignore_comments import silences_of
-        from brokerconf.linting.catalogue import known_ids
-
-        silences = silences_of(document, known_ids())
-        found = [*silences.heard(found), *silences.faults]
-    return [selection.graded(finding) for finding in found if selection.takes(finding.rule)]
+    return [*of_schema, *of_values, *of_silence, *of_rules]
 
 
 def _source_of(raw: bytes, name: str, form: ConfigurationForm) -> SourceFile:

@@ -29,6 +29,7 @@ RULE = Rule(
     settings=("max-size-messages",),
     since=Edition.ARTEMIS_2_28,
     explains_schema=True,
+    stops_start=True,
     failing=Example(settings=address_setting("a", max_size_messages="3000000000")),
     passing=Example(settings=address_setting("a", max_size_messages="2147483647")),
 )

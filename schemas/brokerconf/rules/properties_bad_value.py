@@ -15,7 +15,8 @@ def _check(facts: ConfigFacts) -> Hits:
         if one.fault in (Fault.REFUSED, Fault.CODE):
             entry = one.entry
             message = f"{entry.key}={masked(entry.value, entry.key)} is refused: {one.said}"
-            yield Hit(entry.at_value or entry.position, message, path=entry.key)
+            at = entry.at_value or entry.position
+            yield Hit(at, message, path=entry.key, stops_start=one.fault is Fault.CODE)
 
 
 RULE = Rule(

@@ -47,6 +47,7 @@ RULE = Rule(
     why="each entry is accepted without an error, but the result lacks a part or has a value that stops the start",
     help="complete it, or remove its entries",
     check=_check,
+    stops_start=True,
     since=Edition.ARTEMIS_2_28,
     failing=Example(properties="AMQPConnections.target.retryInterval=55\n"),
     passing=Example(properties="AMQPConnections.target.uri=tcp://remote:5672\n"),

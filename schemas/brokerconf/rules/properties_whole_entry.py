@@ -15,9 +15,10 @@ _ASKED_FOR = ("connectorConfigurations", "discoveryGroupConfigurations", "jaasCo
 def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.WHOLE:
-            when = "fails when it is used" if one.path[0] in _ASKED_FOR else "does not start"
+            starts = one.path[0] in _ASKED_FOR
+            when = "fails when it is used" if starts else "does not start"
             message = f"{one.entry.key} needs keys below it instead of a value: the broker {when}"
-            yield Hit(one.entry.position, message, path=one.entry.key)
+            yield Hit(one.entry.position, message, path=one.entry.key, stops_start=not starts)
 
 
 RULE = Rule(

@@ -33,6 +33,7 @@ RULE = Rule(
     settings=(NAME,),
     since=Edition.ARTEMIS_1_5,
     explains_schema=True,
+    stops_start=True,
     failing=Example(
         valid=False,
         settings=address_setting(

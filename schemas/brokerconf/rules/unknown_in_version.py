@@ -25,6 +25,7 @@ RULE = Rule(
     help="remove it, or upgrade the broker first",
     check=_check,
     explains_schema=True,
+    stops_start=True,
     failing=Example(
         valid=False,
         edition=Edition.ARTEMIS_2_28,

@@ -50,7 +50,10 @@ def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]
 def _more(document: Document) -> Finding:
     root = document.root
     message = f"more than {MOST_FAULTS} schema errors: the others are not listed"
-    return Finding(root.position, Severity.ERROR, "more-faults", message, root.path, "correct the first ones", _REFUSED)
+    return Finding(
+        root.position, Severity.ERROR, "more-faults", message, root.path, "correct the first ones", _REFUSED,
+        stops_start=True,
+    )  # fmt: skip
 
 
 def _stands_elsewhere(finding: Finding, document: Document) -> bool:
@@ -68,8 +71,9 @@ def _stands_elsewhere(finding: Finding, document: Document) -> bool:
 def _of_server(finding: Finding) -> Finding:
     """The application server reads the elements in any order; what else is wrong stops its messaging subsystem."""
     if finding.rule == "element-order":
-        return finding._replace(severity=Severity.INFO, why="the schema requires an order; the server itself does not")
-    return finding._replace(why="the application server does not start with this file")
+        why = "the schema requires an order; the server itself does not"
+        return finding._replace(severity=Severity.INFO, why=why, stops_start=False)
+    return finding._replace(why="the application server does not start with this file", stops_start=True)
 
 
 def _once(verdict: SchemaVerdict) -> Iterator[tuple[Violation, bool]]:
@@ -89,14 +93,16 @@ def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Findi
         message = f"something in <{secret.name}> does not belong there or is wrong; it may be the secret"
         path, why = secret.path, _REFUSED if refused else _UNSEEN
         return Finding(
-            secret.position, Severity.ERROR, rule, message, path, "write only the value between the tags", why
-        )
+            secret.position, Severity.ERROR, rule, message, path, "write only the value between the tags", why,
+            stops_start=refused,
+        )  # fmt: skip
     if violation.attribute and violation.attribute in node.attributes:
         at = node.attribute_position(violation.attribute)
     elif rule == "invalid-value" and node.text.strip():
         at = node.text_position
     fix = _respelt(violation, places) if rule == "invalid-value" else None
-    return Finding(at, Severity.ERROR, rule, message, node.path, advice, _REFUSED if refused else _UNSEEN, fix)
+    why = _REFUSED if refused else _UNSEEN
+    return Finding(at, Severity.ERROR, rule, message, node.path, advice, why, fix, refused)
 
 
 def _respelt(violation: Violation, places: SchemaPlaces) -> Fix | None:
