@@ -68,4 +68,4 @@ def test_entries_are_those_of_each_record(scheduled: list[tuple[int, int, int]],
         assert told[every.offsets[number] : every.offsets[number + 1]] == [
             mine.distinct[n] for n in mine.which.tolist()
         ]
-    assert len(set(every.distinct)) == len(every.distinct)
+    assert set(every.which.tolist()) == set(range(len(every.distinct)))
