@@ -7,9 +7,10 @@ records and large messages are left to the reference decoder.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,8 @@ from pagefmt.columns.arrays.order import in_order
 from pagefmt.columns.core.line_parts import LineSource
 from pagefmt.columns.message_row import selected_row
 from pagefmt.columns.origin_columns import note_schedules, set_apart
+from pagefmt.columns.table import PageSource
+from pagefmt.columns.together import PageGroup, page_groups
 from pagefmt.columns.wanted_records import opened_chunks, wanted_records
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.describe.values_json import Json
@@ -87,10 +90,12 @@ def picked_lines(
         except IrregularPage:
             yield from _rest(page, rule, choice, frames.base, frames.number)
             return
-        if isinstance(origin, PageOrigin):
+        if isinstance(origin, PageOrigin) and mask.any():
             note_schedules(origin, opened, frames)
             set_apart(origin, frames, mask)
         wanted = np.flatnonzero(mask)
+        if not len(wanted):
+            continue
         done, texts = _lines(content, frames, source, wanted, opened.strict_layout())
         if source is not None and origin is not None and rule is not None and rule.end is None:
             end = _first_thrown(opened, frames, wanted[~done])
@@ -120,6 +125,51 @@ def picked_lines(
             yield damage
 
 
+def lines_together(
+    sources: Sequence[PageSource], state: Judged | None, store: Store, form: LineFormat | None, choice: MessageFilter
+) -> Iterator[tuple[int, Item]]:
+    """Yield what ``picked_lines`` gives of each page of a store, with the number of its source: that of the first page
+    where lines are of several small ones."""
+    for first, group in page_groups(sources):
+        if len(group) > 1 and form is not None:
+            yield from ((first + n, item) for n, item in _group_lines(group, state, store, form, choice))
+        else:
+            yield from ((first, item) for item in _source_lines(group[0], state, store, form, choice))
+
+
+def _source_lines(
+    source: PageSource, state: Judged | None, store: Store, form: LineFormat | None, choice: MessageFilter
+) -> Iterator[Item]:
+    assert not isinstance(source.file, Path)
+    return picked_lines(source.file, state, store, form, choice, source.origin, source.part)
+
+
+def _group_lines(
+    group: Sequence[PageSource], state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter
+) -> Iterator[tuple[int, Item]]:
+    read = PageGroup.of(group)
+    rule, origin = read.source.rule, read.source.origin
+    rows = np.zeros(0, np.int64)
+    texts = pa.array([], pa.binary())
+    try:
+        mask = wanted_records(read.content, read.frames, rule, choice, None)
+    except IrregularPage:
+        read.sound[:] = False
+    else:
+        if isinstance(origin, PageOrigin) and mask.any():
+            note_schedules(origin, read.opened, read.frames)
+        wanted = np.flatnonzero(mask)
+        source = LineSource(store.name, store.address, 0, rule, form.wanted, form.quote, origin)
+        done, texts = _lines(read.content, read.frames, source, wanted, None)
+        read.sound[read.owner[wanted[~done]]] = False
+        rows = wanted[done]
+    for first, last, begin, end in read.in_turn(rows):
+        if last is None:
+            yield from ((first, item) for item in _source_lines(group[first], state, store, form, choice))
+        elif begin < end:
+            yield first, MessageLines(texts.slice(begin, end - begin))
+
+
 def _first_thrown(opened: Page, frames: PageFrames, rows: Ints) -> int | None:
     """Return the number of the first of these records that a broker cannot decode."""
     for n in rows.tolist():
@@ -146,19 +196,22 @@ def _stopped(page: PageFile | PageInMemory, content: PageBytes, last: PageFrames
     return found and found._replace(offset=at)
 
 
-def message_rows(
-    page: PageFile | PageInMemory, state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter,
-    origin: MessageOrigin | None = None, part: FilePart = WHOLE_FILE,
-) -> Iterator[Json | Damage]:  # fmt: skip
-    """As ``picked_lines``, with each message as the object that its line holds.
+def rows_together(
+    sources: Sequence[PageSource], state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter
+) -> Iterator[tuple[int, Json | Damage]]:
+    """Yield what ``lines_together`` gives, with each message as the object that its line holds, and its own source.
 
     Objects come fastest out of finished lines: their printing and their parsing are both compiled code.
     """
-    for found in picked_lines(page, state, store, form, choice, origin, part):
+    places = {source.page: n for n, source in enumerate(sources)}
+    for n, found in lines_together(sources, state, store, form, choice):
         if isinstance(found, MessageLines):
-            yield from map(json.loads, str(found.content, "utf-8").split("\n")[:-1])
+            for row in map(json.loads, str(found.content, "utf-8").split("\n")[:-1]):
+                yield n if row["page"] is None else places[row["page"]], row
+        elif isinstance(found, Damage):
+            yield n, found
         else:
-            yield found if isinstance(found, Damage) else selected_row(store, found, form.wanted, origin)
+            yield n, selected_row(store, found, form.wanted, sources[n].origin)
 
 
 def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:

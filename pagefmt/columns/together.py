@@ -18,10 +18,11 @@ from pagefmt.columns.table import PageSource, TableDamage, TableQuery, completed
 from pagefmt.outstanding.ack_state import PagesRule
 from pagefmt.outstanding.origins import PageOrigin
 from pagefmt.pages.chunks import CHUNK, WHOLE_FILE
-from pagefmt.pages.gather import Ints
+from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
+from pagefmt.pages.scan import PageFrames
 from pagefmt.pages.together import PagesTogether, read_together
 
 SMALL: Final = CHUNK // 8
@@ -41,18 +42,55 @@ class _PagesOrigin(PageOrigin):
         return list(self.names_of_files), self.owner[number]
 
 
+@dataclass(frozen=True, slots=True)
+class PageGroup:
+    """Pages that are read as one. ``source``: one that has all of their records, numbered on from page to page.
+
+    ``owner``: the page of each record. ``sound`` is cleared for pages that have to be read by themselves.
+    """
+
+    content: PageBytes
+    frames: PageFrames
+    opened: Page
+    source: PageSource
+    owner: Ints
+    sound: Mask
+
+    @classmethod
+    def of(cls, group: Sequence[PageSource]) -> PageGroup:
+        """Read the files."""
+        read = read_together([source.file for source in group if isinstance(source.file, PageFile)])
+        content, places = read.content, read.frames.places
+        assert places is not None
+        opened = Page(memoryview(content.buffer)[: content.size]).of_layout(Layout.NEW)
+        source = _as_one(group, read, places.owner)
+        return cls(content, read.frames, opened, source, places.owner, read.sound)
+
+    def in_turn(self, rows: Ints) -> Iterator[tuple[int, int | None, int, int]]:
+        """Yield (first page, page after the last, first row, row after the last) of each run of sound pages.
+
+        ``rows``: records that something was made of. A page to be read by itself has None in the place of the last.
+        """
+        bounds = np.searchsorted(self.owner[rows], np.arange(len(self.sound) + 1)).tolist()
+        for before, n in pairwise((-1, *np.flatnonzero(~self.sound).tolist(), len(self.sound))):
+            if before + 1 < n:
+                yield before + 1, n, bounds[before + 1], bounds[n]
+            if n < len(self.sound):
+                yield n, None, 0, 0
+
+
 def together_batches(sources: Iterable[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
     """Yield what ``page_batches`` gives of each page, with the number of its source: that of the first page where a
     batch has rows of several."""
-    for first, group in _groups(sources):
+    for first, group in page_groups(sources):
         if len(group) > 1:
             yield from ((first + n, found) for n, found in _together(group, wanted))
         else:
             yield from ((first, found) for found in page_batches(group[0], wanted))
 
 
-def _groups(sources: Iterable[PageSource]) -> Iterator[tuple[int, list[PageSource]]]:
-    """What is read at once; one that is read by itself is not waited for."""
+def page_groups(sources: Iterable[PageSource]) -> Iterator[tuple[int, list[PageSource]]]:
+    """Yield what is read at once, with the number of its first source; one that is read by itself is not waited for."""
     group: list[PageSource] = []
     size = first = 0
     for n, source in enumerate(sources):
@@ -85,22 +123,15 @@ def _small_size(source: PageSource) -> int | None:
 
 
 def _together(group: Sequence[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
-    read = read_together([source.file for source in group if isinstance(source.file, PageFile)])
-    content, sound, places = read.content, read.sound, read.frames.places
-    assert places is not None
-    source = _as_one(group, read, places.owner)
-    opened = Page(memoryview(content.buffer)[: content.size]).of_layout(Layout.NEW)
-    decoded, rows = decoded_rows(source, wanted, content, read.frames, opened, Layout.NEW)
-    sound[places.owner[decoded.irregular]] = False
-    owner = places.owner[rows]
-    batch = completed(decoded.table, source, wanted.schema, rows)
-    bounds = np.searchsorted(owner, np.arange(len(group) + 1)).tolist()
-    alone = np.flatnonzero(~sound).tolist()
-    for before, n in pairwise((-1, *alone, len(group))):
-        if before + 1 < n:
-            yield before + 1, batch.slice(bounds[before + 1], bounds[n] - bounds[before + 1])
-        if n < len(group):
-            yield from ((n, found) for found in page_batches(group[n], wanted))
+    read = PageGroup.of(group)
+    decoded, rows = decoded_rows(read.source, wanted, read.content, read.frames, read.opened, Layout.NEW)
+    read.sound[read.owner[decoded.irregular]] = False
+    batch = completed(decoded.table, read.source, wanted.schema, rows)
+    for first, last, begin, end in read.in_turn(rows):
+        if last is not None:
+            yield first, batch.slice(begin, end - begin)
+        else:
+            yield from ((first, found) for found in page_batches(group[first], wanted))
 
 
 def _as_one(group: Sequence[PageSource], read: PagesTogether, owner: Ints) -> PageSource:

@@ -6,6 +6,7 @@ The columnar form of ``pagefmt.outstanding.message_filter``; what columns cannot
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -44,24 +45,36 @@ def wanted_records(
 
     Raises ``IrregularPage`` where the choice is by queue ids and a record has none in their place.
     """
-    mask = _by_route(content, frames, rule, choice) if choice.by_route else np.ones(len(frames.offset), bool)
-    if choice.selector is not None:
-        _by_selector(content, frames, choice.selector, mask, layout)
+    mask = np.ones(len(frames.offset), bool)
+    if choice.by_route or choice.ids is not None:
+        mask = _by_route(content, frames, rule, choice)
+    rows = np.flatnonzero(mask)
+    if choice.selector is not None and len(rows):
+        chosen = replace(frames, offset=frames.offset[rows], length=frames.length[rows])
+        mask[rows] = _by_selector(content, chosen, choice.selector, layout)
     return mask
 
 
-def _by_selector(content: PageBytes, frames: PageFrames, selector: Selector, mask: Mask, layout: Layout | None) -> None:
+def _by_selector(content: PageBytes, frames: PageFrames, selector: Selector, layout: Layout | None) -> Mask:
+    mask = np.ones(len(frames.offset), bool)
     if not decides(selector):
-        return select(content, frames, selector, None, mask, mask, layout)
+        select(content, frames, selector, None, mask, mask, layout)
+        return mask
     decoded = decode_page(content, 0, level_for(selector), frames)
     doubtful = of_reference(decoded, len(mask))
     doubtful[body_unread(content, frames, decoded.table)] = True
-    return select(content, frames, selector, decoded.table, doubtful, mask, layout)
+    select(content, frames, selector, decoded.table, doubtful, mask, layout)
+    return mask
 
 
 def _by_route(content: PageBytes, frames: PageFrames, rule: PageRule | None, choice: MessageFilter) -> Mask:
     routes = route_columns(content, frames)
-    return _outstanding(rule, routes, choice) if choice.outstanding and rule else _in_queues(routes, choice)
+    mask = np.ones(len(routes), bool)
+    if choice.by_route:
+        mask = _outstanding(rule, routes, choice) if choice.outstanding and rule else _in_queues(routes, choice)
+    if choice.ids is not None:
+        mask &= np.isin(routes.messages(), list(choice.ids))
+    return mask
 
 
 def _outstanding(rule: PageRule, routes: RouteColumns, choice: MessageFilter) -> Mask:

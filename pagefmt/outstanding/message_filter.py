@@ -66,6 +66,15 @@ class MessageFilter:
         """Whether queue ids and transaction already rule messages out."""
         return self.queues is not None or self.outstanding
 
+    @property
+    def ids(self) -> frozenset[int] | None:
+        """The message ids that are wanted, which routes tell: other messages are not decoded. None: any."""
+        if self.selector is None:
+            return None
+        from pagefmt.selector.facts import required_ids
+
+        return required_ids(self.selector)
+
 
 @dataclass(frozen=True, slots=True)
 class SelectedMessage:
@@ -101,6 +110,7 @@ def wanted_messages(
 
     Where a broker throws, nothing of the page behind it is outstanding.
     """
+    ids = choice.ids
     for route in opened.handed_out(at, number):
         if isinstance(route, Damage):
             yield route
@@ -108,7 +118,7 @@ def wanted_messages(
                 rule = rule.ending_at(route.number)
             if choice.outstanding and (rule is None or rule.end is not None):
                 return
-        elif not choice.by_route or wanted_by_route(route, rule, choice):
+        elif (ids is None or route[5] in ids) and (not choice.by_route or wanted_by_route(route, rule, choice)):
             yield from message_at(page, opened, route, rule, choice)
     if opened.damage is not None:
         yield opened.damage

@@ -125,3 +125,13 @@ def joined(facts: Iterable[MessageFact], where: Selector | None) -> Selector | N
     if not nodes:
         return None
     return Selector(where.text if where else "", nodes[0] if len(nodes) == 1 else Junction(False, nodes))
+
+
+def required_ids(selector: Selector | None) -> frozenset[int] | None:
+    """Return the ids of which the broker's id of a selected message is one. None: any id may be selected."""
+    if selector is None:
+        return None
+    root = selector.root
+    parts = root.operands if isinstance(root, Junction) and not root.settles else (root,)
+    named = [part.ids for part in parts if isinstance(part, IdIs)]
+    return frozenset.intersection(*named) if named else None

@@ -22,7 +22,9 @@ from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.gather import PageBytes
+from pagefmt.pages.page import open_page
 from pagefmt.selector import parse
+from pagefmt.selector.facts import IdIs, joined
 
 LONGEST = 6000
 SELECTORS = (
@@ -103,6 +105,10 @@ def compare(seed: int, folder: Path) -> None:
     for text in draw.sample(SELECTORS, 3):
         choice = MessageFilter(selector=parse(text))
         assert_same_lines(page, state, choice=choice, about=(seed, text))
+    with open_page(page) as opened:
+        ids = frozenset(draw.sample(sorted({route[5] for route in opened.routes()} | {1 << 40}), 1))
+    for where in (None, parse(draw.choice(SELECTORS))):
+        assert_same_lines(page, state, choice=MessageFilter(selector=joined([IdIs(ids)], where)), about=(seed, ids))
 
 
 @pytest.mark.parametrize("first", range(4))

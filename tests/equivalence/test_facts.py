@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from both_decoders import ALL, assert_same_lines, pages_of
@@ -11,13 +12,14 @@ from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.bytes.wire import Undecodable
+from pagefmt.columns import wanted_records
 from pagefmt.messages.body_text import whole_text
 from pagefmt.messages.large import LargeMessages
 from pagefmt.messages.message_ids import accepted_texts
 from pagefmt.messages.persisted import Message
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.outstanding.state import StoreState
-from pagefmt.pages.page import OddRecord
+from pagefmt.pages.page import OddRecord, Page
 from pagefmt.pages.paging import PageFile
 from pagefmt.selector import parse
 from pagefmt.selector.facts import (
@@ -163,3 +165,25 @@ def test_odd_texts_are_no_error(tmp_path: Path) -> None:
     choice = MessageFilter(selector=joined([BodyContains("x", LargeMessages(tmp_path))], None))
     for state, page in pages_of(GoldenCase("2.56.0", "large-core")):
         assert_same_lines(page, state, choice=choice)
+
+
+def test_of_messages_with_other_ids_nothing_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by columns nor one by one."""
+    (state, page), *_ = pages_of(GoldenCase("2.56.0", "core-types"))
+    (wanted, *_) = messages(page, state)
+    choice = MessageFilter(selector=joined([IdIs(frozenset((wanted.id,)))], None))
+    decoded: list[int] = []
+    record, columns = Page.record, wanted_records.decode_page
+
+    def counted(self: Page, number: int, *words: Any) -> Any:
+        decoded.append(1)
+        return record(self, number, *words)
+
+    def counted_columns(content: Any, page: int, level: Any, frames: Any) -> Any:
+        decoded.append(len(frames.offset))
+        return columns(content, page, level, frames)
+
+    monkeypatch.setattr(Page, "record", counted)
+    monkeypatch.setattr(wanted_records, "decode_page", counted_columns)
+    assert_same_lines(page, state, choice=choice)
+    assert 0 < sum(decoded) <= 3

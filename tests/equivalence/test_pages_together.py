@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -11,14 +12,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
+from pagectl.terminal.streams import json_text
 from table_rows import plain
 
+from pagefmt.columns.json_lines import LineFormat, MessageLines, lines_together, rows_together
 from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.together import together_batches
+from pagefmt.describe.message_json import BodyForm, MessageOptions
+from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.origins import PageOrigin
 from pagefmt.outstanding.state import StoreState, load_state
 from pagefmt.selector import parse
+from pagefmt.selector.facts import IdIs, joined
 
 NOW = 1_800_000_000_000
 QUERIES = {
@@ -65,6 +71,36 @@ def same(data: Path, query: TableQuery) -> list[Any]:
     return expected
 
 
+CHOICES = {
+    "all": MessageFilter(),
+    "outstanding": MessageFilter(outstanding=True),
+    "selector": MessageFilter(selector=parse("AMQPriority > 3 AND (color = 'red' OR seq < 40)")),
+    "id": MessageFilter(selector=joined([IdIs(frozenset(range(40, 60)))], None)),
+}
+
+
+def same_lines(data: Path, choice: MessageFilter, *, located: bool) -> int:
+    """Assert that rows and finished lines are those of each page by itself. Return how many come of several pages."""
+    form, shared = LineFormat(MessageOptions(frozenset((BodyForm.SIZE,))), json_text), 0
+    query = TableQuery(located=located)
+    for store in load_state(data / "paging", data / "journal", data / "bindings").stores():
+        pages, options = list(sources(store, query)), (store, store.store, form, choice)
+        alone = [(n, each) for n, page in enumerate(pages) for _, each in rows_together([page], *options)]
+        together = [(n, each) for n, each in rows_together(pages, *options)]
+        assert together == alone
+        text = b"".join(
+            bytes(each.content) for _, each in lines_together(pages, *options) if isinstance(each, MessageLines)
+        )
+        shared += sum(json.loads(line)["number"] == 0 for line in text.splitlines())
+    return shared
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 3), ids=str)
+def test_lines_of_golden_directories(case: GoldenCase, choice: str) -> None:
+    same_lines(case.data(), CHOICES[choice], located=choice != "selector")
+
+
 @pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
 def test_golden_directories(case: GoldenCase) -> None:
     same(case.data(), QUERIES["bodies"])
@@ -76,12 +112,9 @@ def test_whatever_is_asked(case: GoldenCase, name: str) -> None:
     same(case.data(), QUERIES[name])
 
 
-@pytest.mark.parametrize("name", QUERIES)
-@pytest.mark.parametrize("seed", range(12))
-def test_damaged_pages_among_sound_ones(tmp_path: Path, seed: int, name: str) -> None:
-    """Cut, changed, emptied, longer ones and such that are no files, in a directory of one message a page."""
-    chance = Random(seed)
-    data = next(case for case in cases("2.56.0") if case.name == "one-per-page").copy(tmp_path / "data")
+def harmed(chance: Random, folder: Path) -> Path:
+    """A directory of one message a page, with pages cut, changed, emptied, longer ones and such that are no files."""
+    data = next(case for case in cases("2.56.0") if case.name == "one-per-page").copy(folder)
     for path in sorted(data.glob("paging/*/*.page")):
         content = bytearray(path.read_bytes())
         match chance.randrange(9):
@@ -99,4 +132,17 @@ def test_damaged_pages_among_sound_ones(tmp_path: Path, seed: int, name: str) ->
                 path.symlink_to("/etc/hostname")
             case _:
                 pass
-    assert any(type(each) is tuple for each in same(data, QUERIES[name]))
+    return data
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("seed", range(12))
+def test_damaged_pages_among_sound_ones(tmp_path: Path, seed: int, name: str) -> None:
+    assert any(type(each) is tuple for each in same(harmed(Random(seed), tmp_path / "data"), QUERIES[name]))
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("seed", range(6))
+def test_lines_of_damaged_pages(tmp_path: Path, seed: int, choice: str) -> None:
+    data = harmed(Random(seed), tmp_path / "data")
+    assert same_lines(data, CHOICES[choice], located=seed % 2 == 0) or choice in ("selector", "id")

@@ -19,7 +19,7 @@ from pagectl.decoding.sources import AllSources
 from pagectl.terminal.streams import json_text
 
 from pagefmt.bytes.writing import Disk
-from pagefmt.columns.json_lines import LineFormat, message_rows
+from pagefmt.columns.json_lines import LineFormat, rows_together
 from pagefmt.compaction.journals import apply_journals, plan_journals
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.describe.message_json import BodyForm, MessageOptions
@@ -30,7 +30,6 @@ from pagefmt.journal.load import TRIES, LoadedJournal, load_files
 from pagefmt.outstanding.knowledge import KnownJournals, load_journals
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import load_place
-from pagefmt.pages.chunks import WHOLE_FILE
 from pagefmt.pages.frames import Damage
 
 COMMANDS = {
@@ -224,7 +223,7 @@ def lines_of(sources: AllSources) -> list[dict[str, Any]]:
     return [
         {key: value for key, value in row.items() if key not in ("file", "offset")}
         for at in sources
-        for row in message_rows(at.page, at.known, at.known.store, form, at.choice, at.origin, at.part or WHOLE_FILE)
+        for _, row in rows_together([at.source()], at.known, at.known.store, form, at.choice)
         if not isinstance(row, Damage)
     ]
 

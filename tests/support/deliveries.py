@@ -9,7 +9,7 @@ from typing import Any
 from pagectl.decoding.sources import AllSources
 from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import LineFormat, message_rows
+from pagefmt.columns.json_lines import LineFormat, rows_together
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
@@ -17,7 +17,6 @@ from pagefmt.messages.large import LargeMessages
 from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import load_place
-from pagefmt.pages.chunks import WHOLE_FILE
 from pagefmt.pages.frames import Damage
 
 READ_TOGETHER = 30_000
@@ -32,7 +31,7 @@ def message_lines(data: Path, choice: MessageFilter, now: int, edition: Edition 
     form = LineFormat(MessageOptions(frozenset({BodyForm.SIZE, BodyForm.SHA256}), large), json_text)
     found = []
     for at in AllSources(place, load_place(place), choice, large=large, edition=edition, now=now):
-        rows = message_rows(at.page, at.known, at.known.store, form, at.choice, at.origin, part=at.part or WHOLE_FILE)
+        rows = (row for _, row in rows_together([at.source()], at.known, at.known.store, form, at.choice))
         found += [row for row in rows if not isinstance(row, Damage)]
     return found
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
@@ -51,8 +52,7 @@ _AT_ONCE: Final = 4096
 """Rows that are made into texts together."""
 PLAIN: Final = 256 << 10
 """Bytes of pages that are read one by one in less time than the import of Arrow takes."""
-SMALL_PAGE: Final = 8 << 10
-"""Bytes of a page that is read one by one in less time than as columns."""
+TEXTS_UNIT: Final = 4 << 20  # bytes of small pages whose lines are made together: those of a chunk of columns
 
 
 def carry_out(
@@ -135,32 +135,35 @@ class _Decoding:
         """How many messages were written."""
         return count_text(self.written, "message")
 
-    def plain_rows(self, at: PageToRead) -> Iterator[Any] | None:
-        """Each message of a page that holds few of them, read one by one; None: of many."""
-        small = at.page.size <= SMALL_PAGE and not self.everywhere
-        if not small:
-            self.plain -= at.page.size
-        if not at.is_whole() or (self.plain < 0 and not small):
-            return None
+    def few_rows(self, unit: Unit) -> list[Iterator[Any]]:
+        """Return the messages of each of the first pages as long as few bytes were read: they are read one by one."""
         from pagefmt.columns.message_row import plain_rows
 
-        return plain_rows(at.page, at.known, at.known.store, self.wanted, at.choice, at.origin)
+        few: list[Iterator[Any]] = []
+        for at in unit:
+            self.plain -= at.page.size
+            if self.plain < 0 or not at.is_whole():
+                break
+            few.append(plain_rows(at.page, at.known, at.known.store, self.wanted, at.choice, at.origin))
+        return few
 
-    def rows_of(self, at: PageToRead) -> Iterator[Any]:
-        """Each message of a page as the object that its line holds."""
-        if (rows := self.plain_rows(at)) is not None:
-            return rows
-        from pagefmt.columns.json_lines import message_rows
+    def rows_of(self, unit: Unit) -> Iterator[tuple[int, Any]]:
+        """Each message of some pages as the object that its line holds."""
+        few = self.few_rows(unit)
+        for n, rows in enumerate(few):
+            yield from ((n, row) for row in rows)
+        yield from self.together(unit, len(few), as_rows=True)
 
-        return self.of_page(message_rows, at)
+    def together(self, unit: Unit, first: int, *, as_rows: bool) -> Iterator[tuple[int, Any]]:
+        """Yield rows or lines of the pages from the ``first`` one on."""
+        for at, of_store in _by_store(unit[first:]):
+            from pagefmt.columns import json_lines
 
-    def of_page(self, reader: Callable[..., Iterator[Any]], at: PageToRead) -> Iterator[Any]:
-        """What ``picked_lines`` or ``message_rows`` gives of one page."""
-        from pagefmt.columns.json_lines import LineFormat
-        from pagefmt.pages.chunks import WHOLE_FILE
-
-        form = LineFormat(self.wanted, json_text)
-        return reader(at.page, at.known, at.known.store, form, at.choice, at.origin, part=at.part or WHOLE_FILE)
+            known, form = of_store[0].known, json_lines.LineFormat(self.wanted, json_text)
+            sources = [each.source() for each in of_store]
+            reader = json_lines.rows_together if as_rows else json_lines.lines_together
+            for n, found in reader(sources, known, known.store, form, of_store[0].choice):
+                yield first + at + n, found
 
     def read(
         self, reader: Reader[T], units: Callable[[Iterable[PageToRead]], Iterator[Unit]], jobs: int = 1,
@@ -193,36 +196,27 @@ class _Decoding:
                     yield unit[n], found
             bar.advance(_size(at for at in unit if at.part is None))
 
-    def read_each(
-        self, reader: Callable[[PageToRead], Iterator[T | Damage]], jobs: int = 1
-    ) -> Iterator[tuple[PageToRead, T]]:
-        """As ``read``, page by page."""
-
-        def units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
-            return ((at,) for at in pages)
-
-        return self.read(lambda unit: ((0, found) for found in reader(unit[0])), units, jobs, beside_output=True)
-
     def rows(self, limit: int | None) -> Iterator[tuple[PageToRead, dict[str, Any]]]:
         """Each message as the object that its line holds, counted."""
-        every = self.read_each(self.rows_of)
+        every: Iterator[tuple[PageToRead, Any]]
+        every = self.read(self.rows_of, partial(_units, most=TEXTS_UNIT), beside_output=True)
         for found in islice(every, limit):
             self.written += 1
             yield found
 
-    def write(
-        self, texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]], limit: int | None
-    ) -> None:  # fmt: skip
+    def write(self, texts: Reader[MessageLines | _RowTexts], limit: int | None) -> None:
         """Write the texts of the messages of all pages asked for, counted."""
+        units = partial(_units, most=TEXTS_UNIT)
         if limit is None:
-            passed: Iterator[tuple[PageToRead, PassedTexts]] = self.read_each(partial(_passed, texts), self.jobs)
+            passed: Iterator[tuple[PageToRead, PassedTexts]]
+            passed = self.read(partial(_passed, texts), units, self.jobs, beside_output=True)
             for _, (count, text) in passed:
                 write_utf8(text.content)
                 self.written += count
             return
         if not limit:
             return
-        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read_each(texts)
+        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read(texts, units, beside_output=True)
         for _, found in made:
             taken = found.first(limit - self.written)
             write_utf8(taken.content)
@@ -231,14 +225,12 @@ class _Decoding:
                 break
 
 
-def _passed(
-    texts: Callable[[PageToRead], Iterator[MessageLines | _RowTexts | Damage]], at: PageToRead
-) -> Iterator[PassedTexts | Damage]:
+def _passed(texts: Reader[MessageLines | _RowTexts], unit: Unit) -> Iterator[tuple[int, PassedTexts | Damage]]:
     """As they go from one process to another."""
     from pagefmt.pages.frames import Damage
 
-    for found in texts(at):
-        yield found if isinstance(found, Damage) else (len(found), PassedBytes(found.content))
+    for n, found in texts(unit):
+        yield n, found if isinstance(found, Damage) else (len(found), PassedBytes(found.content))
 
 
 class _RowTexts:
@@ -258,28 +250,38 @@ class _RowTexts:
         return memoryview("".join(self._texts).encode())
 
 
-def _line_texts(run: _Decoding, at: PageToRead) -> Iterator[MessageLines | _RowTexts | Damage]:
-    if (rows := run.plain_rows(at)) is not None:
-        yield from _texts(rows, lambda row: json_text(row) + "\n")
+def _line_texts(run: _Decoding, unit: Unit) -> Iterator[tuple[int, MessageLines | _RowTexts | Damage]]:
+    few = run.few_rows(unit)
+    for n, rows in enumerate(few):
+        yield from ((n, each) for each in _texts(rows, _line))
+    if len(few) == len(unit):
         return
-    from pagefmt.columns.json_lines import picked_lines
     from pagefmt.columns.message_row import selected_row
     from pagefmt.outstanding.message_filter import SelectedMessage
 
-    for found in run.of_page(picked_lines, at):
+    for n, found in run.together(unit, len(few), as_rows=False):
         if isinstance(found, SelectedMessage):
-            line = json_text(selected_row(at.known.store, found, run.wanted, at.origin))
-            yield _RowTexts([line + "\n"])
+            yield n, _RowTexts([_line(selected_row(unit[n].known.store, found, run.wanted, unit[n].origin))])
         else:
-            yield found
+            yield n, found
+
+
+def _line(row: dict[str, Any]) -> str:
+    return json_text(row) + "\n"
 
 
 def _row_texts(
-    run: _Decoding, text: Callable[[dict[str, Any], RowPlace], str], now: int, at: PageToRead
-) -> Iterator[MessageLines | _RowTexts | Damage]:
+    run: _Decoding, text: Callable[[dict[str, Any], RowPlace], str], now: int, unit: Unit
+) -> Iterator[tuple[int, MessageLines | _RowTexts | Damage]]:
     """``text``: of one message, with its line end."""
-    place = RowPlace(at.known, at.page, now)
-    return _texts(run.rows_of(at), lambda row: text(row, place))
+    for n, rows in groupby(run.rows_of(unit), key=itemgetter(0)):
+        place = RowPlace(unit[n].known, unit[n].page, now)
+        for texts in _texts((row for _, row in rows), partial(_placed_text, text, place)):
+            yield n, texts
+
+
+def _placed_text(text: Callable[[dict[str, Any], RowPlace], str], place: RowPlace, row: dict[str, Any]) -> str:
+    return text(row, place)
 
 
 def _texts(rows: Iterator[Any], text: Callable[[dict[str, Any]], str]) -> Iterator[_RowTexts | Damage]:
@@ -311,7 +313,7 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
     if form is DecodeFormat.parquet and shown.limit is None and not output.splits and run.sources.listable:
         _write_row_groups(run, output, shown.to)
         return
-    reading = run.read(partial(_table_rows, output), _units, run.jobs, beside_output=False)
+    reading = run.read(partial(_table_rows, output), _row_units, run.jobs, beside_output=False)
     output.write(shown.to, run.place, (batch for _, batch in reading), shown.limit)
 
 
@@ -319,21 +321,19 @@ def _write_row_groups(run: _Decoding, output: TableOutput, to: Path | None) -> N
     """Pages become row groups where they are read."""
     with output.joined(to, run.place) as table:
         parts: Iterator[tuple[PageToRead, PassedBytes | RowGroups]]
-        parts = run.read(partial(_row_groups, output), _units, run.jobs, beside_output=False)
+        parts = run.read(partial(_row_groups, output), _row_units, run.jobs, beside_output=False)
         for _, part in parts:
             table.append(part)
 
 
-def _units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
-    """Pages that follow one another, as many as make row groups together. What is more than a page file to be read
+def _units(pages: Iterable[PageToRead], most: int) -> Iterator[Unit]:
+    """Pages that follow one another, up to about ``most`` bytes together. What is more than a page file to be read
     stands alone, and no further is looked before it was read."""
-    from pagefmt.columns.row_groups import UNIT
-
     unit: list[PageToRead] = []
     size = 0
     for each in pages:
         alone = not each.is_whole_page()
-        if unit and (alone or size >= UNIT):
+        if unit and (alone or size >= most):
             yield tuple(unit)
             unit, size = [], 0
         unit.append(each)
@@ -345,6 +345,13 @@ def _units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
         yield tuple(unit)
 
 
+def _row_units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
+    """As many as make row groups together."""
+    from pagefmt.columns.row_groups import UNIT
+
+    return _units(pages, UNIT)
+
+
 def _size(unit: Iterable[PageToRead]) -> int:
     return sum(at.page.size for at in unit)
 
@@ -353,12 +360,18 @@ def _table_rows(output: TableOutput, unit: Unit) -> Iterator[tuple[int, Any | Da
     """The rows of a unit, and what is damaged in which of its pages."""
     from pagefmt.pages.chunks import WHOLE_FILE
 
-    first = 0
-    for _, same in groupby(unit, key=lambda at: (id(at.known), id(at.choice))):
-        of_store = list(same)
+    for first, of_store in _by_store(unit):
         pages = [(at.page, at.origin, at.part or WHOLE_FILE) for at in of_store]
         for n, found in output.rows(of_store[0].known, of_store[0].choice, pages):
             yield first + n, found
+
+
+def _by_store(unit: Unit) -> Iterator[tuple[int, Unit]]:
+    """Yield the pages of the same store and filter, with the place of the first among all."""
+    first = 0
+    for _, same in groupby(unit, key=lambda at: (id(at.known), id(at.choice))):
+        of_store = tuple(same)
+        yield first, of_store
         first += len(of_store)
 
 

@@ -55,11 +55,11 @@ class PageToRead(NamedTuple):
     def source(self) -> PageSource:
         """Return the page as a source of rows of a table."""
         from pagefmt.columns.table import PageSource
+        from pagefmt.pages.chunks import WHOLE_FILE
 
-        known, number = self.known, self.page.number
-        return PageSource(
-            self.page, number, known.store.name, known.store.address, known.rule(number), origin=self.origin
-        )
+        store, number = self.known.store, self.page.number
+        rule, part = self.known.rule(number), self.part or WHOLE_FILE
+        return PageSource(self.page, number, store.name, store.address, rule, part, origin=self.origin)
 
     def tell(self, found: Damage) -> bool:
         """Say it on standard error; whether it is damage, and not what a running broker is doing."""

@@ -47,10 +47,15 @@ def frame_parts(
     if source.origin is not None and (places := source.origin.places(number)) is not None:
         return [*_in_journal(pool, places, source.quote), *_routing(pool, tx, queues)]
     address = "null" if source.address is None else source.quote(source.address)
-    head = f'{{"store":{source.quote(source.store)},"store_address":{address},"page":{source.page},"number":'
+    head = f'{{"store":{source.quote(source.store)},"store_address":{address},"page":'
+    page: Part = pool.constant(str(source.page))
+    offset = frames.offset[batch.row] + frames.base
+    if (at := frames.places) is not None:
+        page = pool.numbers(at.numbers[at.owner[batch.row]])
+        number, offset = at.number[batch.row], at.offset[batch.row]
     return [
-        pool.constant(head), pool.numbers(number),
-        pool.constant(',"offset":'), pool.numbers(frames.offset[batch.row] + frames.base),
+        pool.constant(head), page, pool.constant(',"number":'), pool.numbers(number),
+        pool.constant(',"offset":'), pool.numbers(offset),
         pool.constant(',"length":'), pool.numbers(batch.length), *_routing(pool, tx, queues),
     ]  # fmt: skip
 
