@@ -22,7 +22,7 @@ from pagefmt.columns.core.line_parts import LineSource
 from pagefmt.columns.message_row import selected_row
 from pagefmt.columns.origin_columns import note_schedules, set_apart
 from pagefmt.columns.table import PageSource
-from pagefmt.columns.together import PageGroup, page_groups
+from pagefmt.columns.together import JoinedPages, page_groups
 from pagefmt.columns.wanted_records import opened_chunks, wanted_records
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.describe.values_json import Json
@@ -147,7 +147,7 @@ def _source_lines(
 def _group_lines(
     group: Sequence[PageSource], state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter
 ) -> Iterator[tuple[int, Item]]:
-    read = PageGroup.of(group)
+    read = JoinedPages.of(group)
     rule, origin = read.source.rule, read.source.origin
     rows = np.zeros(0, np.int64)
     texts = pa.array([], pa.binary())

@@ -43,7 +43,7 @@ class _PagesOrigin(PageOrigin):
 
 
 @dataclass(frozen=True, slots=True)
-class PageGroup:
+class JoinedPages:
     """Pages that are read as one. ``source``: one that has all of their records, numbered on from page to page.
 
     ``owner``: the page of each record. ``sound`` is cleared for pages that have to be read by themselves.
@@ -57,7 +57,7 @@ class PageGroup:
     sound: Mask
 
     @classmethod
-    def of(cls, group: Sequence[PageSource]) -> PageGroup:
+    def of(cls, group: Sequence[PageSource]) -> JoinedPages:
         """Read the files."""
         read = read_together([source.file for source in group if isinstance(source.file, PageFile)])
         content, places = read.content, read.frames.places
@@ -123,7 +123,7 @@ def _small_size(source: PageSource) -> int | None:
 
 
 def _together(group: Sequence[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
-    read = PageGroup.of(group)
+    read = JoinedPages.of(group)
     decoded, rows = decoded_rows(read.source, wanted, read.content, read.frames, read.opened, Layout.NEW)
     read.sound[read.owner[decoded.irregular]] = False
     batch = completed(decoded.table, read.source, wanted.schema, rows)
