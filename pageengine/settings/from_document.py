@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
 from typing import Any
@@ -12,7 +12,7 @@ from brokerconf.evidence.queue_declarations import QueueDeclaration, queue_decla
 from brokerconf.properties.application import apply_all
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.properties import Entry
-from brokerconf.settings.address_settings import EffectiveValue, read_value
+from brokerconf.settings.address_settings import EffectiveValue
 from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
 from brokerconf.settings.overrides import lay_over
 from brokerconf.settings.settings_model import Scope, in_scope
@@ -94,8 +94,7 @@ class ConfiguredSettings(AddressSettingsSource):
         at = Position("trace", 0, 0)
         for name, text in values.items():
             if name in known:
-                value = read_value(known[name], text, self._effective.edition)
-                self._effective.override(match, name, value, at)
+                self._effective.set_as_text(match, name, text, at)
         return ConfiguredSettings(self._effective)
 
 
@@ -144,10 +143,13 @@ def _diverts(core: ConfigNode | None) -> tuple[Divert, ...]:
     return tuple(found)
 
 
-def engine_settings(document: Document, *, heap: int | None = None, entries: Iterable[Entry] = ()) -> EngineSettings:
+def engine_settings(
+    document: Document, *, heap: int | None = None, entries: Iterable[Entry] = (),
+    amend: Callable[[EffectiveSettings], None] | None = None,
+) -> EngineSettings:  # fmt: skip
     """What a configuration says to the engine. ``heap``: the JVM's -Xmx in bytes, half of it is the global limit.
 
-    ``entries`` are the properties in force, which come after the file.
+    ``entries`` are the properties in force, which come after the file; ``amend`` changes the settings after both.
 
     Without ``heap`` a gibibyte is assumed, the value that instances are created with for small hosts.
     """
@@ -155,6 +157,8 @@ def engine_settings(document: Document, *, heap: int | None = None, entries: Ite
     outcomes = apply_all(entries, effective.edition, effective.core)
     for outcome in outcomes:
         lay_over(effective, outcome)
+    if amend is not None:
+        amend(effective)
     declared = queue_declarations(effective, outcomes)
     found = {
         "address_settings": ConfiguredSettings(effective),

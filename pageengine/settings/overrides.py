@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
+from brokerconf.linting.single_setting import setting_fault
 from brokerconf.reading.document import Document
 from brokerconf.reading.properties import Entry
 from brokerconf.reading.secrets import HIDDEN
-from brokerconf.settings.address_settings import EffectiveValue, read_value
+from brokerconf.settings.address_settings import EffectiveValue
 from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.matching import MatchError
 from brokerconf.settings.overrides import apply
-from brokerconf.settings.settings_model import Scope, Setting, in_scope
+from brokerconf.settings.settings_model import Scope, in_scope
 
 from pageengine.errors import PageEngineError
 from pageengine.settings.from_document import engine_settings
 from pageengine.settings.settings import HALF_A_GIB, EngineSettings
-from pagefmt.findings import Position, did_you_mean, nearest
+from pagefmt.findings import Position, nearest
 
 BY_HAND = "--set"
 # The settings that a report shows: those that decide a replay.
@@ -27,17 +29,17 @@ OF_ADDRESS = (
     "prefetch-page-bytes", "prefetch-page-messages", "disk-full-policy", "dead-letter-address", "expiry-address",
     "max-delivery-attempts",
 )  # fmt: skip
-OF_BROKER = {
-    "global-max-size": "global_max_size",
-    "global-max-messages": "global_max_messages",
-    "max-disk-usage": "max_disk_usage",
-    "min-disk-free": "min_disk_free",
-    "disk-scan-period": "disk_scan_period",
-    "page-sync-timeout": "page_sync_timeout",
-    "journal-buffer-timeout": "journal_buffer_timeout",
-    "journal-sync-transactional": "journal_sync_transactional",
-    "journal-sync-non-transactional": "journal_sync_non_transactional",
-}
+OF_BROKER = (
+    "global-max-size",
+    "global-max-messages",
+    "max-disk-usage",
+    "min-disk-free",
+    "disk-scan-period",
+    "page-sync-timeout",
+    "journal-buffer-timeout",
+    "journal-sync-transactional",
+    "journal-sync-non-transactional",
+)
 
 NOT_MODELLED = {
     "page-max-cache-size": "which pages stay in memory",
@@ -83,13 +85,17 @@ def parse_override(text: str) -> SettingOverride:
     return SettingOverride(match if colon else None, name.strip(), value.strip())
 
 
-def checked_value(one: SettingOverride, document: Document) -> Any:
-    """The value as the broker of the document's edition reads it. Raises SettingError."""
+def check_override(one: SettingOverride, document: Document) -> None:
+    """Raise ``SettingError`` for what the broker does not have, or would refuse in the file."""
     found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
     if found is None or (one.match is None and one.name not in OF_BROKER):
         what = "setting of the broker that a replay uses" if one.match is None else "setting of an address"
         raise SettingError(f"{str(one)!r}: {one.name!r} is not a {what}; {_meant(one, document)}")
-    return _read(found, one, document)
+    if not found.known_in(document.edition):
+        raise SettingError(f"{str(one)!r}: {one.name!r} does not exist in {document.edition.value}")
+    why = setting_fault(one.name, one.text, document.edition, of_address=one.match is not None)
+    if why:
+        raise SettingError(f"{str(one)!r}: the broker refuses it: {why}")
 
 
 def _meant(one: SettingOverride, document: Document) -> str:
@@ -101,22 +107,6 @@ def _meant(one: SettingOverride, document: Document) -> str:
         if near:
             return f"did you mean {str(replace(one, match=match, name=near))!r}?"
     return "expected MATCH:NAME=VALUE"
-
-
-def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
-    if not setting.known_in(document.edition):
-        raise SettingError(f"{str(one)!r}: {one.name!r} does not exist in {document.edition.value}")
-    value = read_value(setting, one.text, document.edition)
-    if value is None:
-        refused = f"{str(one)!r}: the broker refuses the value {one.text!r} or treats it as not set"
-        raise SettingError(f"{refused}; {_value(setting, one.text)}" if setting.allowed else refused)
-    return value
-
-
-def _value(setting: Setting, text: str) -> str:
-    """The allowed values, before them the one like that text."""
-    allowed = setting.allowed.split("|")
-    return f"{did_you_mean(text, allowed, shown='{}')} allowed: {', '.join(allowed)}".lstrip()
 
 
 def not_modelled(document: Document, overrides: Iterable[SettingOverride], entries: Iterable[Entry]) -> list[str]:
@@ -140,15 +130,20 @@ def overridden(
     document: Document, overrides: Iterable[SettingOverride], *, heap: int | None = None, entries: Iterable[Entry] = ()
 ) -> EngineSettings:
     """What the engine decides by: the document, the properties, then the overrides. Raises SettingError."""
-    settings = engine_settings(document, heap=heap, entries=entries)
+    return engine_settings(document, heap=heap, entries=entries, amend=partial(_set_all, overrides, document))
+
+
+def _set_all(overrides: Iterable[SettingOverride], document: Document, effective: EffectiveSettings) -> None:
+    by_hand = Position(BY_HAND, 0, 0)
     for one in overrides:
-        value = checked_value(one, document)
-        if one.match is None:
-            settings = replace(settings, **{OF_BROKER[one.name]: value})
-        else:
-            changed = settings.address_settings.changed(one.match, {one.name: one.text})
-            settings = replace(settings, address_settings=changed)
-    return settings
+        check_override(one, document)
+        try:
+            if one.match is None:
+                effective.set_broker_as_text(one.name, one.text, by_hand)
+            else:
+                effective.set_as_text(one.match, one.name, one.text, by_hand)
+        except MatchError as err:
+            raise SettingError(f"{str(one)!r}: the broker refuses the match: {err}") from err
 
 
 def settings_in_force(
@@ -162,21 +157,16 @@ def settings_in_force(
     """The settings in force: those of the broker first, then by address. Overrides must have been checked."""
     effective = EffectiveSettings(document, heap=heap)
     apply(effective, entries)
-    broker: dict[str, EffectiveValue] = dict(effective.broker())
-    by_hand = {one.name: one.text for one in overrides if one.match is None}
-    for one in overrides:
-        if one.match is not None:
-            effective.override(one.match, one.name, checked_value(one, document), Position(BY_HAND, 0, 0))
-    found = {"broker": [_in_force(name, broker, by_hand) for name in OF_BROKER if name in broker]}
+    _set_all(overrides, document, effective)
+    broker = effective.broker()
+    found = {"broker": [_in_force(name, broker) for name in OF_BROKER if name in broker]}
     for address in addresses:
         values = effective.address(address)
-        found[address] = [_in_force(name, values, {}) for name in OF_ADDRESS if name in values]
+        found[address] = [_in_force(name, values) for name in OF_ADDRESS if name in values]
     return found
 
 
-def _in_force(name: str, values: Mapping[str, EffectiveValue], by_hand: Mapping[str, str]) -> SettingInForce:
-    if name in by_hand:
-        return SettingInForce(name, by_hand[name], BY_HAND)
+def _in_force(name: str, values: Mapping[str, EffectiveValue]) -> SettingInForce:
     value = values[name]
     if name == "global-max-size" and value.value is None:
         return SettingInForce(name, str(HALF_A_GIB), "half the heap, taken to be 1 GiB (see --heap)")

@@ -127,7 +127,7 @@ def test_run_as_json_with_a_setting_by_hand(tmp_path: Path, call: Call) -> None:
     assert status == 0
     assert found["addresses"]["a"]["sends"] == {"queued": 54}
     assert found["settings"]["a"]["max-size-bytes"] == {"value": "1048576", "source": "--set, match #"}
-    assert found["settings"]["broker"]["global-max-size"] == {"value": "2M", "source": "--set"}
+    assert found["settings"]["broker"]["global-max-size"] == {"value": "2097152", "source": "--set"}
     assert found["settings"]["a"]["page-size-bytes"]["source"].startswith(f"{config}:")
     assert found["edition"] == NEWEST.value
 
@@ -218,13 +218,13 @@ def test_a_cut_trace_is_replayed_with_a_warning(tmp_path: Path, call: Call) -> N
             "'max-disk-usage=9'?",
         ),
         (("sweep", "{trace}", "--config", "{config}", "--vary", "#:page-size-byte=1M,2M"), "'#:page-size-bytes=1M'?"),
-        (("run", "{trace}", "--config", "{config}", "--set", "#:max-size-bytes=much"), "refuses the value 'much'"),
+        (("run", "{trace}", "--config", "{config}", "--set", "#:max-size-bytes=much"), "'much' is not a number"),
         (("run", "{trace}", "--config", "{config}", "--edition", "artemis-9"), "artemis-9"),
         (("run", "{trace}", "--config", "{config}", "--heap", "much"), "--heap 'much'"),
         (("compare", "{trace}"), "give two outcomes"),
         (("compare", "{trace}", "{trace}"), "not the header of an outcome"),
         (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,,2"), "V1,V2"),
-        (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,x"), "refuses the value 'x'"),
+        (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,x"), "'x' is not a number"),
         (("run", "{trace}", "--config", "{config}", "--report", "{config}"), "is an input of this command"),
         (("run", "{trace}", "--config", "{config}", "--outcome", "{trace}"), "is an input of this command"),
         (("run", "{trace}", "--config", "{config}", "--out", "{trace}"), "not an empty folder"),

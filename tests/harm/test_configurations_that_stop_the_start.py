@@ -161,3 +161,64 @@ def test_a_secret_of_a_refused_value_is_not_shown(tmp_path: Path) -> None:
                   ("pages", "ls", held), ("config", "convert", held, "--to", "json")):  # fmt: skip
         answer = call(*words)
         assert "7654321" not in answer.out + answer.err and "held.yaml:6" in answer.out + answer.err, answer
+
+
+VALUES = {
+    "page-size-bytes": ("0", "10Gb", "-1", "10K", "10Kb", "3G"),
+    "max-read-page-messages": ("0", "-1", "5", "many"),
+    "prefetch-page-messages": ("0", "-1", "5", "-2"),
+    "prefetch-page-bytes": ("-1", "10K", "4G"),
+    "max-size-bytes": ("-1", "0", "1M", "1MB", "", "x", "99999999999999999999"),
+    "max-size-messages": ("-1", "3000000000", "10"),
+    "page-limit-bytes": ("0", "-1", "1M"),
+    "address-full-policy": ("PAGE", "page", "STOP"),
+    "page-full-policy": ("FAIL", "BLOCK"),
+    "auto-create-queues": ("true", "yes", "0"),
+    "redelivery-delay": ("1s", "-1"),
+}
+BROKER_VALUES = {
+    "max-disk-usage": ("101", "-1", "-2", "100", "90%"),
+    "min-disk-free": ("0", "-1", "1G"),
+    "disk-scan-period": ("0", "-1", "500"),
+    "global-max-size": ("0", "-1", "10M"),
+}
+
+
+@pytest.mark.parametrize("edition", ["artemis-2.56", "artemis-2.28"])
+@pytest.mark.parametrize("name", [*VALUES, *BROKER_VALUES])
+def test_a_value_on_the_command_line_passes_the_checks_of_the_file(
+    tmp_path: Path, trace: Path, name: str, edition: str
+) -> None:
+    """What stands in ``--set`` is refused if and only if it is refused in the file, and has the same effect there."""
+    of_address = name in VALUES
+    less_specific = "<address-setting match='#'><max-size-bytes>20K</max-size-bytes></address-setting>"
+    plain = instance(tmp_path / "plain", f"<address-settings>{less_specific}</address-settings>")
+    for number, text in enumerate(VALUES[name] if of_address else BROKER_VALUES[name]):
+        element = f"<{name}>{text}</{name}>"
+        own = f"<address-setting match='steady'>{element}</address-setting>" if of_address else ""
+        settings = f"<address-settings>{less_specific}{own}</address-settings>"
+        written = instance(tmp_path / f"written{number}", settings + ("" if of_address else element))
+        option = f"{'steady:' if of_address else ''}{name}={text}"
+        answers = [
+            call("replay", "run", trace, "--config", root, "--edition", edition, "--format", "json", *more)
+            for root, more in ((written, ()), (plain, ("--set", option)))
+        ]
+        in_file, by_option = answers
+        assert in_file.status == by_option.status, (text, answers)
+        assert (in_file.status == 2) == ("the broker refuses it" in by_option.err or "does not exist" in by_option.err)
+        if in_file.status == 0:
+            one, other = (json.loads(answer.out) for answer in answers)
+            for each in (one, other):
+                del each["config"]
+            assert without_sources(one) == without_sources(other), text
+        varied = call(
+            "replay", "sweep", trace, "--config", plain, "--edition", edition, "--vary", option, "--jobs", "1"
+        )
+        if text:
+            assert varied.status == by_option.status, (text, varied)
+
+
+def without_sources(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: without_sources(each) for key, each in value.items() if key != "source"}
+    return list(map(without_sources, value)) if isinstance(value, list) else value

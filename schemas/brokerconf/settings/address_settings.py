@@ -100,6 +100,13 @@ class AddressSetting:
             # what a merge of the older editions left here stays
             self._values[name] = EffectiveValue(value, Origin(by, self.text))
 
+    def leave_out(self, name: str) -> None:
+        """Count a setting as not set, as the reader does with a value that it takes for that."""
+        self.given.pop(name, None)
+        self.read.pop(name, None)
+        if self._values is not None:
+            self._values.pop(name, None)
+
     def values(self, edition: Edition) -> Values:
         """All that merging starts from, with what such settings are born with; the same ones each time."""
         if self._values is None:

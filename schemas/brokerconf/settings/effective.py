@@ -56,6 +56,7 @@ class EffectiveSettings:
         self.first = first_of_each_tag(self.core)
         self.wildcards = wildcards_of(self.core, self.edition, self.first)
         self._broker_overrides: Values = {}
+        self._broker_texts: dict[str, Override] = {}
         # by name, what defaults take the place of, because only the running broker knows it; None: nothing
         self.supposed: dict[str, str] | None = None
         # all elements in the order of the file, also those that do not count; what counts, by its match
@@ -95,12 +96,24 @@ class EffectiveSettings:
 
     def override(self, written: str, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for a match; a match not in the file is made."""
+        self._setting_of(written).override(name, value, Override(at, text))
+
+    def set_as_text(self, written: str, name: str, text: str, at: Position) -> None:
+        """Set what an element with this text would set for a match; one that counts as not set takes the place of any
+        value that the match has."""
+        value = read_value(in_scope(Scope.ADDRESS)[name], text, self.edition)
+        if value is None:
+            self._setting_of(written).leave_out(name)
+        else:
+            self.override(written, name, value, at)
+
+    def _setting_of(self, written: str) -> AddressSetting:
         if written not in self.settings:
             match = self._memory.match(written, self.wildcards, self.edition)
             self.settings[written] = AddressSetting(written, None, len(self.written) + len(self.settings), match)
-        self.settings[written].override(name, value, Override(at, text))
         self._table = None
         self._merged = {}
+        return self.settings[written]
 
     def respell(self, wildcards: Wildcards) -> None:
         """What properties make of the characters of matches: all are read anew."""
@@ -124,6 +137,11 @@ class EffectiveSettings:
     def override_broker(self, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for the broker."""
         self._broker_overrides[name] = EffectiveValue(value, Origin(Override(at, text)))
+
+    def set_broker_as_text(self, name: str, text: str, at: Position) -> None:
+        """Set what an element with this text would set for the broker, in place of the file's and of properties."""
+        self._broker_texts[name] = Override(at, text)
+        self._broker_overrides.pop(name, None)
 
     def overridden(self, name: str) -> EffectiveValue | None:
         """What a property sets for the broker, if one does."""
@@ -209,6 +227,10 @@ class EffectiveSettings:
         return {name: self._as_known(value, self.document.partial) for name, value in found.items()}
 
     def _broker_value(self, setting: Setting) -> EffectiveValue:
+        written = self._broker_texts.get(setting.name)
+        if written is not None:
+            value = read_value(setting, written.text, self.edition)
+            return EffectiveValue(self.default(setting)) if value is None else EffectiveValue(value, Origin(written))
         node = self.first.get(setting.name)
         if node is None or _never_read(setting, self.edition):
             return EffectiveValue(self.default(setting))
