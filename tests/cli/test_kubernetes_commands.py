@@ -365,3 +365,20 @@ def test_a_resource_is_converted_with_its_address_settings(tmp_path: Path, capsy
     shown = capsys.readouterr().out
     assert "addressSettings.#.maxSizeBytes=10485760" in shown and "globalMaxSize=512m" in shown
     assert run(["config", "convert", "--to", "xml", faulty(tmp_path, text)]) == 2
+
+
+def test_settings_of_a_config_map_with_includes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main = (
+        '<configuration xmlns="urn:activemq" xmlns:xi="http://www.w3.org/2001/XInclude">'
+        '<core xmlns="urn:activemq:core">'
+        '<xi:include href="../etc-override/settings.xml"/></core></configuration>'
+    )
+    part = (
+        '<address-settings xmlns="urn:activemq:core"><address-setting match="#"><max-size-bytes>7M</max-size-bytes>'
+        "</address-setting></address-settings>"
+    )
+    file = tmp_path / "map.yaml"
+    data = f"  broker.xml: '{main}'\n  settings.xml: '{part}'\n"
+    file.write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shop\ndata:\n{data}")
+    found, _ = effective(capsys, str(file), "orders")
+    assert found["addresses"]["orders"]["settings"]["max-size-bytes"]["value"] == 7 << 20

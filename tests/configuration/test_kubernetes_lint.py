@@ -366,3 +366,81 @@ def test_columns_behind_letters_that_are_not_ascii() -> None:
 def test_a_key_twice_is_said_once() -> None:
     report, _ = changed("    - globalMaxSize=512m", "    - globalMaxSize=1G\n    - globalMaxSize=512m")
     assert [one.rule for one in graver(report)] == ["kubernetes-duplicate-property"]
+
+
+MAIN = """\
+<configuration xmlns="urn:activemq" xmlns:xi="http://www.w3.org/2001/XInclude">
+  <core xmlns="urn:activemq:core">
+    <xi:include href="{0}addresses.xml"/>
+    <xi:include href="{0}address-settings.xml"/>
+  </core>
+</configuration>
+"""
+ADDRESSES = """\
+<addresses{}>
+  <address name="DLQ"><anycast><queue name="DLQ"/></anycast></address>
+</addresses>
+"""
+ADDRESS_SETTINGS = """\
+<address-settings xmlns="urn:activemq:core">
+  <address-setting match="#">
+    <dead-letter-address>DLQ</dead-letter-address>
+    <expiry-address>DLQ</expiry-address>
+    <address-full-policy>Page</address-full-policy>
+  </address-setting>
+</address-settings>
+"""
+
+
+def _included(kind: str, part: str, folder: str = "", namespace: str = ' xmlns="urn:activemq:core"') -> str:
+    files = {"broker.xml": MAIN.format(folder), "addresses.xml": ADDRESSES.format(namespace)}
+    files["address-settings.xml"] = ADDRESS_SETTINGS
+    if part in ("binaryData", "data") and (kind, part) != ("ConfigMap", "data"):
+        files = {name: f"{encoded(text)}\n" for name, text in files.items()}
+    return holder(kind, "shop", part, **files)
+
+
+@pytest.mark.parametrize("folder", ["", "../etc-override/", "sub/", "/amq/extra/"])
+@pytest.mark.parametrize(
+    ("kind", "part"), [("ConfigMap", "data"), ("ConfigMap", "binaryData"), ("Secret", "stringData")]
+)
+def test_includes_are_keys_of_the_same_object(kind: str, part: str, folder: str) -> None:
+    report = linted(_included(kind, part, folder))
+    (one,) = graver(report)
+    assert one.rule == "invalid-value" and (kind == "Secret" or "did you mean PAGE?" in one.help)
+    assert not report.valid and "broker.yaml!" not in "".join(one.message for one in report.findings)
+
+
+def test_an_included_value_stands_at_its_line_of_the_object() -> None:
+    text = _included("ConfigMap", "data")
+    (one,) = graver(linted(text))
+    assert text.splitlines()[one.place.line - 1].strip() == "<address-full-policy>Page</address-full-policy>"
+    sound = linted(text.replace(">Page<", ">PAGE<"))
+    assert graver(sound) == [] and sound.valid
+
+
+def test_what_is_included_without_a_namespace_is_no_other_key() -> None:
+    report = linted(_included("ConfigMap", "data", namespace=""))
+    assert "kubernetes-not-a-broker" not in {one.rule for one in report.findings}
+    assert any(one.message.startswith("<addresses>") for one in graver(report))
+
+
+def test_includes_of_another_object_of_the_file_and_of_none() -> None:
+    main = holder("ConfigMap", "one", "data", **{"broker.xml": MAIN.format("")})
+    parts = {"addresses.xml": ADDRESSES.format(' xmlns="urn:activemq:core"'), "address-settings.xml": ADDRESS_SETTINGS}
+    other = holder("ConfigMap", "two", "data", **parts)
+    assert {one.rule for one in graver(linted(f"{main}---\n{other}"))} == {"invalid-value"}
+    (missing,) = graver(linted(main))
+    assert missing.rule == "include-missing" and "no key has that name" in missing.message
+
+
+def test_a_part_alone_is_linted_as_a_fragment() -> None:
+    report = linted(holder("ConfigMap", "x", "data", **{"address-settings.xml": ADDRESS_SETTINGS}))
+    assert [one.rule for one in graver(report)] == ["invalid-value"]
+
+
+def test_includes_in_a_circle_are_refused() -> None:
+    circle = ADDRESSES.format(' xmlns="urn:activemq:core" xmlns:xi="http://www.w3.org/2001/XInclude"')
+    circle = circle.replace("</addresses>", '<xi:include href="addresses.xml"/></addresses>')
+    report = linted(holder("ConfigMap", "x", "data", **{"broker.xml": MAIN.format(""), "addresses.xml": circle}))
+    assert [one.rule for one in graver(report)] == ["include-refused"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from brokerconf.linting.lint import LintContext, lint
+from brokerconf.reading.properties import parse_properties
 
-from pagefmt.findings import Finding
+from pagefmt.findings import Finding, Severity
 
 RESOURCE = """\
 apiVersion: broker.amq.io/v1beta1
@@ -160,3 +163,45 @@ def test_a_password_in_an_oracle_url_of_a_broker_xml() -> None:
     )
     (one,) = of_rule(linted(text, "broker.xml"), RULE)
     assert one.message == "the password in jdbc-connection-url is in clear text"
+
+
+@pytest.mark.parametrize(
+    "line", ["HAPolicyConfiguration.failoverOnServerShutdown=true", "storeConfiguration.jdbcNetworkTimeout=5"]
+)
+def test_a_part_that_the_broker_xml_may_make_is_no_error(line: str) -> None:
+    for text, name in ((_in_resource(line), "cr.yaml"), (_in_map(line), "map.yaml")):
+        (one,) = linted(text, name)
+        assert one.severity is Severity.INFO and "has no type yet; the broker.xml of the image" in one.message
+    beside = replace(LintContext(), entries=tuple(parse_properties(line, "broker.properties")))
+    plain = of_rule(list(lint(BROKER.encode(), "broker.xml", beside).findings), "properties-unknown-key")
+    assert [one.severity for one in plain] == [Severity.ERROR] and "image" not in plain[0].message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "broadcastGroupConfigurations.my-broadcast-group.broadcastPeriod=1000",
+        "AMQPConnections.dr.retryInterval=5",
+        "connectionRouters.r.poolConfiguration.clusterConnection=my-cluster",
+    ],
+)
+def test_what_the_broker_xml_of_the_image_may_complete_is_no_error(line: str) -> None:
+    (one,) = of_rule(linted(_in_resource(line), "cr.yaml"), "properties-start-fails")
+    assert one.severity is Severity.WARNING and "unless the broker.xml of its image" in one.message
+    (alone,) = of_rule(linted(line), "properties-start-fails")
+    assert alone.severity is Severity.ERROR
+
+
+def test_a_value_that_stops_the_start_stays_an_error_of_a_resource() -> None:
+    (one,) = of_rule(linted(_in_resource("journalMinFiles=1"), "cr.yaml"), "properties-start-fails")
+    assert one.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize("match", ["", "match: ''\n        ", "match:\n        "])
+def test_address_settings_of_a_resource_without_a_match(match: str) -> None:
+    text = f"{RESOURCE}  addressSettings:\n    addressSetting:\n      - {match}maxSizeBytes: 10m\n"
+    (one,) = of_rule(linted(text, "cr.yaml"), "kubernetes-field-missing")
+    assert one.severity is Severity.WARNING and one.place.line == 10
+    assert one.message == "spec.addressSettings.addressSetting[0] has no match: it applies to no address"
+    given = text.replace(match, "", 1).replace("- maxSize", "- match: '#'\n        maxSize")
+    assert of_rule(linted(given, "cr.yaml"), "kubernetes-field-missing") == []

@@ -107,10 +107,10 @@ def _placeholders(document: Document) -> Iterator[Finding]:
 
 
 def _includes(document: Document) -> Iterator[Finding]:
-    for source in document.sources[1:2]:
+    if len(document.sources) > 1:
         yield Finding(
             document.root.position, Severity.INFO, "include-working-directory",
-            f"{source.path} and other includes are looked for in the broker's working directory", document.root.path,
+            "includes are looked for in the broker's working directory", document.root.path,
             "start the broker in the folder that the names are relative to, and check with --cwd",
             "the broker's parser does not know where the file is",
         )  # fmt: skip

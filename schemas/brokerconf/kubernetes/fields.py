@@ -121,6 +121,8 @@ class _FieldChecks:
             elif f"{path}[]" in self.known:
                 for number, item in enumerate(node.items):
                     yield from self._value(item, f"{path}[]", f"{shown}[{number}]")
+                    if f"{path}[]." == ADDRESS_SETTING and item.type == "object" and not item.said("match"):
+                        yield self._without_match(item, f"{shown}[{number}]")
         elif node.type not in _FITS[field.type]:
             yield self._wrong(node, shown, field.type)
         elif field.allowed:
@@ -142,6 +144,12 @@ class _FieldChecks:
             help = "remove the quotes"
         said = f"{shown} must be {_ARTICLES[wanted]}, but is {_ARTICLES[node.type]}"
         return self._error("kubernetes-field-type", node, said, shown, help or f"write {_ARTICLES[wanted]}", REFUSED)
+
+    def _without_match(self, item: YamlNode, shown: str) -> Finding:
+        said = f"{shown} has no match: it applies to no address"
+        at = self.found.position_of(item.get("match") or item)
+        why = "match is optional in the resource, and the operator writes an empty one"
+        return Finding(at, Severity.WARNING, "kubernetes-field-missing", said, shown, "write match: '#'", why)
 
     def _no_field(self, key: YamlNode, path: str, shown: str) -> Finding:
         field = self.known.get(path)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from brokerconf.kubernetes.objects import REFUSED, KubernetesObject
 from brokerconf.kubernetes.placed_text import PlacedText
+from brokerconf.reading.sources import SourceFile
+from brokerconf.reading.substitution import ReplacedText
 from brokerconf.reading.yaml_tree import ScalarText, YamlNode
 from pagefmt.findings import Finding, Position, Severity
 
@@ -21,7 +23,8 @@ _ENCODED = {"data": "Secret", "binaryData": "ConfigMap"}
 
 
 class HeldFile(NamedTuple):
-    """A file under a key. ``suffix`` says how it is written: ``.xml``, ``.properties``, ``.json``, ``.yaml``.
+    """A file under a key. ``suffix`` says how it is written: ``.xml``, ``.properties``, ``.json``, ``.yaml``; empty for
+    what is none of a broker.
 
     ``placed`` is its text; ``key`` is where the key stands; ``encoded``: in base64, so that only the key has a place;
     ``secret``: its values are shown nowhere; ``pod``: the number of the only pod that takes it.
@@ -42,10 +45,33 @@ def pod_and_rest(key: str) -> tuple[int | None, str]:
     return (int(found[1]), found[2]) if found and len(found[1]) < 10 else (None, key)
 
 
-def held_files(found: KubernetesObject) -> tuple[list[HeldFile], list[str], list[Finding]]:
+class HeldIncludes:
+    """What a configuration under a key may include: keys that are mounted into the same folder, of two the later one.
+
+    ``alone`` names a file whose positions are not those of the YAML file; ``taken`` are the names that were included.
+    """
+
+    def __init__(self, files: Iterable[HeldFile], yaml: str, alone: Callable[[HeldFile], str]) -> None:
+        self.files = list(files)
+        self._by_name = {file.name: file for file in self.files}
+        self._yaml, self._alone = yaml, alone
+        self.taken: set[str] = set()
+
+    def __call__(self, name: str) -> SourceFile | None:
+        """Return the file under a key, or None if there is no such key."""
+        file = self._by_name.get(name)
+        if file is None:
+            return None
+        self.taken.add(name)
+        alone, text = self._alone(file), file.placed.text
+        place = None if alone else file.placed.position
+        return SourceFile(alone or self._yaml, text, ReplacedText(text), place=place)
+
+
+def held_files(found: KubernetesObject) -> tuple[list[HeldFile], list[HeldFile], list[Finding]]:
     """The files of a broker in a ConfigMap or Secret, its other keys, and what cannot be read."""
     files: list[HeldFile] = []
-    others: list[str] = []
+    others: list[HeldFile] = []
     findings: list[Finding] = []
     for part, key, value in _keys(found):
         place = found.position_of(key)
@@ -58,13 +84,12 @@ def held_files(found: KubernetesObject) -> tuple[list[HeldFile], list[str], list
                 f"{part}.{key.text}", "encode it, or move it to stringData" if part == "data" else "encode it",
                 REFUSED,
             ))  # fmt: skip
-        elif not suffix:
-            others.append(key.text)
         else:
             inside = (lambda _, place=place: place) if encoded else ScalarText(found.documents.source, value).position
             placed = PlacedText().add(text, inside)
             secret, pod = found.kind == "Secret", pod_and_rest(key.text)[0]
-            files.append(HeldFile(key.text, suffix, placed, place, encoded, secret, pod))
+            file = HeldFile(key.text, suffix, placed, place, encoded, secret, pod)
+            (files if suffix else others).append(file)
     return sorted(files, key=lambda file: file.name), others, findings
 
 

@@ -22,7 +22,7 @@ class Inventory:
     objects: list[KubernetesObject]
     findings: list[Finding]
     held: dict[str, list[HeldFile]] = field(default_factory=dict)
-    others: dict[str, list[str]] = field(default_factory=dict)
+    others: dict[str, list[HeldFile]] = field(default_factory=dict)
     secrets: SecretValues = field(default_factory=SecretValues)
     readable: bool = True
 
@@ -30,6 +30,11 @@ class Inventory:
     def brokers(self) -> list[BrokerResource]:
         """The custom resources of brokers."""
         return [BrokerResource(one) for one in self.objects if one.role is ObjectRole.BROKER]
+
+    def keys_beside(self, title: str) -> list[HeldFile]:
+        """The files under all keys, those of one object last: volumes can put several objects into one folder."""
+        titles = [*(other for other in self.held if other != title), title]
+        return [file for each in titles for file in (*self.held.get(each, ()), *self.others.get(each, ()))]
 
     def mounted(self, broker: BrokerResource) -> dict[str, list[HeldFile]]:
         """The files of the Secrets with properties that a broker is given; none for one that is not in the file."""

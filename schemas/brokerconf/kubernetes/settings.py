@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
-from brokerconf.kubernetes.held_files import HeldFile
+from brokerconf.kubernetes.held_files import HeldFile, HeldIncludes
 from brokerconf.kubernetes.inventory import Inventory, inventory
 from brokerconf.kubernetes.objects import LOOKED_FOR
 from brokerconf.kubernetes.placed_text import Place, PlacedText
 from brokerconf.kubernetes.properties import PodProperties, entries_of
 from brokerconf.kubernetes.secret_values import SecretValues
-from brokerconf.reading.document import Document
+from brokerconf.reading.document import OF_THE_IMAGE, Document
+from brokerconf.reading.fragments import fragment_in
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.properties import EMPTY_XML, Entry
-from brokerconf.reading.reading import read_bytes
+from brokerconf.reading.reading import WHOLE_FILES, read_bytes
 from brokerconf.reading.yaml_tree import read_yaml
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position, some
@@ -37,6 +38,7 @@ class DescribedBroker:
     partial: bool
     secrets: SecretValues
     remarks: tuple[str, ...]
+    includes: HeldIncludes | None = None
 
     def read(
         self, name: str, folder: Path, edition: Edition | None, properties: Mapping[str, str],
@@ -46,14 +48,14 @@ class DescribedBroker:
         try:
             found = read_bytes(
                 self.xml.encode("utf-8", "replace"), name, folder=folder, edition=edition, properties=properties,
-                environment=environment, place=self.place,
+                environment=environment, place=self.place, held=self.includes,
             )  # fmt: skip
         except ReadingError as err:
             if self.secrets.holds(err.position):
                 said = "the contents of a Secret here cannot be read"
                 raise ReadingError(err.rule, err.position, said, "config lint says more") from err
             raise
-        found.laid_over, found.under, found.secret = self.partial, "the broker.xml of the image", self.secrets.holds
+        found.laid_over, found.under, found.secret = self.partial, OF_THE_IMAGE, self.secrets.holds
         return found
 
 
@@ -96,6 +98,9 @@ def _of_files(
     """The files of one object: its properties count over its broker.xml."""
     documents = [file for file in files if file.suffix == ".xml"]
     if len(documents) > 1:
+        # the others are parts that it may include
+        documents = [file for file in documents if _is_whole(file)] or documents
+    if len(documents) > 1:
         said = f"{title} has {len(documents)} configurations: {some(file.name for file in documents)}"
         raise ReadingError("kubernetes-no-broker", documents[1].key, said, "put each in a file of its own")
     properties = [file for file in files if file.suffix != ".xml"]
@@ -103,8 +108,15 @@ def _of_files(
     remarks = _of_pods([file.pod for file in properties])
     placed = documents[0].placed if documents else PlacedText().add(EMPTY_XML, lambda _: start)
     return DescribedBroker(
-        placed.text, placed.position, tuple(entries), None, not documents, found.secrets, tuple(remarks)
-    )
+        placed.text, placed.position, tuple(entries), None, not documents, found.secrets, tuple(remarks),
+        HeldIncludes(found.keys_beside(title), start.file, lambda _: ""),
+    )  # fmt: skip
+
+
+def _is_whole(file: HeldFile) -> bool:
+    """Return whether a file is a configuration and no part that is included in one."""
+    fragment = fragment_in(file.placed.text, None)
+    return file.name in WHOLE_FILES or fragment is None or not fragment.tags
 
 
 def _of_pods(pods: Iterable[int | None]) -> list[str]:

@@ -9,7 +9,7 @@ from functools import cache
 from brokerconf.kubernetes import clear_passwords
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.fields import field_findings
-from brokerconf.kubernetes.held_files import HeldFile
+from brokerconf.kubernetes.held_files import HeldFile, HeldIncludes
 from brokerconf.kubernetes.inventory import inventory
 from brokerconf.kubernetes.objects import LOOKED_FOR, KubernetesObject, ObjectRole
 from brokerconf.kubernetes.properties import PodProperties, entries_of
@@ -17,8 +17,10 @@ from brokerconf.linting.catalogue import described
 from brokerconf.linting.checking import sorted_findings
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged
 from brokerconf.linting.properties_lint import findings_over
+from brokerconf.reading.document import OF_THE_IMAGE
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.properties import EMPTY_XML, Entry
+from brokerconf.reading.reading import WHOLE_FILES
 from brokerconf.reading.yaml_tree import YamlDocuments, read_yaml
 from brokerconf.rules import rules
 from brokerconf.schema.validation import SchemaVerdict
@@ -64,16 +66,19 @@ class _ObjectsLint:
     def findings(self) -> Iterator[Finding]:
         found = self.found
         yield from found.findings
-        for one in found.objects:
-            others = found.others.get(one.title)
-            if others:
-                yield self._said(one, f"{one.title}: no broker configuration under {some(others)}")
         for broker in found.brokers:
             yield from self._broker(broker, found.mounted(broker))
         mounted = {f"Secret {name}" for broker in found.brokers for name in broker.mounted}
+        included: dict[str, set[str]] = {}
         for title, files in found.held.items():
-            yield from self._held([file for file in files if title not in mounted or file.encoded])
+            includes = HeldIncludes(found.keys_beside(title), self.name, self._alone)
+            yield from self._held([file for file in files if title not in mounted or file.encoded], includes)
+            included[title] = includes.taken
         for one in found.objects:
+            taken = included.get(one.title, set())
+            others = [file.name for file in found.others.get(one.title, ()) if file.name not in taken]
+            if others:
+                yield self._said(one, f"{one.title}: no broker configuration under {some(others)}")
             if one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS):
                 yield from field_findings(one)
                 yield from clear_passwords.password_findings(one)
@@ -127,37 +132,50 @@ class _ObjectsLint:
     ) -> Iterator[Finding]:
         """Of a broker.xml of which no more is known: what is found at its own words and at the entries."""
         context = replace(context, edition=context.edition or NEWEST, entries=tuple(entries))
-        edition, found = findings_over(xml, self.name, context, self.selection, place, outside)
+        edition, found = findings_over(xml, self.name, context, self.selection, place, outside, OF_THE_IMAGE)
         self.editions.append(edition.value)
         yield from found
 
-    def _held(self, files: list[HeldFile]) -> Iterator[Finding]:
+    def _held(self, files: list[HeldFile], includes: HeldIncludes) -> Iterator[Finding]:
         """The files of one ConfigMap or Secret: its properties count over its broker.xml."""
         documents = [file for file in files if file.suffix == ".xml"]
         properties = [file for file in files if file.suffix != ".xml"]
+        reports: dict[str, tuple[list[Finding], list[SchemaVerdict], list[str]]] = {}
         for file in documents or properties:
-            beside = properties if documents else [file]
+            before = len(self.verdicts), len(self.editions)
             try:
-                yield from self._file(file, beside)
+                found = list(self._file(file, properties if documents else [file], includes))
             except ReadingError as err:
                 self.found.readable = False
-                yield self._moved(err.finding(), files)
+                found = [self._moved(err.finding(), includes.files)]
+            reports[file.name] = found, self.verdicts[before[0] :], self.editions[before[1] :]
+            del self.verdicts[before[0] :], self.editions[before[1] :]
+        # what another file includes is linted there
+        alone = [name for name in reports if name not in includes.taken] or list(reports)
+        for name in alone:
+            found, verdicts, editions = reports[name]
+            self.verdicts += verdicts
+            self.editions += editions
+            yield from found
 
-    def _file(self, file: HeldFile, beside: list[HeldFile]) -> Iterator[Finding]:
+    def _file(self, file: HeldFile, beside: list[HeldFile], includes: HeldIncludes) -> Iterator[Finding]:
         edition = self.context.edition or NEWEST
         entries = [entry for each in beside for entry in entries_of(each, edition, self._alone(each))]
         shown = self._alone(file)
         if file.suffix == ".xml":
             context = replace(self.context, entries=tuple(entries))
             place = None if shown else file.placed.position
-            document, verdict = judged(file.placed.text.encode("utf-8", "replace"), shown or self.name, context, place)
+            document, verdict = judged(
+                file.placed.text.encode("utf-8", "replace"), shown or self.name, context, place,
+                fragments=file.name not in WHOLE_FILES, held=includes,
+            )  # fmt: skip
             self.verdicts.append(verdict)
             self.editions.append(document.edition.value)
             found = document_findings(document, verdict, context, self.selection)
         else:
             outside = Position(self.name)
             found = list(self._over(EMPTY_XML, lambda _: outside, entries, self.context, outside))
-        yield from (self._moved(one, [file, *beside]) for one in found)
+        yield from (self._moved(one, [file, *beside, *includes.files]) for one in found)
 
     def _alone(self, file: HeldFile) -> str:
         """What is encoded has no places in this file: findings count its own lines, and are moved to its key."""

@@ -165,18 +165,26 @@ def unread(err: ReadingError, raw: bytes, name: str, context: LintContext, selec
 
 
 def judged(
-    raw: bytes, name: str, context: LintContext, place: Callable[[int], Position] | None = None
+    raw: bytes,
+    name: str,
+    context: LintContext,
+    place: Callable[[int], Position] | None = None,
+    *,
+    fragments: bool | None = None,
+    held: Callable[[str], SourceFile | None] | None = None,
 ) -> tuple[Document, SchemaVerdict]:
     """Read as the edition asked for, or as the newest that the file fits; raises ``ReadingError``.
 
-    ``place``: where in the file ``name`` these bytes stand, if they are not all of it.
+    ``place``: where in the file ``name`` these bytes stand, if they are not all of it; ``fragments``: parts that stand
+    alone are read (None: of whole files); ``held``: as that of ``IncludeContext``.
     """
     folder = Path(os.path.realpath(context.cwd or Path(name).parent))
 
     def read(edition: Edition | None) -> Document:
         document = read_bytes(
             raw, name, folder=folder, edition=edition, properties=context.properties,
-            environment=context.environment, place=place, fragments=place is None,
+            environment=context.environment, place=place,
+            fragments=place is None if fragments is None else fragments, held=held,
         )  # fmt: skip
         if context.profile is not None or context.server is not None:
             leave_server(document, context.profile, context.server)

@@ -24,13 +24,15 @@ def findings_over(
     selection: RuleSelection,
     place: Callable[[int], Position],
     outside: Position,
+    under: str = "",
 ) -> tuple[Edition, list[Finding]]:
     """The edition of a broker.xml of which no more is known, and what is found at its own words and at the entries.
 
-    ``place`` turns offsets into positions; what is found ``outside`` is about the part that is not known.
+    ``place`` turns offsets into positions; what is found ``outside`` is about the part that is not known, which
+    ``under`` names.
     """
     document, verdict = judged(xml.encode(), name, context, place)
-    document.laid_over = True
+    document.laid_over, document.under = True, under or document.under
     found = document_findings(document, verdict, context, selection)
     return document.edition, [one for one in found if one.place != outside and one.rule not in OF_THE_WHOLE]
 

@@ -279,7 +279,8 @@ class _Application:
             elif row.made:
                 bean.held[name] = self._bean(row.made, bean)
             elif not row.words and row.type[:1].isupper() and row.type in self.beans:
-                raise _Failure(Fault.UNKNOWN, f"{name} needs its type first", bean.owner, name)
+                words = tuple(sorted(one[1:] for one in self.beans[row.type] if one.startswith("=")))
+                raise _Failure(Fault.UNTYPED, f"{name} has no type yet", bean.owner, name, words)
         found = bean.held.get(name)
         if step == name or step.startswith(self.surround or " "):
             return found

@@ -13,6 +13,7 @@ class Fault(Enum):
     """What is wrong with an entry. All but ``LOST`` and ``WHOLE`` are errors of the broker's status."""
 
     UNKNOWN = "no bean has that key"
+    UNTYPED = "a key of a part that has no type yet"
     UNQUOTED = "a name with dots without quotes"
     REFUSED = "a value that is refused"
     LOST = "a value that silently becomes another"
@@ -24,7 +25,8 @@ class Fault(Enum):
 class Outcome(NamedTuple):
     """What became of an entry: the class and the property that it set, its value, or the fault and what is said of it.
 
-    ``known`` are the properties that the class has, where it has not the one that was named.
+    ``known`` are the properties that the class has, where it has not the one that was named, and the types that a part
+    without one may have.
     """
 
     entry: Entry

@@ -37,13 +37,17 @@ class Need(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A bean with which the broker does not start: its path, and what of it; ``name``: the property that is wrong."""
+    """A bean with which the broker does not start: its path, and what of it.
+
+    ``name``: the property that is wrong; ``lacks``: something is missing that a ``broker.xml`` may declare.
+    """
 
     bean: Bean
     path: tuple[str, ...]
     name: str
     said: str
     help: str
+    lacks: bool
 
 
 @cache
@@ -64,7 +68,8 @@ def stops(root: Bean, edition: Edition, core: ConfigNode | None = None) -> Itera
             for need in _needs(edition).get(bean.owner, ()):
                 said = judge.fault(bean, need)
                 if said:
-                    yield Stop(bean, path, need.property, said, need.help)
+                    lacks = need.stops.startswith(("missing", "unknown ", "bare "))
+                    yield Stop(bean, path, need.property, said, need.help, lacks)
 
 
 def _walk(bean: Bean, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Bean]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerconf.reading.application_server import messaging_subsystems
 from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, FoundPlaceholder
-from brokerconf.reading.inclusion import FALLBACK, INCLUDE, IncludeContext, MissingInclude, load
+from brokerconf.reading.inclusion import FALLBACK, INCLUDE, IncludeContext, MissingInclude
 from brokerconf.reading.parsing import ReadingError, parse
 from brokerconf.reading.server_expressions import ServerExpressions
 from brokerconf.reading.sources import SourceFile
@@ -213,10 +213,9 @@ class _FileWalk:
 
     def _include_xml(self, element: _Element, node: ConfigNode, at: Position) -> None:
         href = element.get("href", "")
-        target = self.place.target(href, at)
-        source = load(target, self._shown(target), at)
+        source, place = self.place.loaded(href, at, self._shown)
         included = parse(source)
-        child = self.builder._file(included, source, self.place.inside(target))
+        child = self.builder._file(included, source, place)
         child.parent = node
         node.children.append(child)
         # an included element carries its address, which some editions' schemas do not allow
@@ -228,8 +227,7 @@ class _FileWalk:
         parent.replace(element, included)
 
     def _include_text(self, element: _Element, at: Position) -> str:
-        target = self.place.target(element.get("href", ""), at)
-        text = load(target, self._shown(target), at).original
+        text = self.place.loaded(element.get("href", ""), at, self._shown)[0].original
         _put_in_place(element, [], text)
         return text
 

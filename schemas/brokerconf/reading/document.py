@@ -161,6 +161,10 @@ def _steps(children: list[ConfigNode]) -> dict[int, str]:
     return steps
 
 
+OF_THE_IMAGE = "the broker.xml of the image"
+"""What decides if a custom resource does not."""
+
+
 class FileKind(Enum):
     """What a file is, by its document element."""
 

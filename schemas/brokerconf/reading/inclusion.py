@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,22 +35,48 @@ class MissingInclude(ReadingError):
 
 
 class IncludeContext(NamedTuple):
-    """Where includes are resolved now: ``root`` confines them, ``base`` is the folder, ``open_files`` the chain."""
+    """Where includes are resolved now: ``root`` confines them, ``base`` is the folder, ``open_files`` the chain.
+
+    ``held``: returns the file of that name, for a configuration whose includes are in no folder here but beside it in
+    what holds it.
+    """
 
     root: Path
     base: Path
     open_files: tuple[Path, ...]
+    held: Callable[[str], SourceFile | None] | None = None
+
+    def loaded(self, href: str, at: Position, shown: Callable[[Path], str]) -> tuple[SourceFile, IncludeContext]:
+        """Return an included file and the context for its own includes; raise ``ReadingError``.
+
+        ``shown`` names a path in findings.
+        """
+        if self.held is None:
+            target = self.target(href, at)
+            return load(target, shown(target), at), self.inside(target)
+        path = Path(self._included_path(href, at).name)
+        source = self.held(path.name)
+        if source is None:
+            raise MissingInclude(
+                "include-missing", at, f"cannot include {path.name}: no key has that name",
+                "add the key to the object that holds this file",
+            )  # fmt: skip
+        self._check_chain(path, href, at)
+        return source, self.inside(path)
 
     def target(self, href: str, at: Position) -> Path:
         """The file meant; raises ``ReadingError`` where it is out of bounds or not there."""
         path = Path(os.path.realpath(self._included_path(href, at)))
         if not path.is_relative_to(self.root):
             raise _refused(at, f"the include of '{href}' leads outside {self.root}", "move the file below that folder")
+        self._check_chain(path, href, at)
+        return path
+
+    def _check_chain(self, path: Path, href: str, at: Position) -> None:
         if path in self.open_files:
             raise _refused(at, f"the include of '{href}' is circular", "remove one of the includes")
         if len(self.open_files) > DEPTH:
             raise _refused(at, f"includes are nested more than {DEPTH} deep", "include from the main file")
-        return path
 
     def _included_path(self, href: str, at: Position) -> Path:
         # few files include any, and this pulls in a good part of the network library
@@ -70,7 +97,7 @@ class IncludeContext(NamedTuple):
 
     def inside(self, path: Path) -> IncludeContext:
         """The context for the includes of an included file."""
-        return IncludeContext(self.root, path.parent, (*self.open_files, path))
+        return self._replace(base=path.parent, open_files=(*self.open_files, path))
 
 
 def _refused(at: Position, message: str, help: str) -> ReadingError:

@@ -74,10 +74,12 @@ def read_bytes(
     environment: Mapping[str, str],
     place: Callable[[int], Position] | None = None,
     fragments: bool = False,
+    held: Callable[[str], SourceFile | None] | None = None,
 ) -> Document:
     """The same for bytes at hand; ``shown`` names the file in findings, ``place`` says where in it these stand.
 
-    ``fragments``: parts that stand alone are read as well, but for a file that brokers start with.
+    ``fragments``: parts that stand alone are read as well, but for a file that brokers start with; ``held``: as that of
+    ``IncludeContext``.
     """
     strange = foreign_encoding(raw)
     if strange:
@@ -99,7 +101,7 @@ def read_bytes(
         replaced = _replaced(text, place or plain_source(shown, text).position, values, edition)
     source = SourceFile(shown, text, fragment.whole(replaced) if fragment else replaced, place=place)
     builder = DocumentBuilder(
-        edition, values, source, IncludeContext(folder, folder, ()),
+        edition, values, source, IncludeContext(folder, folder, (), held),
         includes=not server and _includes(edition, properties), server=server,
     )  # fmt: skip
     document = builder.document()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from brokerconf.checks.transports import connection_fault
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.reading.document import OF_THE_IMAGE
 from brokerconf.reading.properties import Entry
 from pagefmt.editions import Edition
 from pagefmt.findings import Position, Severity
@@ -22,7 +23,11 @@ def _check(facts: ConfigFacts) -> Hits:
         if entry is not None:
             said = " ".join(word for word in (".".join(stop.path), stop.said) if word)
             at = given.at_value if given else None
-            yield _hit(entry, at, said, stop.help, stop.name)
+            hit = _hit(entry, at, said, stop.help, stop.name)
+            if stop.lacks and facts.document.under == OF_THE_IMAGE:
+                message = f"the broker does not start unless the broker.xml of its image declares the rest: {said}"
+                hit = hit._replace(message=message, severity=Severity.WARNING)
+            yield hit
     for (owner, path), entry in last.items():
         if owner == "AMQPBrokerConnectConfiguration" and path[-1] == "uri" and entry.value:
             why = _address_fault(entry.value, path[-2], facts.edition)

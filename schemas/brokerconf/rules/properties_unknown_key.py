@@ -7,6 +7,7 @@ from itertools import islice
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from brokerconf.properties.outcomes import Fault, Outcome
+from brokerconf.reading.document import OF_THE_IMAGE
 from brokerconf.schema.beans import editions_with
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity, did_you_mean
@@ -16,6 +17,7 @@ ADVISED = 1000
 
 
 def _check(facts: ConfigFacts) -> Hits:
+    yield from _untyped(facts)
     unknown = [one for one in facts.outcomes if one.fault is Fault.UNKNOWN]
     advice = [_advice(one) for one in islice(unknown, ADVISED)]
     for number, one in enumerate(unknown):
@@ -25,6 +27,19 @@ def _check(facts: ConfigFacts) -> Hits:
             advice[number] if number < ADVISED else "",
             path=one.entry.key,
         )
+
+
+def _untyped(facts: ConfigFacts) -> Hits:
+    """Yield keys of a part that only its type, or an element of the ``broker.xml``, makes."""
+    for one in facts.outcomes:
+        if one.fault is Fault.UNTYPED:
+            of_image = facts.document.under == OF_THE_IMAGE
+            unless, severity = (f"; {OF_THE_IMAGE} may set it", Severity.INFO) if of_image else ("", None)
+            types = f": one of {', '.join(one.known)}" if one.known else ""
+            yield Hit(
+                one.entry.at_step(one.at), f"{one.entry.key}: {one.said}{unless}",
+                f"set {one.name} to its type before this key{types}", path=one.entry.key, severity=severity,
+            )  # fmt: skip
 
 
 def _known_to(one: Outcome) -> str:

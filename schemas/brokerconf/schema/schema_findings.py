@@ -179,7 +179,9 @@ def _value(violation: Violation, places: SchemaPlaces) -> tuple[str, str]:
     if allowed:
         advice = did_you_mean(written.strip(), allowed, shown="{}")
         return f"'{shown}' is not a valid value of {name}", f"{advice} allowed: {', '.join(allowed)}".lstrip()
-    kind = fact.type if fact and not fact.type_name else "what the schema requires"
+    if fact is None or fact.type_name:
+        return f"{name} is '{shown}', which the schema does not allow", "see the schema of this edition"
+    kind = fact.type
     words = {"boolean": "write true or false", "long": "write a whole number", "int": "write a whole number"}
     return f"{name} is '{shown}', which is not a valid {kind}", words.get(kind, f"write a value of type {kind}")
 
