@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from brokerconf.instance.recognition import OTHER_FILES
 from brokerconf.settings.settings_model import settings
+from golden_cases import GoldenCase
 from pagectl.app import run
 
 from pagefmt.editions import NEWEST
@@ -197,3 +198,60 @@ def test_other_files_of_an_instance_are_refused(name: str, broker: Path, capsys:
     other.write_text(BROKER if name.endswith(".xml") else "maxDiskUsage=20\n")
     told_by_content = name.endswith((".xml", ".properties")) and not name.startswith("hornetq-")
     assert run(["config", "lint", "--fail-on", "never", name]) == (0 if told_by_content else 2)
+
+
+DECLARED = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>
+<address-setting match="sensor.#"><default-ring-size>10</default-ring-size>
+<default-purge-on-no-consumers>true</default-purge-on-no-consumers></address-setting>
+<address-setting match="#"><max-size-bytes>1M</max-size-bytes>
+<dead-letter-address>D</dead-letter-address></address-setting>
+</address-settings><addresses><address name="sensor.a"><anycast><queue name="sensor.a"/></anycast></address>
+<address name="sensor.b"><anycast><queue name="q" ring-size="5" purge-on-no-consumers="true"/></anycast></address>
+</addresses></core></configuration>
+"""
+
+
+def test_what_has_no_effect_on_an_address_is_not_shown_as_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broker.xml").write_text(DECLARED)
+    names = ("sensor.a", "sensor.b", "sensor.c", "activemq.management", "activemq.management.x")
+    found = answered(capsys, "effective", "broker.xml", *names)["addresses"]
+    of_queues = {"default-ring-size", "default-purge-on-no-consumers"}
+    assert set(found["sensor.a"]["without_effect"]) == of_queues
+    assert found["sensor.b"]["without_effect"] == found["sensor.c"]["without_effect"] == {}
+    for name in names[3:]:
+        assert {"max-size-bytes", "address-full-policy", "page-size-bytes"} <= set(found[name]["without_effect"])
+        assert "dead-letter-address" not in found[name]["without_effect"]
+    text = answer(capsys, "effective", "broker.xml", "sensor.a")
+    rows = text[: text.index("no effect:")]
+    assert "default-ring-size" not in rows and "no effect: default-ring-size: sensor.a is declared" in text
+    text = " ".join(answer(capsys, "effective", "broker.xml", "activemq.management").split())
+    assert "1048576" not in text and "no effect: max-size-bytes: addresses that begin with" in text
+    old = answered(capsys, "effective", "broker.xml", "activemq.management", "--edition", "artemis-2.4")
+    assert "max-size-bytes" not in old["addresses"]["activemq.management"]["without_effect"]
+
+
+def test_capacity_leaves_out_management_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    setting = '<address-setting match="activemq.management.#"><max-size-bytes>10M</max-size-bytes></address-setting>'
+    Path("broker.xml").write_text(DECLARED.replace("<address-settings>", f"<address-settings>{setting}"))
+    found = answered(capsys, "capacity", "broker.xml")
+    assert not [one for one in found["addresses"] if one["address"].startswith("activemq.management")]
+    assert any("left out" in said for said in found["first"])
+
+
+def test_capacity_knows_the_disk_of_an_instance_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = GoldenCase("2.56.0", "basic")
+    case.lay_out(tmp_path / "broker")
+    (tmp_path / "broker" / "etc").mkdir()
+    (tmp_path / "broker" / "broker.xml").rename(tmp_path / "broker" / "etc" / "broker.xml")
+    by_instance = answered(capsys, "capacity", str(tmp_path / "broker"))
+    by_data = answered(capsys, "capacity", str(tmp_path / "broker"), "--data", str(tmp_path / "broker" / "data"))
+    assert by_instance == by_data
+    assert sum(one["on_disk"] for one in by_instance["addresses"]) > 0
+    alone = answered(capsys, "capacity", str(tmp_path / "broker" / "etc" / "broker.xml"))
+    assert {one["on_disk"] for one in alone["addresses"]} == {None}

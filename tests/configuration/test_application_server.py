@@ -317,3 +317,37 @@ def test_names_of_the_server_are_explained(capsys: pytest.CaptureFixture[str]) -
     assert "in JBoss EAP 7, 8 and WildFly: global-max-disk-usage of journal, default 100" in shown
     assert run(["config", "explain", "address"]) == 0
     assert "management-address" not in capsys.readouterr().out
+
+
+LIMITS = """<server xmlns="urn:jboss:domain:10.0"><profile>
+<subsystem xmlns="urn:jboss:domain:messaging-activemq:{}"><server name="default">{}
+<address-setting name="#" dead-letter-address="jms.queue.DLQ" expiry-address="jms.queue.DLQ"/>
+<address-setting name="jms.queue.orders" address-full-policy="BLOCK"/>
+<jms-queue name="DLQ" entries="java:/jms/queue/DLQ"/>
+</server></subsystem></profile></server>"""
+NO_LIMIT = {"page-without-limit", "block-without-limit"}
+
+
+@pytest.mark.parametrize(
+    ("version", "journal", "limit", "rules"),
+    [
+        ("5.0", "", -1, NO_LIMIT),
+        ("8.0", "", -1, NO_LIMIT),
+        ("16.0", '<journal global-max-memory-size="-1"/>', -1, NO_LIMIT),
+        ("16.0", '<journal global-max-memory-size="104857600"/>', 104857600, set()),
+    ],
+)
+def test_from_schema_5_on_no_share_of_the_heap_is_a_limit(
+    version: str, journal: str, limit: int, rules: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "standalone-full.xml"
+    file.write_text(LIMITS.format(version, journal))
+    assert run(["config", "effective", str(file), "--heap", "1G", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["broker"]["global-max-size"]["value"] == limit
+    assert run(["config", "capacity", str(file), "--heap", "1G", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["global_off"] is (limit < 0) and found["global_limit"] == (None if limit < 0 else limit)
+    run(["config", "lint", str(file), "--heap", "1G", "--format", "json"])
+    (report,) = json.loads(capsys.readouterr().out)["files"]
+    ids = {one["rule"] for one in report["findings"]}
+    assert ids & (NO_LIMIT | {"global-size-minus-one"}) == rules

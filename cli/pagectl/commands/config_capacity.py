@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import ConfigFileOptions
 from pagectl.options.shared import AnywayOption, ConfigArgument, DataOption, DiskOption, TextOrJsonOption
+from pagectl.running.exits import CallError
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def command(
     volume = size_of(disk, "--disk")
     opened, settings = open_settings(file, options.reading(), anyway=anyway, defaults=True)
     declared = opened.declared(settings)
-    found = capacity(settings, declared, disk=volume, on_disk=_on_disk(data))
+    found = capacity(settings, declared, disk=volume, on_disk=_on_disk(data, file))
     if format is TextOrJson.json:
         sums = {"memory_sum": found.memory_sum, "disk_sum": found.disk_sum}
         print_json({**asdict(found), **sums})
@@ -48,13 +49,20 @@ def command(
     return 0
 
 
-def _on_disk(data: Path | None) -> dict[str, int]:
-    if data is None:
-        return {}
+def _on_disk(data: Path | None, file: Path) -> dict[str, int] | None:
+    """Return bytes of pages by address, of ``--data`` or of the instance itself; None if neither is at hand."""
     from pagectl.opening.linting import stores_below
 
+    try:
+        stores = stores_below(data or file) if data or file.is_dir() else None
+    except CallError:
+        if data is not None:
+            raise
+        stores = None
+    if stores is None:
+        return None
     found: dict[str, int] = {}
-    for store in stores_below(data):
+    for store in stores:
         if store.address:
             found[store.address] = found.get(store.address, 0) + store.bytes
     return found
@@ -77,7 +85,7 @@ def _print(found: Capacity) -> None:
     rows = (
         (
             one.address, one.policy, memory(one), one.queues, bound(one.read_ahead), bound(one.disk),
-            size_text(one.on_disk), one.stops,
+            "?" if one.on_disk is None else size_text(one.on_disk), one.stops,
         )
         for one in found.addresses
     )  # fmt: skip

@@ -34,20 +34,23 @@ def command(
     journal: JournalTypeOption = None,
 ) -> int:
     """Show the settings in force for each address, all matches merged, and for the broker."""
+    from brokerconf.evidence.without_effect import without_effect
     from brokerconf.settings.effective import as_json
     from brokerconf.settings.settings_model import Scope
 
     from pagectl.opening.configuration import open_settings
     from pagectl.outputs.config_values import rows
     from pagectl.terminal.sanitise import one_line
-    from pagectl.terminal.streams import print_json, print_table
+    from pagectl.terminal.streams import print_json, print_table, say
 
     opened, settings = open_settings(file, options.reading(journal=journal), anyway=anyway)
     if every or format is TextOrJson.json:
         opened.note_journal(settings)
     names = addresses or []
+    declared = opened.declared(settings)
     if format is TextOrJson.json:
-        print_json(as_json(settings, names))
+        found = as_json(settings, names, lambda name: without_effect(settings, declared, name))
+        print_json(found)
         return 0
     columns = ("setting", "value", "from")
 
@@ -59,9 +62,15 @@ def command(
             print("nothing is set; --all shows the defaults")
 
     for name in names:
+        idle = without_effect(settings, declared, name)
         matches = ", ".join(repr(found.text) for found in settings.matches(name)) or "none"
         print(f"{one_line(name)} (matches, the most specific first: {one_line(matches)})")
-        show(settings.address(name), Scope.ADDRESS)
+        values = settings.address(name)
+        show({each: value for each, value in values.items() if each not in idle}, Scope.ADDRESS)
+        for reason in dict.fromkeys(idle.values()):
+            mine = [each for each in idle if idle[each] == reason and (every or values[each].origin is not None)]
+            if mine:
+                say(f"no effect: {', '.join(mine)}: {one_line(reason)}", 2)
         print()
     print("broker")
     show(settings.broker(), Scope.BROKER)

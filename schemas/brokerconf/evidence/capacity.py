@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from brokerconf.evidence.queue_declarations import QueueDeclarations
+from brokerconf.evidence.without_effect import is_exempt
 from brokerconf.reading.secrets import masked
 from brokerconf.settings.address_settings import Values
 from brokerconf.settings.comparison import example_of
@@ -21,9 +22,10 @@ from pagefmt.findings import some
 
 @dataclass(frozen=True, slots=True)
 class AddressCapacity:
-    """One address, or an example of a match. Bytes; None: no bound. ``on_disk`` is what lies there now.
+    """One address, or an example of a match. Bytes; None: no bound.
 
-    ``messages`` is the limit by number, which says nothing about bytes.
+    ``on_disk`` is what is there now, or None if that is not known. ``messages`` is the limit by number, which says
+    nothing about bytes.
     """
 
     address: str
@@ -34,7 +36,7 @@ class AddressCapacity:
     read_ahead: int | None
     pages: int | None
     disk: int | None
-    on_disk: int
+    on_disk: int | None
     stops: str
 
     @property
@@ -79,11 +81,12 @@ def capacity(
     address, ``disk`` the size of the volume."""
     settings.supposed = {}
     stored = dict(on_disk or {})
-    names = {*declared.addresses, *stored, *(example_of(match, settings) for match in settings.settings)} - {""}
+    every = {*declared.addresses, *stored, *(example_of(match, settings) for match in settings.settings)} - {""}
     queues = Counter(address for address, _ in declared.queues)
-    found = tuple(
-        _address(settings, name, max(queues[name], 1), stored.get(name, 0)) for name in sorted(names or {"any"})
-    )
+    exempt = sorted(name for name in every if is_exempt(settings, name))
+    names = sorted(every.difference(exempt) or {"any"})
+    lying = {name: None if on_disk is None else stored.get(name, 0) for name in names}
+    found = tuple(_address(settings, name, max(queues[name], 1), lying[name]) for name in names)
     broker = settings.broker()
     limit, off = _global(broker)
     disk_limit, rule = _disk_limit(broker, disk)
@@ -93,10 +96,12 @@ def capacity(
         f"{name} is {masked(text, name)}, which only the running broker knows: taken as the default; -D defines it"
         for name, text in sorted(settings.supposed.items())
     ]
+    if exempt:
+        supposed.append(f"{some(exempt)}: no limit ever applies to management addresses, which are left out")
     return Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, (*supposed, *_first(made)))
 
 
-def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int) -> AddressCapacity:
+def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int | None) -> AddressCapacity:
     values = settings.address(name)
     policy = str(values["address-full-policy"].value or "?")
     limit = _limit(values, "max-size-bytes")
@@ -141,7 +146,7 @@ def _stops(values: Values, policy: str, most: int | None) -> str:
 
 def _global(broker: Values) -> tuple[int | None, bool]:
     found = broker.get("global-max-size")
-    if found is None or (isinstance(found.value, int) and found.value < 0):
+    if found is None or (isinstance(found.value, int) and found.value <= 0):
         return None, True
     return found.value if isinstance(found.value, int) else None, False
 

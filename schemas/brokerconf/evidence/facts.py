@@ -118,9 +118,10 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def global_off(self) -> bool:
-        """No limit over all addresses: HornetQ has none, 1.x none by default, later ones only by a property."""
+        """No limit over all addresses: HornetQ has none, 1.x none by default, later ones only by a property or in an
+        application server."""
         size = self.broker["global-max-size"]
-        if self.edition <= Edition.ARTEMIS_1_5:
+        if self.edition <= Edition.ARTEMIS_1_5 or self.effective.global_size_always_set:
             return size.number <= 0
         return size.by_property and size.number == -1
 

@@ -69,7 +69,10 @@ _BY_BEAN: Final = {re.sub(r"_(\w)", lambda found: found[1].upper(), each.name): 
 
 @dataclass(slots=True)
 class QueueDeclaration:
-    """``given``: what is set, by the names of ``FIELDS``. ``routing`` None: HornetQ and 1.x, which have none."""
+    """``given``: what is set, by the names of ``FIELDS``. ``routing`` None: HornetQ and 1.x, which have none.
+
+    ``by_element``: an element of a ``broker.xml`` declares it, whose reader has own values for some fields.
+    """
 
     name: str
     address: str
@@ -78,6 +81,7 @@ class QueueDeclaration:
     filter: str | None = None
     durable: bool = True
     given: dict[str, QueueValue] = field(default_factory=dict)
+    by_element: bool = False
 
 
 @dataclass(slots=True)
@@ -118,11 +122,13 @@ def queue_declarations(
             found.addresses.setdefault(address.name, address.node.position)
             found.routing[address.name] |= {node.name.upper() for node in address.node.children} & ROUTING_TYPES
             for queue in address.queues:
-                found.add(_from_node(queue.node, address.name, MULTICAST if queue.multicast else ANYCAST))
+                kind = MULTICAST if queue.multicast else ANYCAST
+                found.add(_from_node(queue.node, address.name, kind, by_element=not in_server))
     for block in (*core.children_named("queues"), *core.children_named("core-queues")) if core else ():
         for node in block.children_named("queue"):
             bound = _child(node, "address") or node.attributes.get("name", "")
-            found.add(_from_node(node, bound, MULTICAST if routed and not in_server else None))
+            old = MULTICAST if routed and not in_server else None
+            found.add(_from_node(node, bound, old, by_element=not in_server))
     if core is not None:
         for name, prefix in _destinations(settings, jms).items():
             place = (jms or settings.document.jms or core).position
@@ -148,7 +154,7 @@ def _destinations(settings: EffectiveSettings, jms: ConfigNode | None) -> dict[s
     return found
 
 
-def _from_node(node: ConfigNode, address: str, routing: str | None) -> QueueDeclaration:
+def _from_node(node: ConfigNode, address: str, routing: str | None, *, by_element: bool) -> QueueDeclaration:
     given = {
         each.name: _parsed(each, node.attributes[each.attribute])
         for each in FIELDS
@@ -158,7 +164,7 @@ def _from_node(node: ConfigNode, address: str, routing: str | None) -> QueueDecl
     return QueueDeclaration(
         node.attributes.get("name", ""), address, node.position, routing,
         (filter_node.attributes.get("string") if filter_node else None) or None,
-        durable is None or parse_boolean(durable), given,
+        durable is None or parse_boolean(durable), given, by_element,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 
 def _check(facts: ConfigFacts) -> Hits:
     size = facts.broker["global-max-size"]
-    if size.node is not None and size.value == -1:
+    if size.node is not None and size.value == -1 and not facts.global_off:
         yield Hit(size, "global-max-size -1 does not switch the global limit off: half of the heap stays the limit")
 
 

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
+from brokerconf.evidence.without_effect import NOT_FOR_MANAGEMENT
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
-
-# What a broker is created with says nothing, and is no mistake.
-_NAMES = {
-    "max-size-bytes": -1,
-    "max-size-messages": -1,
-    "address-full-policy": "PAGE",
-    "page-limit-bytes": -1,
-    "page-limit-messages": -1,
-    "page-full-policy": None,
-    "disk-full-policy": None,
-    "max-size-bytes-reject-threshold": -1,
-}
 
 
 def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         if not facts.reaches_only_management(match.text):
             continue
-        for name, harmless in _NAMES.items():
+        for name, harmless in NOT_FOR_MANAGEMENT.items():
             setting = facts.own(match, name)
             if setting and setting.value not in (harmless, None):
                 yield Hit(setting, f"{setting} has no effect: '{match.text}' applies only to the management address")
@@ -37,7 +26,7 @@ RULE = Rule(
     why="addresses that begin with the management address are exempt from paging and from every limit",
     help="remove them",
     check=_check,
-    settings=tuple(_NAMES),
+    settings=tuple(NOT_FOR_MANAGEMENT),
     since=Edition.ARTEMIS_2_10,
     failing=Example(settings=address_setting("activemq.management.#", max_size_bytes="10M")),
     passing=Example(settings=address_setting("activemq.management.#", max_size_bytes="-1", address_full_policy="PAGE")),

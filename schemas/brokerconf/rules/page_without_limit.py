@@ -5,7 +5,7 @@ from __future__ import annotations
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
-from pagefmt.findings import Severity
+from pagefmt.findings import Severity, some
 
 NAMES = ("address-full-policy", "max-size-bytes", "max-size-messages")
 
@@ -13,11 +13,19 @@ NAMES = ("address-full-policy", "max-size-bytes", "max-size-messages")
 def _check(facts: ConfigFacts) -> Hits:
     if not facts.global_off:
         return
-    for case in facts.cases_with(*NAMES):
+    by_default = []
+    for case in facts.cases:
         policy = case["address-full-policy"]
-        if policy.value == "PAGE" and not facts.has_memory_limit(case):
-            where = next((case[name] for name in NAMES if case[name].given), policy)
+        if policy.value != "PAGE" or facts.has_memory_limit(case) or facts.is_management(case):
+            continue
+        where = next((case[name] for name in NAMES if case[name].given), None)
+        if where is None:
+            by_default.append(case)
+        else:
             yield Hit(where, f"'{case.match}' never pages: no max-size-bytes, and no global limit")
+    if by_default:
+        names = some([f"'{case.match}'" for case in by_default])
+        yield Hit(by_default[0].place, f"{names} never page: no max-size-bytes, and no global limit")
 
 
 RULE = Rule(

@@ -245,9 +245,19 @@ class EffectiveSettings:
         text = self.document.defaults.get(setting.name)
         return setting.default(self.edition) if text is None else setting.value(text, self.edition)
 
+    @property
+    def global_size_always_set(self) -> bool:
+        """Whether an application server sets global-max-size at each start, so that no share of the heap is used."""
+        return "global-max-size" in self.document.defaults
+
     def _global_max_size(self, found: Values) -> None:
         given = found.get("global-max-size")
-        if given is None or self.edition < Edition.ARTEMIS_2_4 or (isinstance(given.value, int) and given.value > 0):
+        if (
+            given is None
+            or self.global_size_always_set
+            or self.edition < Edition.ARTEMIS_2_4
+            or (isinstance(given.value, int) and given.value > 0)
+        ):
             return
         if given.unknown:
             return
@@ -339,11 +349,16 @@ def _text(node: ConfigNode | None) -> str:
     return trimmed(node.text) if node else ""
 
 
-def as_json(settings: EffectiveSettings, addresses: Iterable[str]) -> dict[str, object]:
-    """``{"addresses": {ADDR: {"settings": {NAME: {"value", "source"}}}}, "broker": {NAME: {…}}}``."""
-    found = {address: settings.address(address) for address in addresses}
+def as_json(
+    settings: EffectiveSettings, addresses: Iterable[str], without_effect: Callable[[str], Mapping[str, str]]
+) -> dict[str, object]:
+    """``{"addresses": {ADDR: {"settings": {NAME: {"value", "source"}}, "without_effect": {NAME: WHY}}}, "broker":
+    {NAME: {…}}}``."""
+    found = {address: (settings.address(address), dict(without_effect(address))) for address in addresses}
     return {
-        "addresses": {address: {"settings": _by_name(values)} for address, values in found.items()},
+        "addresses": {
+            address: {"settings": _by_name(values), "without_effect": idle} for address, (values, idle) in found.items()
+        },
         "broker": _by_name(settings.broker()),
     }
 

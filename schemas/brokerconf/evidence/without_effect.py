@@ -1,0 +1,64 @@
+"""Settings that match an address and do nothing there (docs/spec/config-behaviour.md 7, docs/spec/settings.md 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from brokerconf.evidence.queue_declarations import QueueDeclarations
+from brokerconf.settings.address_settings import Values
+from brokerconf.settings.effective import EffectiveSettings
+from pagefmt.editions import Edition
+from pagefmt.findings import some
+
+NOT_FOR_ELEMENTS: Final = {"default-ring-size": "ring-size", "default-purge-on-no-consumers": "purge-on-no-consumers"}
+"""What a queue that an element declares does not take from its address, and the attribute that sets it."""
+NOT_FOR_MANAGEMENT: Final = {
+    "max-size-bytes": -1,
+    "max-size-messages": -1,
+    "address-full-policy": "PAGE",
+    "page-limit-bytes": -1,
+    "page-limit-messages": -1,
+    "page-full-policy": None,
+    "disk-full-policy": None,
+    "max-size-bytes-reject-threshold": -1,
+}
+"""What an address that begins with the management address is exempt from, with the value that says nothing."""
+_OF_PAGES: Final = ("page-", "max-read-page-", "prefetch-page-")
+
+
+def is_exempt(settings: EffectiveSettings, address: str) -> bool:
+    """Return whether an address has no limits and no pages because it begins with the management address."""
+    if settings.edition < Edition.ARTEMIS_2_10:
+        return False
+    management = settings.broker()["management-address"].value
+    return isinstance(management, str) and bool(management) and address.startswith(management)
+
+
+def without_effect(settings: EffectiveSettings, declared: QueueDeclarations, address: str) -> dict[str, str]:
+    """Return the settings of an address that do nothing there, each with the reason."""
+    return dict(_found(settings, declared, address, settings.address(address)))
+
+
+def _found(
+    settings: EffectiveSettings, declared: QueueDeclarations, address: str, values: Values
+) -> Iterator[tuple[str, str]]:
+    if is_exempt(settings, address):
+        for name in values:
+            if name in NOT_FOR_MANAGEMENT or name.startswith(_OF_PAGES):
+                yield name, "addresses that begin with the management address have no limits and no pages"
+    for name, attribute in NOT_FOR_ELEMENTS.items():
+        queues = queues_without(declared, address, attribute)
+        if queues and name in values and values[name].origin is not None:
+            are, its = ("is", "takes its") if len(queues) == 1 else ("are", "take their")
+            yield name, f"{some(queues)} {are} declared by an element and {its} own {attribute} alone"
+
+
+def queues_without(declared: QueueDeclarations, address: str, attribute: str) -> list[str]:
+    """Return the queues of an address that elements declare without an attribute."""
+    field = attribute.replace("-", "_")
+    return [
+        queue.name
+        for (bound, _), queue in declared.queues.items()
+        if bound == address and queue.by_element and field not in queue.given
+    ]
