@@ -37,10 +37,10 @@ def is_exempt(settings: EffectiveSettings, address: str) -> bool:
 
 def without_effect(settings: EffectiveSettings, declared: QueueDeclarations, address: str) -> dict[str, str]:
     """Return the settings of an address that do nothing there, each with the reason."""
-    return dict(_found(settings, declared, address, settings.address(address)))
+    return dict(_reasons(settings, declared, address, settings.address(address)))
 
 
-def _found(
+def _reasons(
     settings: EffectiveSettings, declared: QueueDeclarations, address: str, values: Values
 ) -> Iterator[tuple[str, str]]:
     if is_exempt(settings, address):

@@ -138,8 +138,10 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
                 "remove it, or close the previous tag",
             )
         case "missing-element":
-            missing = ", ".join(f"<{name}>" for name in violation.expected) or "a child"
-            return rule, f"{owner} is not complete: {missing} is missing", f"add {missing}"
+            required = places.missing(node) or [violation.expected or ("a child",)]
+            missing = ", ".join(" or ".join(f"<{name}>" for name in names) for names in required)
+            are = "is" if len(required) == 1 else "are"
+            return rule, f"{owner} is not complete: {missing} {are} missing", f"add {missing}"
         case "missing-attribute":
             return (
                 rule,
@@ -196,13 +198,22 @@ def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str,
         if parent.child(node.name) is not node:
             advice = "keep one of them; the settings of a section belong in one element"
             return "repeated-element", f"<{node.name}> occurs in <{parent.name}> a second time", advice
-        expected = ", ".join(f"<{name}>" for name in violation.expected if name in names)
-        advice = f"expected here: {expected}" if expected else "the order of elements matters here"
-        return "element-order", f"<{node.name}> is in the wrong place in <{parent.name}>", advice
+        return "element-order", f"<{node.name}> is in the wrong place in <{parent.name}>", _moved(node, places)
     elsewhere = places.owners(node.name)
     otherwise = f"it belongs in <{elsewhere[0]}>" if elsewhere else _listed("elements here", names)
     advice = did_you_mean(node.name, names, otherwise, cutoff=0.7, shown="<{}>")
     return "unknown-element", f"<{parent.name}> has no <{node.name}>", advice
+
+
+def _moved(node: ConfigNode, places: SchemaPlaces) -> str:
+    """Where an element belongs among its siblings, else what is required before it."""
+    before, after = places.out_of_order(node)
+    listed = ", ".join(f"<{name}>" for name in before or after)
+    if listed:
+        return f"<{node.name}> comes {'after' if before else 'before'} {listed}"
+    required = places.missing(node.parent) if node.parent else []
+    missing = ", ".join(" or ".join(f"<{name}>" for name in names) for names in required)
+    return f"add {missing} before it" if missing else "the order of elements matters here"
 
 
 def _outside(node: ConfigNode) -> tuple[str, str, str]:

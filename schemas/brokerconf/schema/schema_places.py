@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.subsystems import Subsystem
 from brokerconf.schema.schema_facts import SchemaFact, members, root_type
@@ -45,6 +47,41 @@ class SchemaPlaces:
         """Whether the schema gives the elements in an element an order."""
         return any("sequence" in fact.group for fact in self._members(node).values())
 
+    def missing(self, node: ConfigNode) -> list[tuple[str, ...]]:
+        """The required elements that an element lacks, each with those that may stand in its place."""
+        there = Counter(child.name for child in node.children)
+        alternatives: dict[str, list[SchemaFact]] = {}
+        for name, fact in self._elements(node).items():
+            alternatives.setdefault(fact.use or _choice_of(fact) or name, []).append(fact)
+        return [
+            tuple(fact.name for fact in facts)
+            for facts in alternatives.values()
+            if all(_is_required(fact) for fact in facts)
+            and not any(there[fact.name] >= int(fact.min or 1) for fact in facts)
+        ]
+
+    def out_of_order(self, node: ConfigNode) -> tuple[list[str], list[str]]:
+        """Names of the siblings that an element should follow but precedes, and of those it should precede."""
+        parent = node.parent
+        ranks: dict[str, int] = {}
+        named: dict[str, int] = {}
+        for number, (name, fact) in enumerate(self._elements(parent).items() if parent else ()):
+            ranks[name] = named.setdefault(fact.use or _choice_of(fact) or name, number)
+        siblings = [child for child in parent.children if child.name in ranks] if parent else []
+        if not any(child is node for child in siblings):
+            return [], []
+        at, mine = next(n for n, child in enumerate(siblings) if child is node), ranks[node.name]
+        before = [child.name for child in siblings[at + 1 :] if ranks[child.name] < mine]
+        after = [child.name for child in siblings[:at] if ranks[child.name] > mine]
+        return list(dict.fromkeys(before)), list(dict.fromkeys(after))
+
+    def _elements(self, node: ConfigNode) -> dict[str, SchemaFact]:
+        return {
+            name: fact
+            for name, fact in self._members(node).items()
+            if not name.startswith("@") and fact.type != "abstract"
+        }
+
     def attributes(self, node: ConfigNode) -> list[str]:
         """Names of the attributes allowed at an element."""
         return [name[1:] for name in self._members(node) if name.startswith("@")]
@@ -63,3 +100,14 @@ class SchemaPlaces:
         if root_type(self.schema) in owning:
             return ["core", *sorted(found)]
         return sorted(found, key=lambda owner: (owner != "address-setting", owner))
+
+
+def _choice_of(fact: SchemaFact) -> str:
+    """The outermost choice that an element is one alternative of; empty if it is in none."""
+    parts = fact.group.split("/")
+    number = next((n for n, part in enumerate(parts) if part.startswith("choice")), None)
+    return "" if number is None else "/".join(parts[: number + 1])
+
+
+def _is_required(fact: SchemaFact) -> bool:
+    return fact.min != "0" and "[0" not in fact.group
