@@ -85,7 +85,7 @@ complete -c pagectl -n __pagectl_group -a replay -d 'Replay recorded traffic: wh
 complete -c pagectl -n __pagectl_group -a completion -d 'Print the completion script for a shell.'
 complete -c pagectl -n '__pagectl_group config' -a lint -d 'Check configuration files: schema, values, and the effect of settings.'
 complete -c pagectl -n '__pagectl_group config' -a effective -d 'Show the settings in force for an address, and the line that each comes from.'
-complete -c pagectl -n '__pagectl_group config' -a explain -d 'Explain a setting, an element or a rule.'
+complete -c pagectl -n '__pagectl_group config' -a explain -d 'Explain a setting, an element, a rule or a numbered line of the log.'
 complete -c pagectl -n '__pagectl_group config' -a rules -d 'List every rule.'
 complete -c pagectl -n '__pagectl_group config' -a serve -d 'Serve text editors: findings, completion, hover and fixes while typing.'
 complete -c pagectl -n '__pagectl_group config' -a diff -d 'Compare two configurations by their effect.'

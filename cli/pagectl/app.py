@@ -36,7 +36,7 @@ TREE: dict[str, Leaf | Group] = {
                 "config_effective",
                 "Show the settings in force for an address, and the line that each comes from.",
             ),
-            "explain": ("config_explain", "Explain a setting, an element or a rule."),
+            "explain": ("config_explain", "Explain a setting, an element, a rule or a numbered line of the log."),
             "rules": ("config_rules", "List every rule."),
             "serve": ("config_serve", "Serve text editors: findings, completion, hover and fixes while typing."),
             "diff": ("config_diff", "Compare two configurations by their effect."),

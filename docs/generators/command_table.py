@@ -187,7 +187,7 @@ def _value(parameter: Any, metavar: str | None) -> Value:
     match metavar:
         case "RULE":
             return Value(CompletionKind.LIST, _rules())
-        case "SETTING|ELEMENT|RULE":
+        case "SETTING|ELEMENT|RULE|AMQ…":
             return Value(CompletionKind.WORDS, tuple(sorted({*_rules(), *_settings()})))
         case "LIST":
             return Value(CompletionKind.LIST, BODIES)

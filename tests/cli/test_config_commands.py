@@ -255,3 +255,14 @@ def test_capacity_knows_the_disk_of_an_instance_alone(tmp_path: Path, capsys: py
     assert sum(one["on_disk"] for one in by_instance["addresses"]) > 0
     alone = answered(capsys, "capacity", str(tmp_path / "broker" / "etc" / "broker.xml"))
     assert {one["on_disk"] for one in alone["addresses"]} == {None}
+
+
+def test_a_line_of_the_log_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    out = answer(capsys, "explain", "AMQ222039")
+    assert "messages to an address are dropped" in out and "drop-policy" in out
+    assert "see: pagectl config effective FILE ADDRESS" in out
+    (found,) = answered(capsys, "explain", "2026-11-27 WARN AMQ222039: Messages sent to address 'a'")["log"]
+    assert found["number"] == "222039" and "max-size-bytes" in found["settings"]
+    assert answer(capsys, "explain", "HQ224000").startswith("HQ224000: the broker does not start")
+    assert run(["config", "explain", "AMQ999999"]) == 2
+    assert "AMQ999999: no line of the log" in capsys.readouterr().err

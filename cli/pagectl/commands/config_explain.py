@@ -24,6 +24,7 @@ EXAMPLES = (
     ("A setting", "config explain max-size-bytes"),
     ("An element, as one release defines it", "config explain core/bridges/bridge --edition artemis-2.28"),
     ("A rule", "config explain page-limit-unused"),
+    ("A line of the broker's log", "config explain AMQ222039"),
 )
 
 
@@ -31,16 +32,19 @@ def command(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="SETTING|ELEMENT|RULE",
-            help="For example max-size-bytes, bridge, core/bridges/bridge or page-limit-unused.",
+            metavar="SETTING|ELEMENT|RULE|AMQ…",
+            help="For example max-size-bytes, bridge, core/bridges/bridge, page-limit-unused or AMQ222039, the number "
+            "of a line of the broker's log.",
         ),
     ],
     edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Explain a setting, an element (its place and its content) or a rule (what it finds, and why)."""
+    """Explain a setting, an element (its place and its content), a rule (what it finds, and why), or a numbered line of
+    the broker's log (what happened, and what to look at)."""
     from brokerconf.editor.descriptions import set_by_server, setting_lines
     from brokerconf.linting.catalogue import CHECKS
+    from brokerconf.linting.log_numbers import number_in
     from brokerconf.linting.rules_page import explained
     from brokerconf.rules import rules
     from brokerconf.schema.schema_facts import facts_named
@@ -48,6 +52,9 @@ def command(
 
     from pagectl.terminal.streams import print_json, within_columns
 
+    number = number_in(name)
+    if number is not None:
+        return _log_number(name, number, format)
     asked = name.strip().lstrip("@").strip("/")
     last = asked.rpartition("/")[2]
     settings = find(asked) or ([] if facts_named(last) else set_by_server(asked))
@@ -70,6 +77,7 @@ def command(
                 "related": related,
                 "schema": [_schema_entry(fact) for fact in places],
                 "elements": [_element_json(one) for one in elements],
+                "log": [],
             }
         )
         return 0
@@ -86,6 +94,28 @@ def command(
     if asked in CHECKS:
         title, why = CHECKS[asked]
         print(within_columns([f"{asked}: {title}", why], 2))
+    return 0
+
+
+def _log_number(name: str, number: str, format: TextOrJson) -> int:
+    """Explain a numbered line of the log."""
+    from brokerconf.linting.log_numbers import log_numbers
+
+    from pagectl.terminal.streams import print_json, within_columns
+
+    known = log_numbers().get(number)
+    if known is None:
+        said = f"no line of the log with the number {number} is known; those of paging, disk, journal and limits are"
+        raise CallError(f"{name.strip()[:80]}: {said}")
+    if format is TextOrJson.json:
+        print_json({"settings": [], "rules": [], "related": [], "schema": [], "elements": [], "log": [known._asdict()]})
+        return 0
+    label = "HQ" if "HQ" in name.upper() else "AMQ"
+    lines = [f"{label}{number}: {known.happened}"]
+    lines += [f"settings: {', '.join(known.settings)}"] if known.settings else []
+    lines += [f"rules: {', '.join(known.rules)}"] if known.rules else []
+    lines += [f"see: pagectl {command}" for command in known.commands]
+    print(within_columns(lines, 2))
     return 0
 
 

@@ -14,9 +14,24 @@ def _check(facts: ConfigFacts) -> Hits:
         bare = text.removesuffix(any_words)
         if facts.spelling.is_literal(text) or bare == text or not bare or bare.endswith(delimiter):
             continue
-        advice = f"write '{bare}{delimiter}{any_words}'"
+        advice = _advice(bare, delimiter, any_words)
         message = f"'{text}' matches '{bare}' and '{bare}{delimiter}x', but not '{bare}x'"
         yield Hit(match.place, message, advice, attribute="match")
+
+
+def _advice(bare: str, delimiter: str, any_words: str) -> str:
+    """Return the match that was meant; the end of ``bare`` may be the delimiter of another broker or protocol."""
+    other = "." if delimiter == "/" else "/"
+    if other not in bare:
+        return f"write '{bare}{delimiter}{any_words}'"
+    spelt = bare.replace(other, delimiter)
+    meant = f"write '{spelt if spelt.endswith(delimiter) else spelt + delimiter}{any_words}'"
+    if other == ".":
+        return f"{meant}: the delimiter is '{delimiter}'"
+    return (
+        f"{meant}, as the broker turns the '/' of MQTT topics into '{delimiter}'; for addresses that contain '/', set "
+        "<delimiter>/</delimiter> in <wildcard-addresses>"
+    )
 
 
 RULE = Rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
-from pagefmt.findings import Severity
+from pagefmt.findings import Severity, some
 
 
 def _check(facts: ConfigFacts) -> Hits:
@@ -13,8 +13,13 @@ def _check(facts: ConfigFacts) -> Hits:
         return
     paging = [case for case in facts.cases if case["address-full-policy"].value == "PAGE"]
     if paging or not (facts.open or any(facts.spelling.catches_all(case.match) for case in facts.cases)):
-        who = f"match '{paging[0].match}'" if paging else "every address without a match"
-        yield Hit(persistence, f"persistence-enabled is false, but {who} has PAGE")
+        where = f"match {some([repr(case.match) for case in paging])}" if paging else "every address without a match"
+        target = where if paging else f"a match '{facts.spelling.wildcards.any_words}'"
+        yield Hit(
+            persistence,
+            f"persistence-enabled is false, but {where} has PAGE",
+            f"use BLOCK, FAIL or DROP in {target}, or turn persistence on",
+        )
 
 
 RULE = Rule(
@@ -22,7 +27,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="persistence-enabled false with PAGE",
     why="page files are written anyway, and are not cleared as expected at the next start (AMQ224092)",
-    help="use BLOCK, FAIL or DROP in match '#', or turn persistence on",
+    help="use BLOCK, FAIL or DROP in every match that has PAGE, or turn persistence on",
     check=_check,
     settings=("persistence-enabled", "address-full-policy"),
     failing=Example(core="<persistence-enabled>false</persistence-enabled>"),

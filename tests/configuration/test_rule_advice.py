@@ -1,0 +1,54 @@
+"""The advice of a finding is about the file at hand: it names the match that is meant, and one that would do."""
+
+from __future__ import annotations
+
+import pytest
+from brokerconf.linting.lint import LintContext, lint
+
+from pagefmt.findings import Finding
+
+CORE = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">{}</core></configuration>'
+
+
+def of_rule(core: str, rule: str) -> list[Finding]:
+    return [one for one in lint(CORE.format(core).encode(), "b.xml", LintContext()).findings if one.rule == rule]
+
+
+def matched(match: str, inside: str = "<max-size-bytes>777</max-size-bytes>", core: str = "") -> str:
+    setting = f'<address-setting match="{match}">{inside}</address-setting>'
+    return f"{core}<address-settings>{setting}</address-settings>"
+
+
+SLASH = "<wildcard-addresses><delimiter>/</delimiter></wildcard-addresses>"
+
+
+@pytest.mark.parametrize(
+    ("match", "core", "start"),
+    [
+        ("/tmp/#", "", "write '.tmp.#', as the broker turns the '/' of MQTT topics into '.'"),
+        ("sensors/a/#", "", "write 'sensors.a.#'"),
+        ("sensors/a#", "", "write 'sensors.a.#'"),
+        ("abc#", "", "write 'abc.#'"),
+        ("abc.#", SLASH, "write 'abc/#': the delimiter is '/'"),
+        ("abc#", SLASH, "write 'abc/#'"),
+    ],
+)
+def test_the_match_that_was_meant(match: str, core: str, start: str) -> None:
+    (one,) = of_rule(matched(match, core=core), "match-hash-inside-word")
+    assert one.help.startswith(start)
+    assert ("<delimiter>/</delimiter>" in one.help) is ("/" in match)
+    meant = one.help.split("'")[1]
+    assert of_rule(matched(meant, core=core), "match-hash-inside-word") == []
+
+
+def test_the_match_that_has_page_is_named() -> None:
+    paging = '<address-setting match="{}"><address-full-policy>PAGE</address-full-policy></address-setting>'
+    block = '<address-setting match="#"><address-full-policy>BLOCK</address-full-policy></address-setting>'
+    off = "<persistence-enabled>false</persistence-enabled>"
+    for matches in (["in.#"], ["in.#", "out.#"]):
+        settings = "".join(paging.format(match) for match in matches)
+        (one,) = of_rule(f"{off}<address-settings>{settings}{block}</address-settings>", "persistence-off-paging-on")
+        assert all(f"'{match}'" in one.help and f"'{match}'" in one.message for match in matches)
+        assert "'#'" not in one.help
+    (one,) = of_rule(off, "persistence-off-paging-on")
+    assert "'#'" in one.help
