@@ -229,6 +229,10 @@ def test_what_has_no_effect_on_an_address_is_not_shown_as_in_force(
     assert "default-ring-size" not in rows and "no effect: default-ring-size: sensor.a is declared" in text
     text = " ".join(answer(capsys, "effective", "broker.xml", "activemq.management").split())
     assert "1048576" not in text and "no effect: max-size-bytes: addresses that begin with" in text
+    plain = '<address-settings><address-setting match="#"><max-size-bytes>1M</max-size-bytes></address-setting>'
+    Path("broker.xml").write_text(
+        f"{DECLARED.partition('<address-settings>')[0]}{plain}</address-settings></core></configuration>"
+    )
     old = answered(capsys, "effective", "broker.xml", "activemq.management", "--edition", "artemis-2.4")
     assert "max-size-bytes" not in old["addresses"]["activemq.management"]["without_effect"]
 

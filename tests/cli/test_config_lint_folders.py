@@ -174,3 +174,42 @@ def test_a_pipe_in_place_of_a_profile_or_beside_a_configuration_is_not_waited_fo
         os.mkfifo(f"inst/etc/{name}")
     assert run(["config", "lint", "inst"]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_templates_are_passed_over_with_a_remark(capsys: pytest.CaptureFixture[str]) -> None:
+    marked = "<journal-type>{{ journal }}</journal-type>"
+    broker("b", CLEAN)
+    broker("a", marked, "broker.xml.j2")
+    broker("c", marked, "other.xml")
+    make(
+        "helm/templates/cr.yaml",
+        "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nspec:\n  x: {{ .Values.x }}\n",
+    )
+    status, report = found(capsys, ".")
+    assert status == 0
+    rules = {file["file"]: [one["rule"] for one in file["findings"]] for file in report["files"]}  # type: ignore[attr-defined]
+    assert {name for name, ids in rules.items() if ids == ["template"]} == {
+        "a/broker.xml.j2", "c/other.xml", "helm/templates/cr.yaml"
+    }  # fmt: skip
+    assert "template" not in rules["b/broker.xml"]
+    status, report = found(capsys, "c/other.xml")
+    assert status == 1
+    make("d/broker.xml", "{% if x %}<configuration/>{% endif %}")
+    assert found(capsys, "d")[0] == 0 and found(capsys, "d/broker.xml")[0] == 1
+
+
+def test_an_example_in_another_object_is_no_broker(capsys: pytest.CaptureFixture[str]) -> None:
+    make("broker.yaml", "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nmetadata: {name: x}\nspec: {}\n")
+    examples = '[{"apiVersion": "broker.amq.io/v1beta1", "kind": "ActiveMQArtemis", "spec": {}}]'
+    make(
+        "csv.yaml",
+        f"apiVersion: o/v1\nkind: ClusterServiceVersion\nmetadata:\n  annotations:\n    a: |-\n      {examples}\n",
+    )
+    status, report = found(capsys, ".")
+    assert status == 0 and files_of(report) == ["broker.yaml"]
+
+
+def test_a_compose_file_that_is_named_is_called_one(capsys: pytest.CaptureFixture[str]) -> None:
+    make("compose.yaml", "services:\n  broker:\n    image: apache/activemq-artemis\n")
+    assert run(["config", "lint", "compose.yaml"]) == 2
+    assert "a Docker Compose file" in capsys.readouterr().err

@@ -116,7 +116,7 @@ def command(
 
             linted = fingerprints(named)
         groups, failed = _file_groups(named, show_files)
-        reports, unreadable = _lint_all(groups, request)
+        reports, unreadable = _lint_all(groups, request, named)
         if fix or diff:
             from pagectl.opening.repairs import repairs
 
@@ -125,7 +125,7 @@ def command(
                 return Exit.FAILED if failed or unreadable else _show(found)
             failed = not _write_repairs(found, linted) or failed
             if found:
-                reports, unreadable = _lint_all(groups, request)
+                reports, unreadable = _lint_all(groups, request, named)
         failed = failed or unreadable
         if baseline is not None and write_baseline:
             return Exit.FAILED if failed else _write_baseline(baseline, reports)
@@ -186,8 +186,11 @@ def _file_groups(named: list[str], show_files: bool) -> tuple[list[list[str]], b
     return groups, failed
 
 
-def _lint_all(groups: list[list[str]], request: LintRequest) -> tuple[list[FileReport], bool]:
-    """All files; one that cannot be read is reported on standard error, and the next follows."""
+def _lint_all(groups: list[list[str]], request: LintRequest, named: list[str]) -> tuple[list[FileReport], bool]:
+    """All files; one that cannot be read is reported on standard error, and the next follows.
+
+    Templates are passed over with a remark, unless they are ``named``.
+    """
     from brokerconf.errors import BrokerConfError
 
     from pagectl.opening.linting import without_included
@@ -197,7 +200,8 @@ def _lint_all(groups: list[list[str]], request: LintRequest) -> tuple[list[FileR
     failed = False
     for file in dict.fromkeys(file for files in groups for file in files):
         try:
-            reports.append(request.lint(file))
+            found = request.lint(file)
+            reports.append(found if file in named and not Path(file).is_dir() else found.passed_over())
         except (OSError, CallError, BrokerConfError) as err:
             report(describe(err))
             failed = True

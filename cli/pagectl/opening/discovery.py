@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from brokerconf.instance.instance import InstanceError, find_instance
-from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, recognised
+from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, name_once_rendered, recognised
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
@@ -97,7 +97,7 @@ def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
         return "not a file"
     if path.stat().st_size > LARGEST:
         return f"larger than {LARGEST >> 20} MiB"
-    return recognised(path.name, path.read_bytes()) or "not a broker configuration"
+    return recognised(name_once_rendered(path.name), path.read_bytes()) or "not a broker configuration"
 
 
 def _candidates(found: FolderSearch) -> Iterator[Path]:
@@ -113,7 +113,7 @@ def _candidates(found: FolderSearch) -> Iterator[Path]:
         for entry in entries:
             path = above / entry.name
             if not _is_folder(entry):
-                if path.suffix.lower() in SUFFIXES:
+                if PurePath(name_once_rendered(path.name)).suffix.lower() in SUFFIXES:
                     yield path
             elif reason := _left_out(path):
                 found.passed_over.append((path, reason))

@@ -51,7 +51,8 @@ def _refuse_other(path: Path) -> None:
     from brokerconf.instance.recognition import OTHER_FILES, other_file
     from brokerconf.reading.inclusion import read_raw
 
-    said = other_file(path.name, read_raw(path)) if path.name in OTHER_FILES and path.is_file() else ""
+    suspect = path.name in OTHER_FILES or path.suffix.lower() in _OF_OBJECTS
+    said = other_file(path.name, read_raw(path)) if suspect and path.is_file() else ""
     if said:
         raise CallError(f"{path}: no configuration of the broker: {said}")
 

@@ -41,6 +41,9 @@ SUFFIXES = {
 }
 """The files that are looked into where a folder is searched."""
 
+_TEMPLATE_SUFFIXES = (
+    ".j2", ".jinja", ".jinja2", ".tpl", ".tmpl", ".gotmpl", ".template", ".mustache", ".hbs", ".erb", ".ftl", ".epp",
+)  # fmt: skip
 _USERS = ("users and their passwords", "{} beside it")
 _LOGGING = ("what the broker logs", "{} beside it")
 OTHER_FILES = {
@@ -58,6 +61,13 @@ OTHER_FILES = {
     "management.xml": ("who may use JMX", "{} beside it"),
 }
 """The other files of an instance by their names: what each says, and which file is meant instead."""
+# YAML of other programs: what it is, and what all is found in it
+_OTHER_YAML = (
+    ("a Docker Compose file", (r"^services:", r"^[ \t]+(?:image|build):")),
+    ("an Ansible playbook", (r"^-[ \t]+(?:hosts:|name:.*\n[ \t]+hosts:)",)),
+    ("a configuration of Spring Boot", (r"^spring:",)),
+    ("a GitHub workflow", (r"^[\"']?on[\"']?:", r"^jobs:")),
+)
 _COMMON = {"configuration", "name", "provider"}
 _NAMES = (BROKER_XML, HORNETQ_XML)
 
@@ -73,10 +83,18 @@ _KEY = r"""(?m)(?:^|[{,])[ \t-]*["']?"""
 _OBJECT = _KEY.replace("{", "{{") + r"""{}["']?\s*:\s*["']?{}\b"""
 _BROKER_OBJECT = _OBJECT.format("apiVersion", r"broker\.(?:amq\.io|arkmq\.org)")
 _BROKER_KIND = _OBJECT.format("kind", "(?:ActiveMQArtemis(?:Address)?|Broker(?:Cluster)?)")
+_BROKER_KINDS = {"ActiveMQArtemis", "ActiveMQArtemisAddress", "Broker", "BrokerCluster"}
+_FILE_KINDS = {"ConfigMap", "Secret"}
 _OBJECT_WITH_FILES = _OBJECT.format("kind", "(?:ConfigMap|Secret)")
 # keys of ConfigMaps have at most 253 characters
 _BROKER_FILE = r"""(?:[\w.-]{0,250}broker(?:-[\w.-]{1,250})?\.(?:xml|properties)|hornetq-configuration\.xml)["']?\s*:"""
 _FILE_OF_BROKER = _KEY + _BROKER_FILE
+
+
+def name_once_rendered(name: str) -> str:
+    """Return the name of a file without the end that says that it is a template."""
+    path = PurePath(name)
+    return path.stem if path.suffix.lower() in _TEMPLATE_SUFFIXES else path.name
 
 
 def form_of(name: str, raw: bytes) -> ConfigurationForm:
@@ -86,6 +104,7 @@ def form_of(name: str, raw: bytes) -> ConfigurationForm:
     """
     if raw[:1] == b"<" and name.endswith(".xml"):
         return ConfigurationForm.XML
+    name = name_once_rendered(name)
     suffix = PurePath(name).suffix.lower()
     form = recognised(name, raw) or SUFFIXES.get(suffix) or (ConfigurationForm.XML if suffix else _by_keys(raw))
     doubtful = form in (ConfigurationForm.JSON, ConfigurationForm.YAML) or not suffix
@@ -106,10 +125,15 @@ def _by_keys(raw: bytes) -> ConfigurationForm:
 
 
 def other_file(name: str, raw: bytes) -> str:
-    """Of a file of an instance that is no configuration of the broker: what it is, and which file is; else nothing."""
+    """Of a file of an instance or of another program that is no configuration of the broker: what it is, and which file
+    is; else nothing."""
     said = OTHER_FILES.get(PurePath(name).name)
-    if said is None or recognised(name, raw) is not None:
+    text = _plain_text(raw) if said is None and PurePath(name).suffix.lower() in (".yaml", ".yml") else None
+    others = [what for what, all_of in _OTHER_YAML if text and all(re.search(f"(?m){one}", text) for one in all_of)]
+    if (said is None and not others) or recognised(name, raw) is not None:
         return ""
+    if said is None:
+        return f"it is {others[0]}, which is not read; name the {BROKER_XML} or the properties themselves"
     own = HORNETQ_XML if PurePath(name).name.startswith("hornetq-") else BROKER_XML
     return f"it says {said[0]}; name {said[1].format(own)}"
 
@@ -176,12 +200,36 @@ def _is_broker_xml(text: str, name: str) -> bool:
 
 
 def _holds_objects(text: str) -> bool:
-    """Custom resources of brokers, or ConfigMaps and Secrets with a broker's files in them."""
-    if re.search(_BROKER_OBJECT, text) and re.search(_BROKER_KIND, text):
-        return True
-    if not re.search(_OBJECT_WITH_FILES, text):
+    """Custom resources of brokers, or ConfigMaps and Secrets with a broker's files in them.
+
+    What only mentions such objects, such as an example inside of another object, has none.
+    """
+    of_broker = bool(re.search(_BROKER_OBJECT, text) and re.search(_BROKER_KIND, text))
+    of_files = bool(re.search(_OBJECT_WITH_FILES, text)) and bool(
+        re.search(_FILE_OF_BROKER, text) or _indented_keys().search(text)
+    )
+    if not of_broker and not of_files:
         return False
-    return bool(re.search(_FILE_OF_BROKER, text) or _indented_keys().search(text))
+    kinds = _kinds_of_objects(text)
+    return kinds is None or bool((of_broker and kinds & _BROKER_KINDS) or (of_files and kinds & _FILE_KINDS))
+
+
+def _kinds_of_objects(text: str) -> set[str] | None:
+    """The kinds of the objects in a file, also of those in lists and templates; None if it is malformed."""
+    from brokerconf.reading.parsing import ReadingError
+    from brokerconf.reading.yaml_tree import read_yaml
+
+    try:
+        nodes = list(read_yaml(text.encode("latin-1", "replace"), "").roots)
+    except ReadingError:
+        return None
+    kinds = set()
+    for node in nodes:
+        kinds.add(node.said("kind"))
+        for holder in ("items", "objects"):
+            inside = node.get(holder)
+            nodes += inside.items if inside is not None else []
+    return kinds
 
 
 def _is_json_of_broker(text: str) -> bool:

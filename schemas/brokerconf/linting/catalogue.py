@@ -83,6 +83,7 @@ CHECKS: dict[str, tuple[str, str]] = {
         "an element further down that the broker reads as its own setting",
         "the first one at any depth is used",
     ),
+    "template": ("a template that is not rendered", "values and elements that are filled in later are not known"),
     "too-deep": ("elements nested too deeply", "not read: it could exhaust memory"),
     "too-large": ("a file that is too large", "not read into memory"),
     "unknown-attribute": ("an attribute that is not in the schema of this edition", _REFUSED),

@@ -14,6 +14,7 @@ from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.detection import as_fits
 from brokerconf.instance.recognition import PROPERTY_FORMS, ConfigurationForm, form_of
+from brokerconf.instance.templates import template_mark
 from brokerconf.linting.checking import check, sorted_findings
 from brokerconf.reading.application_server import leave_server
 from brokerconf.reading.document import ConfigNode, Document
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
 
+TEMPLATE = "template"
 # Rules that judge what the other finding says better.
 _SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")
 
@@ -92,6 +94,11 @@ class FileReport(NamedTuple):
     findings: tuple[Finding, ...]
     sources: tuple[SourceFile, ...] = ()
 
+    def passed_over(self) -> FileReport:
+        """The report of a file that was not named itself: of a template only that it is one."""
+        remarks = tuple(one for one in self.findings if one.rule == TEMPLATE)
+        return self._replace(findings=remarks) if remarks else self
+
 
 def lint(
     raw: bytes,
@@ -103,9 +110,29 @@ def lint(
     """Everything that is found in the bytes of a configuration; ``name`` is how findings call it. ``form``: None where
     that is still to be told."""
     selection = selection or RuleSelection()
-    report = _report(raw, name, context, selection, form or form_of(name, raw))
+    form = form or form_of(name, raw)
+    report = _as_template(_report(raw, name, context, selection, form), form, selection)
     lines = [source for source in report.sources if not source.markup and "pagectl:" in source.original]
     return without_secrets(_heard(report, lines, selection) if lines else report)
+
+
+def _as_template(report: FileReport, form: ConfigurationForm, selection: RuleSelection) -> FileReport:
+    """Return the report with a remark if the file looks like a template that is still to be rendered."""
+    source = report.sources[0] if report.sources else None
+    at = template_mark(source.original, form) if source else None
+    if source is None or at is None:
+        return report
+    remark = Finding(
+        source.position(at), Severity.INFO, TEMPLATE, "the file looks like a template that is not rendered",
+        help="render it first, and lint the result",
+        why="values and elements that are filled in later are not known",
+    )  # fmt: skip
+    found = [
+        one._replace(help=f"render the template first; else {one.help}") if one.rule == "not-well-formed" else one
+        for one in report.findings
+    ]
+    found += [selection.graded(remark)] if selection.takes(TEMPLATE) else []
+    return report._replace(findings=tuple(sorted_findings(found)))
 
 
 def without_secrets(report: FileReport) -> FileReport:

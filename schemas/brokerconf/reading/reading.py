@@ -7,6 +7,7 @@ Decoding, ``${name:default}`` in the raw text, parsing, XInclude, ``${…}`` in 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 DISABLE_XXE = "artemis.disableXxe"
 # In so many characters a file says what it is.
 _START = 4096
+_CLASSIC = (
+    "http://activemq.apache.org/schema/core", "http://www.springframework.org/schema/beans",
+    "http://www.osgi.org/xmlns/blueprint/v1.0.0",
+)  # fmt: skip
+_DOCUMENT_ELEMENT = re.compile(r"(?s)(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*+(<)(?:([\w.-]+):)?[\w.-]+([^<>]*)>")
 WHOLE_FILES = ("broker.xml", "hornetq-configuration.xml")
 """What a broker starts with is never taken for a part of a configuration."""
 
@@ -90,6 +96,7 @@ def read_bytes(
             without_mark(shown, raw),
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
+    _refuse_classic(text, place or plain_source(shown, text).position)
     fragment = _fragment_in(text, edition) if fragments and Path(shown).name not in WHOLE_FILES else None
     edition = edition or edition_by_namespace(fragment.tags[0] if fragment and fragment.tags else text)
     server = fragment.of_application_server if fragment and fragment.tags else DOMAIN in text[:_START]
@@ -110,6 +117,22 @@ def read_bytes(
         document.taken_for, document.complete = fragment.taken_for, fragment.complete
         document.is_part, document.added = fragment.inside_server, fragment.added
     return document
+
+
+def _refuse_classic(text: str, place: Callable[[int], Position]) -> None:
+    """Raise ``ReadingError`` for a configuration of ActiveMQ Classic, which its document element's name space tells."""
+    found = _DOCUMENT_ELEMENT.match(text)
+    if found is None:
+        return
+    name = f"xmlns:{re.escape(found[2])}" if found[2] else "xmlns"
+    declared = re.search(rf"""\s{name}\s*=\s*["']([^"']*)["']""", found[3])
+    if declared and declared[1] in _CLASSIC:
+        raise ReadingError(
+            "unknown-root", place(found.start(1)),
+            "a configuration of ActiveMQ Classic (5.x, 6.x), which neither Artemis nor pagectl reads",
+            "name the broker.xml of an Artemis broker; to move to one, write its broker.xml anew",
+            "nothing in this file was checked",
+        )  # fmt: skip
 
 
 def _fragment_in(text: str, edition: Edition | None) -> Fragment | None:

@@ -267,8 +267,8 @@ _WHOLE = re.compile(r"[ \t\r\n]*([+-]?)[0-9]+[ \t\r\n]*")
 
 
 def _plain(message: str) -> str:
-    """Without name spaces."""
-    return re.sub(r"\{[^{}]*\}", "", message)
+    """Without name spaces; other braces are the file's own."""
+    return re.sub(r"\{(?:urn:|https?://)[^{}\s]*\}", "", message)
 
 
 def _node_at(path: str | None, top: ConfigNode) -> ConfigNode:
