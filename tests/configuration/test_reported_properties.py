@@ -166,12 +166,17 @@ def test_a_password_in_an_oracle_url_of_a_broker_xml() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["HAPolicyConfiguration.failoverOnServerShutdown=true", "storeConfiguration.jdbcNetworkTimeout=5"]
+    ("line", "said"),
+    [
+        ("HAPolicyConfiguration.failoverOnServerShutdown=true", "HAPolicyConfiguration has no type yet"),
+        ("storeConfiguration.jdbcNetworkTimeout=5", "storeConfiguration has no type yet"),
+        ("acceptorConfigurations(artemis).params.port=5", "acceptorConfigurations has no entry 'artemis' yet"),
+    ],
 )
-def test_a_part_that_the_broker_xml_may_make_is_no_error(line: str) -> None:
+def test_a_part_that_the_broker_xml_may_make_is_no_error(line: str, said: str) -> None:
     for text, name in ((_in_resource(line), "cr.yaml"), (_in_map(line), "map.yaml")):
         (one,) = linted(text, name)
-        assert one.severity is Severity.INFO and "has no type yet; the broker.xml of the image" in one.message
+        assert one.severity is Severity.INFO and f"{said}; the broker.xml of the image" in one.message
     beside = replace(LintContext(), entries=tuple(parse_properties(line, "broker.properties")))
     plain = of_rule(list(lint(BROKER.encode(), "broker.xml", beside).findings), "properties-unknown-key")
     assert [one.severity for one in plain] == [Severity.ERROR] and "image" not in plain[0].message
@@ -205,3 +210,13 @@ def test_address_settings_of_a_resource_without_a_match(match: str) -> None:
     assert one.message == "spec.addressSettings.addressSetting[0] has no match: it applies to no address"
     given = text.replace(match, "", 1).replace("- maxSize", "- match: '#'\n        maxSize")
     assert of_rule(linted(given, "cr.yaml"), "kubernetes-field-missing") == []
+
+
+def test_a_password_in_another_resource_of_the_operator() -> None:
+    text = (
+        "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemisSecurity\nspec:\n  loginModules:\n"
+        "    propertiesLoginModules:\n      - name: a\n        users:\n          - name: u\n"
+        "            password: geheim\n"
+    )
+    (one,) = of_rule(linted(text, "security.yaml"), RULE)
+    assert one.place.line == 9 and "geheim" not in one.message

@@ -52,10 +52,11 @@ def command(
 def _on_disk(data: Path | None, file: Path) -> dict[str, int] | None:
     """Return bytes of pages by address, of ``--data`` or of the instance itself; None if neither is at hand."""
     from pagectl.opening.linting import stores_below
+    from pagefmt.errors import PageFmtError
 
     try:
         stores = stores_below(data or file) if data or file.is_dir() else None
-    except CallError:
+    except (CallError, PageFmtError):
         if data is not None:
             raise
         stores = None

@@ -15,7 +15,8 @@ IN_PROPERTIES = (
     "mask the password as ENC(…) with 'artemis mask'"
 )
 _WHY = "resources end up in repositories, and whoever may read the resource reads the password"
-_OF_FIELD = "leave user and password out: the operator generates them and keeps them in a Secret"
+_OF_FIELD = "leave the field out, and let the operator take or make the password in a Secret"
+_OF_ADMIN = "leave adminUser and adminPassword out: the operator generates them and keeps them in a Secret"
 _OF_VARIABLE = "take it from a Secret with valueFrom.secretKeyRef"
 
 
@@ -30,7 +31,13 @@ def password_findings(found: KubernetesObject) -> Iterator[Finding]:
             yield _finding(found, value, name.text, path, _OF_VARIABLE)
         for key, below in node.entries:
             if "password" in key.text.lower() and is_password_in_clear(key.text, _given(below)):
-                yield _finding(found, below, key.text, f"{path}.{key.text}", _OF_FIELD)
+                yield _finding(
+                    found,
+                    below,
+                    key.text,
+                    f"{path}.{key.text}",
+                    _OF_ADMIN if key.text == "adminPassword" else _OF_FIELD,
+                )
             waiting.append((below, f"{path}.{key.text}"))
         waiting += [(item, f"{path}[{number}]") for number, item in enumerate(node.items)]
 

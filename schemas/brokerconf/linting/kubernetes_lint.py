@@ -84,6 +84,8 @@ class _ObjectsLint:
                 yield from clear_passwords.password_findings(one)
             elif one.role is ObjectRole.OTHER:
                 yield self._said(one, f"{one.title} is not a broker configuration")
+                if one.node.said("apiVersion").startswith("broker."):
+                    yield from clear_passwords.password_findings(one)
         theirs = any(one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS) for one in found.objects)
         if found.readable and not theirs and not any(found.held.values()):
             yield Finding(

@@ -280,7 +280,7 @@ class _Application:
                 bean.held[name] = self._bean(row.made, bean)
             elif not row.words and row.type[:1].isupper() and row.type in self.beans:
                 words = tuple(sorted(one[1:] for one in self.beans[row.type] if one.startswith("=")))
-                raise _Failure(Fault.UNTYPED, f"{name} has no type yet", bean.owner, name, words)
+                raise _Failure(Fault.ABSENT, f"{name} has no type yet", bean.owner, name, words)
         found = bean.held.get(name)
         if step == name or step.startswith(self.surround or " "):
             return found
@@ -288,6 +288,7 @@ class _Application:
             inside = step[len(name) + 1 :].removesuffix(")")
             if inside in found.held:
                 return found.held[inside]
+            raise _Failure(Fault.ABSENT, f"{name} has no entry '{inside}' yet", bean.owner, name)
         raise _Failure(Fault.UNKNOWN, f"{step} does not name an existing entry", bean.owner, name)
 
     # the last step

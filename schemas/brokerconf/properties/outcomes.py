@@ -13,7 +13,7 @@ class Fault(Enum):
     """What is wrong with an entry. All but ``LOST`` and ``WHOLE`` are errors of the broker's status."""
 
     UNKNOWN = "no bean has that key"
-    UNTYPED = "a key of a part that has no type yet"
+    ABSENT = "a key of a part that is not there yet"
     UNQUOTED = "a name with dots without quotes"
     REFUSED = "a value that is refused"
     LOST = "a value that silently becomes another"

@@ -17,7 +17,7 @@ ADVISED = 1000
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    yield from _untyped(facts)
+    yield from _absent(facts)
     unknown = [one for one in facts.outcomes if one.fault is Fault.UNKNOWN]
     advice = [_advice(one) for one in islice(unknown, ADVISED)]
     for number, one in enumerate(unknown):
@@ -29,16 +29,17 @@ def _check(facts: ConfigFacts) -> Hits:
         )
 
 
-def _untyped(facts: ConfigFacts) -> Hits:
-    """Yield keys of a part that only its type, or an element of the ``broker.xml``, makes."""
+def _absent(facts: ConfigFacts) -> Hits:
+    """Yield keys of a part that only its type, an earlier key or an element of the ``broker.xml`` makes."""
+    of_image = facts.document.under == OF_THE_IMAGE
     for one in facts.outcomes:
-        if one.fault is Fault.UNTYPED:
-            of_image = facts.document.under == OF_THE_IMAGE
+        if one.fault is Fault.ABSENT:
             unless, severity = (f"; {OF_THE_IMAGE} may set it", Severity.INFO) if of_image else ("", None)
-            types = f": one of {', '.join(one.known)}" if one.known else ""
+            made = f"set {one.name} to its type before this key: one of {', '.join(one.known)}"
             yield Hit(
                 one.entry.at_step(one.at), f"{one.entry.key}: {one.said}{unless}",
-                f"set {one.name} to its type before this key{types}", path=one.entry.key, severity=severity,
+                made if one.known else f"set a key of the entry first, as {one.name}.NAME.KEY",
+                path=one.entry.key, severity=severity,
             )  # fmt: skip
 
 
