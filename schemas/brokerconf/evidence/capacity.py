@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from brokerconf.evidence.queue_declarations import QueueDeclarations
-from brokerconf.evidence.without_effect import is_exempt
+from brokerconf.evidence.without_effect import exempt_prefix
 from brokerconf.reading.secrets import masked
 from brokerconf.settings.address_settings import Values
 from brokerconf.settings.comparison import example_of
@@ -83,7 +83,8 @@ def capacity(
     stored = dict(on_disk or {})
     every = {*declared.addresses, *stored, *(example_of(match, settings) for match in settings.settings)} - {""}
     queues = Counter(address for address, _ in declared.queues)
-    exempt = sorted(name for name in every if is_exempt(settings, name))
+    prefix = exempt_prefix(settings)
+    exempt = sorted(name for name in every if prefix is not None and name.startswith(prefix))
     names = sorted(every.difference(exempt) or {"any"})
     lying = {name: None if on_disk is None else stored.get(name, 0) for name in names}
     found = tuple(_address(settings, name, max(queues[name], 1), lying[name]) for name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -27,12 +28,11 @@ NOT_FOR_MANAGEMENT: Final = {
 _OF_PAGES: Final = ("page-", "max-read-page-", "prefetch-page-")
 
 
-def is_exempt(settings: EffectiveSettings, address: str) -> bool:
-    """Return whether an address has no limits and no pages because it begins with the management address."""
-    if settings.edition < Edition.ARTEMIS_2_10:
-        return False
+def exempt_prefix(settings: EffectiveSettings) -> str | None:
+    """Return how addresses without limits and pages begin, the management address; None if there are none."""
     management = settings.broker()["management-address"].value
-    return isinstance(management, str) and bool(management) and address.startswith(management)
+    late = settings.edition >= Edition.ARTEMIS_2_10
+    return management if late and isinstance(management, str) and management else None
 
 
 def without_effect(settings: EffectiveSettings, declared: QueueDeclarations, address: str) -> dict[str, str]:
@@ -43,22 +43,22 @@ def without_effect(settings: EffectiveSettings, declared: QueueDeclarations, add
 def _reasons(
     settings: EffectiveSettings, declared: QueueDeclarations, address: str, values: Values
 ) -> Iterator[tuple[str, str]]:
-    if is_exempt(settings, address):
+    prefix = exempt_prefix(settings)
+    if prefix is not None and address.startswith(prefix):
         for name in values:
             if name in NOT_FOR_MANAGEMENT or name.startswith(_OF_PAGES):
                 yield name, "addresses that begin with the management address have no limits and no pages"
     for name, attribute in NOT_FOR_ELEMENTS.items():
-        queues = queues_without(declared, address, attribute)
+        queues = queues_without(declared, attribute).get(address, [])
         if queues and name in values and values[name].origin is not None:
             are, its = ("is", "takes its") if len(queues) == 1 else ("are", "take their")
             yield name, f"{some(queues)} {are} declared by an element and {its} own {attribute} alone"
 
 
-def queues_without(declared: QueueDeclarations, address: str, attribute: str) -> list[str]:
-    """Return the queues of an address that elements declare without an attribute."""
-    field = attribute.replace("-", "_")
-    return [
-        queue.name
-        for (bound, _), queue in declared.queues.items()
-        if bound == address and queue.by_element and field not in queue.given
-    ]
+def queues_without(declared: QueueDeclarations, attribute: str) -> dict[str, list[str]]:
+    """Return the queues that elements declare without an attribute, by address."""
+    field, found = attribute.replace("-", "_"), defaultdict(list)
+    for (address, _), queue in declared.queues.items():
+        if queue.by_element and field not in queue.given:
+            found[address].append(queue.name)
+    return dict(found)

@@ -15,10 +15,9 @@ def _check(facts: ConfigFacts) -> Hits:
         if name not in facts.given:
             continue
         reached: dict[int, tuple[ResolvedSetting, list[str]]] = {}
-        for address in {bound: None for bound, _ in facts.declared_queues.queues}:
+        for address, queues in queues_without(facts.declared_queues, attribute).items():
             setting = facts.at(address)[name]
             if setting.given and setting.value not in (-1, False, None):
-                queues = queues_without(facts.declared_queues, address, attribute)
                 reached.setdefault(id(setting.by), (setting, []))[1].extend(queues)
         for setting, queues in reached.values():
             if queues:

@@ -17,11 +17,12 @@ def _check(facts: ConfigFacts) -> Hits:
             case ("addressConfigurations", address, "queueConfigs", queue, "address") if one.applied:
                 elsewhere[address, queue] = one
     declared = facts.declared_queues
+    with_queues = {bound for bound, _ in declared.queues}
     for (address, queue), one in elsewhere.items():
         actual = str(one.value).partition("::")[0]
         if actual == address:
             continue
-        lacks = ["no queue"] if not any(bound == address for bound, _ in declared.queues) else []
+        lacks = ["no queue"] if address not in with_queues else []
         lacks += _ROUTING if not declared.routing.get(address) else []
         left = f"; {address} has {' and '.join(lacks)}" if lacks else ""
         key = f'addressConfigurations."{address}"' if "." in address else f"addressConfigurations.{address}"
