@@ -796,7 +796,7 @@ _pagectl_value() {
         'replay compare --edition' |\
         'replay sweep --edition' |\
         'replay advise --edition')
-            _pagectl_offer '' auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56
+            _pagectl_offer '' auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56 amq-7.0 amq-7.1 amq-7.2 amq-7.3 amq-7.4 amq-7.5 amq-7.6 amq-7.7 amq-7.8 amq-7.9 amq-7.10 amq-7.11 amq-7.12 amq-7.13 eap-6 eap-6.0 eap-6.1 eap-6.2 eap-6.3 eap-6.4 eap-7.0 eap-7.1 eap-7.2 eap-7.3 eap-7.4 eap-8.0 eap-8.1 wildfly-8 wildfly-9 wildfly-10 wildfly-11 wildfly-12 wildfly-13 wildfly-14 wildfly-15 wildfly-16 wildfly-17 wildfly-18 wildfly-19 wildfly-20 wildfly-21 wildfly-22 wildfly-23 wildfly-24 wildfly-25 wildfly-26 wildfly-26.1 wildfly-27 wildfly-28 wildfly-29 wildfly-30 wildfly-31 wildfly-32 wildfly-33 wildfly-34 wildfly-35 wildfly-36 wildfly-37 wildfly-38 wildfly-39 wildfly-40 wildfly-41
             ;;
         'config effective --format' |\
         'config explain --format' |\

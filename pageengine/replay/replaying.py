@@ -32,7 +32,7 @@ class Configuration:
 
     ``properties`` are the values of ``${…}``; ``entries`` those of broker.properties and of system properties that are
     in force, before the ``overrides`` of the command line. ``reader`` reads the file, whatever its form, in any
-    process.
+    process. ``assumed``: why the edition is the one that it is, where nobody named it.
     """
 
     path: Path
@@ -42,6 +42,7 @@ class Configuration:
     properties: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     reader: Callable[..., Document] = read
+    assumed: str = ""
 
     def settings(self) -> tuple[EngineSettings, Edition]:
         """What the engine decides by, and the edition in force. Raises BrokerConfError, PageEngineError, OSError."""

@@ -28,7 +28,7 @@ CASES = [
     ("export {news} --to {folder}", "{folder}", "--mode"),
     ("config lint {folder}/nowhere.xml", "nowhere.xml", "is the name right?"),
     ("config lint {sound} --only nosuch", "--only nosuch", "pagectl config rules"),
-    ("config lint {sound} --edition 2.17", "--edition", "artemis-2.17"),
+    ("config lint {sound} --edition 9.17", "--edition", "artemis-2.56"),
     ("config effective {sound} --heap much", "--heap", "write it as 512M"),
     ("config effective {sound} --cwd {folder}/nowhere", "--cwd", "name the one"),
     ("config explain page-size-byte", "page-size-byte", "did you mean"),

@@ -27,7 +27,7 @@ def test_a_later_release_behaves_as_the_newest(name: str, tmp_path: Path, capsys
         assert run(["config", "lint", str(path), "--edition", edition, "--format", "json"]) == 1
         out, err = capsys.readouterr()
         reports.append(json.loads(out))
-        assert (f"note: {name} is treated as {NEWEST.value}" in err) == (edition == name)
+        assert (f"note: {name}: treated as {NEWEST.value}, the newest" in err) == (edition == name)
     assert reports[0] == reports[1]
 
 
@@ -41,7 +41,7 @@ def test_known_editions_are_taken_without_a_note(tmp_path: Path, capsys: pytest.
         assert "treated as" not in err
 
 
-@pytest.mark.parametrize("name", ["artemis-2.55", "artemis-2.5", "artemis-3.0", "artemis-2.57.0", "artemis-2.99999"])
+@pytest.mark.parametrize("name", ["artemis-3.0", "artemis-2", "artemis-2.99999", "artemis-2.57-SNAPSHOT"])
 def test_other_names_are_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "broker.xml"
     path.write_text(CONFIGURATION)

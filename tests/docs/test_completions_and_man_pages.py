@@ -17,7 +17,9 @@ from program import call
 from renew import files, with_editions
 from shells import ROOT, installed, offered
 
-from pagefmt.editions import EDITION_NAMES
+from pagefmt.editions import EDITION_NAMES, PRODUCT_RELEASES
+
+AMQ = {name for name in PRODUCT_RELEASES if name.startswith("amq")}
 
 FILES = files()
 SHELLS = ("bash", "zsh", "fish")
@@ -37,7 +39,7 @@ OFFERS = [
     ("pagectl pages decode --body text,s", {"text,size", "text,sha256"}),
     ("pagectl pages compact data --ba", {"--backup-dir"}),
     ("pagectl config lint --edition hornetq", {"hornetq-2.4"}),
-    ("pagectl config lint --edition a", {"auto", *EDITION_NAMES[1:]}),
+    ("pagectl config lint --edition a", {"auto", *EDITION_NAMES[1:], *AMQ}),
     ("pagectl config lint --ignore dla", {"dla-missing", "dla-same-limits"}),
     ("pagectl config explain min-disk", {"min-disk-free", "min-disk-free-over-volume"}),
     ("pagectl replay generate s", {"steady", "slow-consumer", "selective-consumer"}),

@@ -59,10 +59,13 @@ def command(
     from pagectl.opening.starting import require_start
     from pagectl.options.configuration import configuration_options
     from pagectl.terminal.sanitise import one_line
+    from pagectl.terminal.streams import note
 
     options = configuration_options(edition, cwd=cwd, define=define, profile=profile, server=server)
     opened = open_configuration(file, replace(options, names_environment=True), fragments=True)
     require_start(opened, anyway=anyway)
+    if options.edition is None:
+        note(f"{opened.start.config}: {opened.edition.value} ({opened.sources['edition']})")
     document = opened.document
     outcomes = apply_all(opened.entries, document.edition, document.core)
     if opened.start.config.suffix in SUFFIXES and document.secret is None:

@@ -253,6 +253,7 @@ def _write(reports: list[FileReport], format: LintFormat) -> None:
             from pagectl.terminal.streams import coloured
 
             sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout), width=_quoted_width()))
+            _note_editions(reports)
         case LintFormat.json:
             from pagectl.outputs.lint_json import lint_json
 
@@ -280,6 +281,19 @@ def _write(reports: list[FileReport], format: LintFormat) -> None:
     sys.stdout.flush()
     if reports:
         sys.stderr.write(f"{summary_line(reports)}\n")
+
+
+def _note_editions(reports: list[FileReport]) -> None:
+    """Note which editions were assumed, and why; files for which that is the same share a line."""
+    from pagectl.terminal.streams import note
+    from pagefmt.findings import some
+
+    files: dict[tuple[str, str], list[str]] = {}
+    for report in reports:
+        if report.assumed:
+            files.setdefault((report.edition, report.assumed), []).append(report.file)
+    for (edition, why), names in files.items():
+        note(f"{some(names)}: checked as {edition} ({why})")
 
 
 def _quoted_width() -> int:

@@ -127,7 +127,7 @@ def _report(query: DiskQuery, thresholds: Thresholds, *, effects: bool) -> tuple
 
     disks = monitored_disks(query)
     felt = disks.when_blocked() if effects else ()
-    return DiskReport(disks.state(), thresholds, felt, disks.supposed), disks.took_for
+    return DiskReport(disks.state(), thresholds, felt, disks.supposed, disks.assumed), disks.took_for
 
 
 def _metrics(report: DiskReport | None) -> str:

@@ -39,9 +39,8 @@ def command(
     Checks records against one another, and against bindings and pages if there are any. Ends with status 1 if
     anything is damaged or contradictory, and with 0 if there are only remarks.
     """
+    from pagectl.opening.assumed_edition import edition_for, note_edition
     from pagefmt.columns.journal_findings import unreadable_messages
-    from pagefmt.directory.edition_evidence import likely_writer
-    from pagefmt.editions import NEWEST
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.outstanding.journal_parts import JournalParts
     from pagefmt.verify.journals import verify_journals
@@ -49,12 +48,12 @@ def command(
     place = located(given, broker)
     state, reports, findings = verify_journals(place, edition_of(edition), processes(jobs))
     if state.known.unknown_journal is None:
-        started = edition_of(edition) or likely_writer(state.bindings, state.journal) or NEWEST
-        findings += unreadable_messages(JournalParts(state, None), started)
+        findings += unreadable_messages(JournalParts(state, None), edition_for(edition, state))
     if not reports and place.journal is None and place.bindings is None:
         raise CallError(f"{place.given}: no journal and no bindings; name the data directory or the instance")
     findings = sorted(findings, key=gravest_first)
     if form is ListFormat.text:
+        note_edition(edition, state)
         _text(reports, findings)
     else:
         _json(reports, findings, lines=form is ListFormat.jsonl)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pagectl.opening.large import open_large
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
+from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, processes
 from pagectl.outputs.finding_text import FindingText
 from pagectl.outputs.large_rows import print_rows
 from pagectl.running.exits import Exit
@@ -38,6 +38,7 @@ def command(
 
     Ends with status 1 if anything is damaged or contradictory, and with 0 if there are only remarks.
     """
+    from pagectl.opening.assumed_edition import edition_for, note_edition
     from pagefmt.cross_checks.large_references import references_of_journal
     from pagefmt.cross_checks.survey import survey
     from pagefmt.findings import Severity, gravest_first
@@ -48,9 +49,10 @@ def command(
     seen = survey(state, processes(jobs), bodies=True)
     unread = [f"{store.place} page {page}" for store in seen.stores for page in sorted(store.damaged)]
     rows = large_rows(state, large, [*seen.references, *references_of_journal(state)], unread)
-    found = [*_findings(seen, large, rows, edition_of(edition)), *_not_read(seen)]
+    found = [*_findings(seen, large, rows, edition_for(edition, state)), *_not_read(seen)]
     findings = sorted(found, key=gravest_first)
     if form is ListFormat.text:
+        note_edition(edition, state)
         print_rows([row for row in rows if not row.sound])
         view = FindingText()
         for finding in findings:
@@ -83,17 +85,12 @@ def _not_read(seen: DirectorySurvey) -> Iterator[Finding]:
         yield about_data(Severity.ERROR, "journal-not-read", "journal", reason)
 
 
-def _findings(
-    seen: DirectorySurvey, large: LargeMessages, rows: list[LargeRow], edition: Edition | None
-) -> list[Finding]:
+def _findings(seen: DirectorySurvey, large: LargeMessages, rows: list[LargeRow], edition: Edition) -> list[Finding]:
     from pagefmt.cross_checks.of_journal import unknown_part
     from pagefmt.cross_checks.of_large import check_large
-    from pagefmt.directory.edition_evidence import likely_writer
-    from pagefmt.editions import NEWEST
     from pagefmt.verify.large_files import check_sizes
 
     state = seen.state
     if state.known.unknown_journal is not None:
         return [unknown_part(state.known.unknown_journal)]
-    edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
     return [*check_large(seen, large, edition), *check_sizes(rows)]

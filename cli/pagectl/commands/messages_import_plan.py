@@ -30,6 +30,7 @@ def command(
 
     Ends with status 1 if something would be lost or the import would stop.
     """
+    from pagectl.opening.assumed_edition import note_edition
     from pagefmt.editions import NEWEST
     from pagefmt.exchange.xml_reading import import_plan
 
@@ -37,6 +38,7 @@ def command(
     if form is TextOrJson.json:
         print_json(_object(file, plan))
     else:
+        note_edition(edition, None)
         _text(plan)
     return Exit.FOUND if plan.faults or plan.duplicates else Exit.OK
 

@@ -54,6 +54,7 @@ def command(
     Checks pages against journal, bindings and large messages if there are any. Ends with status 1 if anything
     is damaged or contradictory, and with 0 if there are only remarks.
     """
+    from pagectl.opening.assumed_edition import note_edition
     from pagefmt.verify.seal import read_seal
 
     sealed = read_seal(manifest) if manifest is not None else None
@@ -64,6 +65,8 @@ def command(
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         for finding in _findings(place, state, edition_of(edition), processes(jobs), view, bar):
             view.finding(finding)
+    if form is ListFormat.text:
+        note_edition(edition, state)
     if sealed is not None:
         from pagefmt.verify.report import of_seal
         from pagefmt.verify.seal import differences

@@ -109,9 +109,9 @@ def command(
         pairs = list(zip((configs[0], configs[-1]), by_side, strict=True))
         options = configuration_options(edition, heap=heap, profile=profile, server=server)
         sides = [replay_configuration(path, options, texts, anyway=anyway) for path, texts in pairs]
-        note_not_modelled(sides)
         one, other = (" ".join([str(path), *texts]) for path, texts in pairs)
         found = _configurations(files[0], sides, (one, other), skip_bad_lines, decisions)
+        note_not_modelled(sides)
     else:
         raise CallError("give two outcomes, or one trace with --config twice, or with --config and --set … --versus …")
     if format is TextOrJson.json:

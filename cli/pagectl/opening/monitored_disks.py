@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class MonitoredDisks(NamedTuple):
     """``directories`` by the broker's names, or the one path that was given; ``took_for`` says what that was.
 
-    ``supposed``: why the limits may be others, where the configuration leaves them to a file that is not known.
+    ``supposed``: why the limits may be others, where the configuration leaves them to a file that is not known;
+    ``assumed``: why the edition is the one that it is, where nobody named it.
     """
 
     directories: dict[str, Path]
@@ -34,6 +35,7 @@ class MonitoredDisks(NamedTuple):
     root: Path
     configuration: BrokerConfiguration | None = None
     supposed: str = ""
+    assumed: str = ""
 
     @property
     def place(self) -> str:
@@ -123,11 +125,12 @@ def _configured(query: DiskQuery, found: BrokerConfiguration) -> MonitoredDisks:
     settings = limits or disk_settings(
         found.with_defaults().document, edition, found.entries, lenient=bool(query.anyway)
     )
+    assumed = "" if query.options.edition else release or found.sources["edition"]
     directories, root = _watched(found), found.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
         plain = _without_configuration(query, edition)
         directories, took_for, root = plain.directories, plain.took_for, path
-    return MonitoredDisks(directories, settings, edition, took_for, root, found, supposed)
+    return MonitoredDisks(directories, settings, edition, took_for, root, found, supposed, assumed)
 
 
 def _without_configuration(query: DiskQuery, edition: Edition) -> MonitoredDisks:
@@ -136,7 +139,10 @@ def _without_configuration(query: DiskQuery, edition: Edition) -> MonitoredDisks
         _refuse_other_path(path)
     found = {name: path / folder for name, folders in LAYOUT.items() for folder in folders if (path / folder).is_dir()}
     took = "data directory" if found else "path"
-    return MonitoredDisks(found or {"path": path}, query.limits or DiskSettings(), edition, took, path)
+    return MonitoredDisks(
+        found or {"path": path}, query.limits or DiskSettings(), edition, took, path,
+        assumed="" if query.options.edition else "the newest: no configuration is read",
+    )  # fmt: skip
 
 
 def _refuse_other_path(path: Path) -> None:

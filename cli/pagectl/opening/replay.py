@@ -35,10 +35,17 @@ def replay_configuration(
     return Configuration(
         found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
         tuple(entry.whole() for entry in found.entries), partial(whole_document, options=options),
+        "" if options.edition else found.sources["edition"],
     )  # fmt: skip
 
 
 def note_not_modelled(configurations: Iterable[Configuration]) -> None:
-    """Names the settings that were given and that a replay does not model."""
+    """Note the editions that were assumed, and the settings that were given and that a replay does not model."""
+    configurations = list(configurations)
+    assumed = (
+        f"{one.path}: {one.edition.value} ({one.assumed})" for one in configurations if one.edition and one.assumed
+    )
+    for text in dict.fromkeys(assumed):
+        note(text)
     for text in dict.fromkeys(text for one in configurations for text in one.not_modelled()):
         note(text)

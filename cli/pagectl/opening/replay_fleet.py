@@ -100,14 +100,14 @@ def replayed(
         for row in sweep(work) if work else ():
             rows.append(row)
             bar.advance(1)
-    note_not_modelled(
-        variant_configuration(job) for job in (*work[: len(variants)], *work[len(variants) :: len(variants)])
-    )
     for each in dict.fromkeys(text for row in rows if isinstance(row, SweepRow) for text in row.warnings):
         warning(each)
     rows += [FailedSweepRow(0, (), name, why) for name, why in fleet.failed.items()]
     if all(isinstance(row, FailedSweepRow) for row in rows):
         raise CallError(next(row.why for row in rows if isinstance(row, FailedSweepRow)))
+    note_not_modelled(
+        variant_configuration(job) for job in (*work[: len(variants)], *work[len(variants) :: len(variants)])
+    )
     return rows
 
 

@@ -18,11 +18,25 @@ MOST = 3  # findings that one line of error quotes
 
 def start_faults(found: BrokerConfiguration) -> list[Finding]:
     """Return the findings of ``config lint`` with which no broker of the edition in force starts."""
+    if _passes_checks(found):
+        return []
     from brokerconf.linting.lint import LintContext
     from brokerconf.linting.lint import start_faults as faults_of
 
     context = LintContext(properties=found.start.system, entries=found.entries, heap=found.start.heap)
     return faults_of(found.document, context)
+
+
+def _passes_checks(found: BrokerConfiguration) -> bool:
+    """Return whether schema and reader pass a configuration without properties: no rule has to be imported then."""
+    from brokerconf.checks.value_checks import value_findings
+    from brokerconf.schema.validation import judge
+    from brokerconf.settings.effective import EffectiveSettings
+
+    document = found.document
+    if found.entries or len(document.cores) > 1 or judge(document).broker:
+        return False
+    return not value_findings(document, EffectiveSettings(document))
 
 
 def require_start(found: BrokerConfiguration, *, anyway: bool) -> None:

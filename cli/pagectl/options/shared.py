@@ -15,24 +15,25 @@ from typer._types import TyperChoice
 from pagectl.options.formats import ListFormat, TableFormat, TextOrJson
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.editions import EDITION_NAMES, Edition
+from pagefmt.editions import EDITION_NAMES, PRODUCT_RELEASES, Edition, release_named
 
 AUTO = "auto"
+_RELEASES = f"{EDITION_NAMES[0]} … {EDITION_NAMES[-1]}, or a release such as 2.38, amq-7.12, eap-7.4, wildfly-31"
 EditionChoice = Enum("EditionChoice", {name: name for name in (AUTO, *EDITION_NAMES)}, type=str)  # type: ignore[misc]
 
 
 class _EditionType(TyperChoice[str]):
-    """The editions by name; a release after the newest of them behaves as that one."""
+    """Editions by name; a release or a product that is none is the edition whose behaviour applies."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """Return the edition of a name, with a note if the name is that of a later release."""
-        try:
-            edition = Edition(value)
-        except ValueError:
+        """Return the edition of a name, with a note if the name is that of a release or a product."""
+        if isinstance(value, Enum) or value in EditionChoice.__members__:
             return super().convert(value, param, ctx)
-        if edition.value != value:
-            note(f"{value} is treated as {edition.value}, the newest edition with a description of its own")
-        return super().convert(edition.value, param, ctx)
+        named = release_named(str(value).lower())
+        if named is None:
+            self.fail(f"{value!r} is no release that is known; name {_RELEASES}", param, ctx)
+        note(named.remark)
+        return super().convert(named.edition.value, param, ctx)
 
 
 def _typed_path(text: str) -> Path:
@@ -82,10 +83,9 @@ EditionOption = Annotated[
     EditionChoice | None,
     typer.Option(
         "--edition",
-        click_type=_EditionType((AUTO, *EDITION_NAMES)),
+        click_type=_EditionType((AUTO, *EDITION_NAMES, *PRODUCT_RELEASES)),
         metavar="E",
-        help=f"Broker release to assume, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
-        "[default: auto: as detected, else the newest that fits].",
+        help=f"Broker release to assume: {_RELEASES} [default: auto: as detected, else the newest that fits].",
     ),
 ]
 BrokersOption = Annotated[

@@ -20,17 +20,24 @@ NAMED = 10
 
 
 class DiskReport(NamedTuple):
-    """A state, what was asked of it, and what producers would feel; ``supposed``: why the limit may be another."""
+    """A state, what was asked of it, and what producers would feel; ``supposed``: why the limit may be another,
+    ``assumed``: why the edition is the one that it is, where nobody named it."""
 
     state: DiskState
     thresholds: Thresholds
     when_blocked: tuple[WhenBlocked, ...] = ()
     supposed: str = ""
+    assumed: str = ""
 
     @property
     def notes(self) -> list[str]:
         """What must be known besides."""
-        return [*self.state.notes(), *([f"the limit is assumed: {self.supposed}"] if self.supposed else [])]
+        edition = f"judged as {self.state.edition.value} ({self.assumed}); --edition names another"
+        return [
+            *self.state.notes(),
+            *([f"the limit is assumed: {self.supposed}"] if self.supposed else []),
+            *([edition] if self.assumed else []),
+        ]
 
     @property
     def closed(self) -> str:

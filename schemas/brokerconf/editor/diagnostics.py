@@ -90,11 +90,12 @@ class Checker:
         kept = known.document.edition if known and self._read_for is context else None
         try:
             # the edition was found when the document was opened: to find it again takes eight readings at worst
-            document, self._verdict = judged(raw, name, replace(context, edition=context.edition or kept))
+            document, verdict, _ = judged(raw, name, replace(context, edition=context.edition or kept))
         except ReadingError as err:
             return unread(err, raw, name, context, selection)
+        self._verdict = verdict
         self._patched, self._read_for = PatchedDocument(document), context
-        return self._of(document, self._verdict, name, selection)
+        return self._of(document, verdict, name, selection)
 
     def _of(self, document: Document, verdict: SchemaVerdict, name: str, selection: RuleSelection) -> FileReport:
         assert self._read_for is not None

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from brokerconf.reading.document import Document, FileKind
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import read
+from brokerconf.reading.secrets import masked
+from brokerconf.schema.schema_findings import schema_findings
 from brokerconf.schema.validation import SchemaVerdict, judge
 from pagefmt.editions import NEWEST, Edition
 
@@ -67,20 +69,38 @@ def as_fits(
     if verdict.cut:
         return DetectedEdition(document, verdict, "it has too many errors to fit any edition")
     best = DetectedEdition(document, verdict, "no edition fits; this one gives the fewest errors")
+    refused = NEWEST, _first_fault(document, verdict)
     oldest = Edition.HORNETQ_2_4 if document.taken_for else Edition.ARTEMIS_1_5
     for older in reversed([known for known in Edition if oldest <= known < NEWEST]):
         try:
             document = as_edition(older)
-        except ReadingError:
+        except ReadingError as err:
+            refused = older, str(err)
             continue
         verdict = judge(document)
         if not verdict.document and not verdict.broker:
-            return DetectedEdition(document, verdict, "the newest that the file fits")
+            return DetectedEdition(document, verdict, _newer_refuse(*refused))
+        refused = older, _first_fault(document, verdict)
         # an edition that does not follow includes has fewer faults because it sees less
         blind = len(document.sources) < len(best.document.sources)
         if _faults(verdict) < _faults(best.verdict) and not best.document.taken_for and not blind:
             best = DetectedEdition(document, verdict, best.reason)
     return best
+
+
+def _newer_refuse(edition: Edition, fault: str) -> str:
+    newer = f"{edition.value} refuses" if edition is NEWEST else f"{edition.value} and newer refuse"
+    return f"the newest that the file fits; {newer} it: {fault}"
+
+
+def _first_fault(document: Document, verdict: SchemaVerdict) -> str:
+    """Return the first finding of the schema; of a Secret, only where it is."""
+    found = schema_findings(document, verdict)
+    if not found:
+        return "by its schema"
+    first = min(found, key=lambda each: (each.severity.rank, each.place))
+    said = "something in a Secret" if document.hides(first.place) else masked(first.message)
+    return f"line {first.place.line}: {said}"
 
 
 def _faults(verdict: SchemaVerdict) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.instance.instance import Instance, InstanceError, find_instance
-from pagefmt.editions import NEWEST, Edition
+from pagefmt.editions import NEWEST, Edition, edition_of_numbers
 
 # HornetQ's own distribution leaves the release out of the names.
 _JAR = r"(artemis|hornetq)-(?:core|server)(?:-[^/]*?(\d+\.\d+\.\d+))?[^/]*\.jar"
@@ -67,16 +67,13 @@ def release_of_home(home: Path) -> str:
 
 
 def edition_of_release(text: str) -> Edition:
-    """The edition that comes nearest to a release of Artemis: the newest not newer. Raises ``UnknownRelease``."""
+    """Return the edition that comes nearest to a release of Artemis, of the same major release.
+
+    Raises ``UnknownRelease``.
+    """
     if not text:
         return NEWEST
     if not text.startswith(("1.", "2.")):
         raise UnknownRelease(f"release {text} is not a known broker release")
-    wanted = _numbers(text)[:2]
-    known = [edition for edition in Edition if edition is not Edition.HORNETQ_2_4]
-    older = [edition for edition in known if _numbers(edition.release)[:2] <= wanted]
-    return older[-1] if older else known[0]
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(".")))
+    major, minor = (int(number) for number in text.split(".")[:2])
+    return edition_of_numbers(major, minor)

@@ -167,7 +167,7 @@ class _ObjectsLint:
         if file.suffix == ".xml":
             context = replace(self.context, entries=tuple(entries))
             place = None if shown else file.placed.position
-            document, verdict = judged(
+            document, verdict, _ = judged(
                 file.placed.text.encode("utf-8", "replace"), shown or self.name, context, place,
                 fragments=file.name not in WHOLE_FILES, held=includes,
             )  # fmt: skip

@@ -12,7 +12,7 @@ from brokerconf.checks.accepted_silently import silence_findings
 from brokerconf.checks.value_checks import value_findings
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.host import PageFolder, Volume
-from brokerconf.instance.detection import as_fits
+from brokerconf.instance.detection import DetectedEdition, as_fits
 from brokerconf.instance.recognition import PROPERTY_FORMS, ConfigurationForm, form_of
 from brokerconf.instance.templates import template_mark
 from brokerconf.linting.checking import check, sorted_findings
@@ -85,7 +85,10 @@ class RuleSelection:
 
 
 class FileReport(NamedTuple):
-    """One file: ``schema`` names what it was validated against ("" where nothing could be); findings in order."""
+    """One file: ``schema`` names what it was validated against ("" where nothing could be); findings in order.
+
+    ``assumed``: why it was linted as that edition, where nobody asked for it.
+    """
 
     file: str
     edition: str
@@ -93,6 +96,7 @@ class FileReport(NamedTuple):
     valid: bool
     findings: tuple[Finding, ...]
     sources: tuple[SourceFile, ...] = ()
+    assumed: str = ""
 
     def passed_over(self) -> FileReport:
         """The report of a file that was not named itself: of a template only that it is one."""
@@ -169,7 +173,7 @@ def _report(
             from brokerconf.linting.properties_lint import lint_properties
 
             return lint_properties(raw, name, form, context, selection)
-        document, verdict = judged(raw, name, context)
+        document, verdict, reason = judged(raw, name, context)
     except ReadingError as err:
         return unread(err, raw, name, context, selection)
     found = document_findings(document, verdict, context, selection)
@@ -181,6 +185,7 @@ def _report(
         verdict.valid,
         tuple(sorted_findings(found)),
         (*document.sources, *context.beside),
+        "" if context.edition or context.schemas else reason,
     )
 
 
@@ -199,7 +204,7 @@ def judged(
     *,
     fragments: bool | None = None,
     held: Callable[[str], SourceFile | None] | None = None,
-) -> tuple[Document, SchemaVerdict]:
+) -> DetectedEdition:
     """Read as the edition asked for, or as the newest that the file fits; raises ``ReadingError``.
 
     ``place``: where in the file ``name`` these bytes stand, if they are not all of it; ``fragments``: parts that stand
@@ -219,9 +224,8 @@ def judged(
 
     if context.schemas is not None:
         document = read(context.edition or context.schemas.edition)
-        return document, judge(document, context.schemas)
-    found = as_fits(read, context.edition)
-    return found.document, found.verdict
+        return DetectedEdition(document, judge(document, context.schemas), "as requested")
+    return as_fits(read, context.edition)
 
 
 def document_findings(

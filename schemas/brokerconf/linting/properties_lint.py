@@ -31,7 +31,7 @@ def findings_over(
     ``place`` turns offsets into positions; what is found ``outside`` is about the part that is not known, which
     ``under`` names.
     """
-    document, verdict = judged(xml.encode(), name, context, place)
+    document, verdict, _ = judged(xml.encode(), name, context, place)
     document.laid_over, document.under = True, under or document.under
     found = document_findings(document, verdict, context, selection)
     return document.edition, [one for one in found if one.place != outside and one.rule not in OF_THE_WHOLE]

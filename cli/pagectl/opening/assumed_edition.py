@@ -1,0 +1,32 @@
+"""The edition that data are judged by, and a note where nobody named it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pagectl.options.shared import EditionChoice, edition_of
+from pagectl.terminal.streams import note
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from pagefmt.outstanding.state import PagingState
+
+
+def edition_for(choice: EditionChoice | None, state: PagingState) -> Edition:
+    """Return the edition named with ``--edition``, else the one that probably wrote the journals, else the newest."""
+    return edition_of(choice) or _writer(state) or NEWEST
+
+
+def note_edition(choice: EditionChoice | None, state: PagingState | None) -> None:
+    """Note the edition that was assumed and why, unless it was named."""
+    if edition_of(choice) is not None:
+        return
+    writer = _writer(state) if state is not None else None
+    why = "its journals show what such a release writes" if writer else "the newest: nothing here shows the release"
+    note(f"judged as {(writer or NEWEST).value} ({why}); --edition names another")
+
+
+def _writer(state: PagingState) -> Edition | None:
+    from pagefmt.directory.edition_evidence import likely_writer
+
+    return likely_writer(state.bindings, state.journal)
