@@ -1,7 +1,7 @@
-"""Ordinary core messages of a page as XML, a chunk at once; ``pagefmt.exchange.xml_writing`` is the reference.
+"""Ordinary messages of a page as XML, a chunk at once; ``pagefmt.exchange.xml_writing`` is the reference.
 
 What the document does not hold as it is (names and texts of other characters, characters as values, messages that are
-not durable) is left to the reference, and so are AMQP and large messages.
+not durable) is left to the reference, and so are large messages and AMQP messages of rare structures.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.columns.amqp.amqp_columns import may_be_amqp
+from pagefmt.columns.amqp.xml_forms import alike_rows, amqp_texts
 from pagefmt.columns.arrays.fragments import Cell, Codes, Part, Pool, Runs, as_runs, either
 from pagefmt.columns.arrays.json_text import java_text
+from pagefmt.columns.arrays.order import in_order
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.arrays.strings import slices, text_of_utf16
 from pagefmt.columns.core import parts as core
@@ -116,15 +119,29 @@ def _chunk(
         for row in decode_page(content, 0, Detail.PROPERTIES, frames, opened.layout()).odd:
             kind[row] = _BY_ITSELF
     payload = frames.offset + 5
-    rows = np.flatnonzero(wanted & (content.byte(payload + 8) == 0) & may_be_core(content, payload))
-    texts = None
-    if len(rows):
-        made = partial(_texts, elements=[each or "" for each in elements], which=which)
+    ordinary = wanted & (content.byte(payload + 8) == 0)
+    written: list[tuple[Ints, pa.BinaryArray]] = []
+    for rows, make in (
+        (np.flatnonzero(ordinary & may_be_core(content, payload)), _texts),
+        *(
+            (rows, amqp_texts)
+            for rows in _alike(content, frames, np.flatnonzero(ordinary & may_be_amqp(content, payload)))
+        ),
+    ):
+        made = partial(make, elements=[each or "" for each in elements], which=which)
         rows, texts = read_regular(content, frames, rows, made)
-    if texts is not None:
-        kind[rows] = _WRITTEN
+        if texts is not None:
+            kind[rows] = _WRITTEN
+            written.append((rows, texts))
+    texts = in_order(written, pa.concat_arrays) if written else pa.array([], pa.binary())
     counts = np.bincount(which[kind != _BY_ITSELF], minlength=len(known)).tolist()
     return kind, texts, tuple((each, count) for each, count in zip(known, counts, strict=True) if count)
+
+
+def _alike(content: PageBytes, frames: PageFrames, rows: Ints) -> Iterator[Ints]:
+    if len(rows):
+        for some in alike_rows(content, frames.offset[rows] + 5, frames.length[rows]):
+            yield rows[some]
 
 
 def _routings(rule: PageRule, routes: RouteColumns) -> tuple[Ints, list[Routing]]:

@@ -5,8 +5,8 @@ What a core message cannot hold is named in ``lost``: the broker itself fails at
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import Final
 from uuid import NAMESPACE_OID
@@ -18,7 +18,7 @@ from pagefmt.messages.amqp_text import uuid_text
 from pagefmt.messages.bodies import write_nullable
 from pagefmt.messages.core_message import CoreMessageBase
 from pagefmt.messages.properties import CODES, encode_value, properties_bytes
-from pagefmt.messages.values import Property, TypedValue, ValueKind, java_long, long
+from pagefmt.messages.values import INTEGRAL, Property, TypedValue, ValueKind, java_long, long
 
 DEFAULT, OBJECT, TEXT, BYTES, MAP, STREAM = 0, 2, 3, 4, 5, 6
 _OBJECT_TYPE: Final = "application/x-java-serialized-object"
@@ -83,7 +83,7 @@ def core_form(message: CoreMessageBase | AmqpMessageBase, body: bytes = b"") -> 
             message.user_id, getattr(message, "body", None) or b"", message.properties(),
         )  # fmt: skip
     assert isinstance(message, AmqpMessage | AmqpLargeMessage)
-    return _of_amqp(message, _whole(message, body))
+    return form_of_sections(message, _whole(message, body))
 
 
 def _whole(message: AmqpMessage | AmqpLargeMessage, body: bytes) -> AmqpSections:
@@ -95,7 +95,8 @@ def _whole(message: AmqpMessage | AmqpLargeMessage, body: bytes) -> AmqpSections
     return decode_sections(ByteReader(body))
 
 
-def _of_amqp(message: AmqpMessage | AmqpLargeMessage, sections: AmqpSections) -> CoreForm:
+def form_of_sections(message: AmqpMessage | AmqpLargeMessage, sections: AmqpSections) -> CoreForm:
+    """Return the form of an AMQP message with these sections in the place of its own."""
     made = CoreForm(message.id, DEFAULT, message.durable, message.priority, message.expiration, 0, None, b"")
     encoding = _body(made, sections)
     if encoding is not None:
@@ -147,13 +148,14 @@ def _annotations(made: CoreForm, sections: AmqpSections) -> None:
 def _fields(made: CoreForm, sections: AmqpSections) -> None:
     fields = sections.properties
     if (found := fields.get("message_id")) is not None:
-        made.put("NATIVE_MESSAGE_ID", _string(_id_text(found)))
-        made.user_id = uuid_text(found.value) if found.kind is ValueKind.UUID else _made_uuid(_id_text(found))
+        native, made.user_id = message_ids(found)
+        made.put("NATIVE_MESSAGE_ID", _string(native))
     for name, key in _TEXT_FIELDS.items():
         if (found := fields.get(name)) is not None:
             made.put(key, _string(str(found.value)))
     if (found := fields.get("user_id")) is not None:
-        made.put("JMSXUserID", _string(bytes(found.value).decode("utf-8", "replace")))
+        text = found.value.decode("utf-8", "replace") if isinstance(found.value, bytes) else _said(found)
+        made.put("JMSXUserID", _string(text))
     if (found := fields.get("reply_to")) is not None:
         kind = dict(_entries(sections.message_annotations)).get("x-opt-jms-reply-to")
         number = kind.value if kind is not None and isinstance(kind.value, int) else 0
@@ -161,12 +163,29 @@ def _fields(made: CoreForm, sections: AmqpSections) -> None:
     if (found := fields.get("correlation_id")) is not None:
         plain = found.kind is ValueKind.BYTES or (found.kind is ValueKind.STRING and not found.value.startswith("ID:"))
         made.put("JMSCorrelationID", found if plain else _string(_id_text(found)))
-    if (found := fields.get("creation_time")) is not None:
-        made.timestamp = int(found.value)
-    if (found := fields.get("group_sequence")) is not None:
-        made.put("_AMQ_GROUP_SEQUENCE", TypedValue(ValueKind.INT, _signed(int(found.value), 32)))
-    if (found := fields.get("absolute_expiry_time")) is not None:
-        made.expiration = int(found.value)
+    if (whole := _number(made, fields, "creation_time")) is not None:
+        made.timestamp = whole
+    if (whole := _number(made, fields, "group_sequence")) is not None:
+        made.put("_AMQ_GROUP_SEQUENCE", TypedValue(ValueKind.INT, _signed(whole & 0xFFFFFFFF, 32)))
+    if (whole := _number(made, fields, "absolute_expiry_time")) is not None:
+        made.expiration = whole
+
+
+def _number(made: CoreForm, fields: Mapping[str, TypedValue], name: str) -> int | None:
+    """Return the number in a field; what is none is lost."""
+    found = fields.get(name)
+    if found is None:
+        return None
+    if found.kind not in INTEGRAL:
+        made.lost.append(f"{name}: {found.kind.value} is no number")
+        return None
+    return int(found.value)
+
+
+def message_ids(typed: TypedValue) -> tuple[str, str]:
+    """Return an AMQP message id as the broker writes it for JMS, and the user id that stands for it."""
+    text = _id_text(typed)
+    return text, uuid_text(typed.value) if typed.kind is ValueKind.UUID else _made_uuid(text)
 
 
 def _made_uuid(text: str) -> str:
@@ -210,7 +229,7 @@ def _entries(section: TypedValue | None) -> Iterator[tuple[str, TypedValue]]:
 
 def _body(made: CoreForm, sections: AmqpSections) -> int | None:
     """Sets type and body; returns what the broker calls the original encoding."""
-    kind = str(sections.properties["content_type"].value) if "content_type" in sections.properties else None
+    kind = _content_type(sections)
     if not sections.body:
         made.type = _type_of_nothing(kind)
         return _NO_BODY
@@ -224,6 +243,23 @@ def _body(made: CoreForm, sections: AmqpSections) -> int | None:
         _stream(made, first.value)
         return _SEQUENCE
     return _value(made, first, kind)
+
+
+def _content_type(sections: AmqpSections) -> str | None:
+    return str(sections.properties["content_type"].value) if "content_type" in sections.properties else None
+
+
+def amqp_bodies(
+    section: BodySection, sections: AmqpSections, contents: Iterable[str | bytes]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield type and body of core messages for body sections that differ from ``section`` in their content alone."""
+    made, kind = CoreForm(0, DEFAULT, True, 0, 0, 0, None, b""), _content_type(sections)
+    for content in contents:
+        if section.descriptor == DATA:
+            _data(made, bytes(content) if isinstance(content, bytes) else b"", kind)
+        else:
+            _value(made, replace(section, value=section.value._replace(value=content)), kind)
+        yield made.type, made.body
 
 
 def _type_of_nothing(kind: str | None) -> int:

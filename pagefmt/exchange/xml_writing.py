@@ -93,37 +93,10 @@ class JournalXml:
 
     def message(self, one: XmlMessage) -> list[str]:
         """Writes it; returns what the document does not hold, a sentence each."""
-        form, lost = one.form, list(one.form.lost)
-        user = "" if form.user_id is None else f' user-id="{xml_text(form.user_id)}"'
-        out = [
-            f'      <message id="{form.id}" priority="{form.priority}" expiration="{form.expiration}"'
-            f' timestamp="{form.timestamp}" type="{TYPES.get(form.type, "default")}"{user}>\n'
-            "         <properties>\n"
-        ]
-        for name, typed in form.properties.items():
-            kind = typed.kind
-            lead, close, unfit = property_frame(name, kind)
-            if not close:
-                lost.append(f"property {name}: of kind {kind.value}")
-                continue
-            text = value_text(typed)
-            if kind is ValueKind.STRING and NOT_PLAIN.search(text):
-                unfit = unfit or UNFIT.search(text) is not None
-                text = xml_text(text)
-            elif text == NULL_TEXT and kind is ValueKind.STRING:
-                lost.append(f"property {name}: its text would be read as null")
-            if unfit:
-                lost.append(f"property {name}: characters that XML does not allow")
-            out += (lead, text, close)
-        out += ("         </properties>\n         <queues>\n", queue_elements(one.queues), "         </queues>\n")
-        if one.large is None:
-            out += ("         <body>\n            ", _cdata(form.body), "\n         </body>\n      </message>\n")
-            self._write("".join(out))
-        else:
-            self._write("".join(out))
+        text, lost = message_text(one)
+        self._write(text)
+        if one.large is not None:
             self._large_body(one.large)
-        if not form.durable:
-            lost.append("it becomes durable")
         return lost
 
     def end(self) -> None:
@@ -140,6 +113,38 @@ class JournalXml:
 
     def _empty(self, name: str, attributes: list[tuple[str, str]]) -> None:
         self._write(f"      <{name}{_written(attributes)}/>\n")
+
+
+def message_text(one: XmlMessage) -> tuple[str, list[str]]:
+    """Return the element of a message, of one with a large body up to that; and what the document does not hold."""
+    form, lost = one.form, list(one.form.lost)
+    user = "" if form.user_id is None else f' user-id="{xml_text(form.user_id)}"'
+    out = [
+        f'      <message id="{form.id}" priority="{form.priority}" expiration="{form.expiration}"'
+        f' timestamp="{form.timestamp}" type="{TYPES.get(form.type, "default")}"{user}>\n'
+        "         <properties>\n"
+    ]
+    for name, typed in form.properties.items():
+        kind = typed.kind
+        lead, close, unfit = property_frame(name, kind)
+        if not close:
+            lost.append(f"property {name}: of kind {kind.value}")
+            continue
+        text = value_text(typed)
+        if kind is ValueKind.STRING and NOT_PLAIN.search(text):
+            unfit = unfit or UNFIT.search(text) is not None
+            text = xml_text(text)
+        elif text == NULL_TEXT and kind is ValueKind.STRING:
+            lost.append(f"property {name}: its text would be read as null")
+        if unfit:
+            lost.append(f"property {name}: characters that XML does not allow")
+        out += (lead, text, close)
+    out += ("         </properties>\n         <queues>\n", queue_elements(one.queues), "         </queues>\n")
+    if one.large is None:
+        out += ("         <body>\n            ", _cdata(form.body), "\n         </body>\n      </message>\n")
+    if not form.durable:
+        lost.append("it becomes durable")
+    return "".join(out), lost
 
 
 @lru_cache(maxsize=1 << 10)

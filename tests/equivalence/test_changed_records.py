@@ -6,93 +6,33 @@ sample of the pages runs by default, many more with ``-m slow``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from random import Random
 
 import pytest
 from both_decoders import EVERY_FORM, SIZE, assert_same_lines, assert_same_verdict, pages_of
-from golden_cases import GoldenCase, cases
+from changed_records import changed_page
+from golden_cases import cases
 from reference_rows import same_rows
 
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter
-from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.gather import PageBytes
 from pagefmt.pages.page import open_page
 from pagefmt.selector import parse
 from pagefmt.selector.facts import IdIs, joined
 
-LONGEST = 6000
 SELECTORS = (
     "AMQPriority > 4", "n > 5", "AMQSize > 200", "AMQAddress = 'orders'", "AMQUserID LIKE 'ID:%'", "color = 'red'",
     "AMQDurable = 'DURABLE' AND n IS NOT NULL", "JMSCorrelationID LIKE '%a'", "_AMQ_AD = 'a'", "i NOT BETWEEN 2 AND 9",
 )  # fmt: skip
-# size and constructor bytes of both protocols among them
-TELLING = bytes((0, 1, 0x40, 0x41, 0x45, 0x53, 0x7F, 0x80, 0xA1, 0xB1, 0xC1, 0xD1, 0xFF))
-
-
-@cache
-def records(case: GoldenCase) -> list[bytes]:
-    found = []
-    for _, page in pages_of(case):
-        content = page.path.read_bytes()
-        found += [content[at : at + size + 6] for at, size in FrameScan(content) if size < LONGEST]
-    return found
-
-
-def flip(draw: Random, record: bytearray, at: int) -> None:
-    record[at] ^= 1 << draw.randrange(8)
-
-
-def tell(draw: Random, record: bytearray, at: int) -> None:
-    record[at] = draw.choice(TELLING)
-
-
-def step(draw: Random, record: bytearray, at: int) -> None:
-    record[at] = (record[at] + draw.choice((1, -1))) & 0xFF
-
-
-def cut(draw: Random, record: bytearray, at: int) -> None:
-    del record[at : min(at + draw.randrange(1, 5), len(record) - 1)]
-
-
-def insert(draw: Random, record: bytearray, at: int) -> None:
-    record[at:at] = draw.randbytes(draw.randrange(1, 5))
-
-
-CHANGES: tuple[Callable[[Random, bytearray, int], None], ...] = (flip, flip, tell, step, cut, insert)
-
-
-def made(draw: Random) -> bytes:
-    """A page: copies of a few records, some of which are changed, one byte of them or all copies in the same place."""
-    page: list[bytearray] = []
-    for _ in range(draw.choice((1, 1, 1, 2, 3))):
-        base = draw.choice(records(draw.choice([case for case in cases() if records(case)])))
-        page += [bytearray(base) for _ in range(draw.choice((3, 8, 30)))]
-    if draw.random() < 0.3:
-        draw.shuffle(page)
-    for _ in range(draw.choice((0, 1, 1, 2, 4, 10))):
-        record = draw.choice(page)
-        if len(record) < 8:
-            continue
-        at, change = draw.randrange(5, len(record) - 1), draw.choice(CHANGES)
-        size = len(record)
-        change(draw, record, at)
-        record[1:5] = (len(record) - 6).to_bytes(4, "big")
-        if change is tell and draw.random() < 0.5:
-            for other in page:
-                if len(other) == size:
-                    other[at] = record[at]
-    return b"".join(page)
 
 
 def compare(seed: int, folder: Path) -> None:
     draw = Random(seed)
-    content = made(draw)
+    content = changed_page(draw)
     for level in (Detail.PROPERTIES, Detail.TEXTS, Detail.BODIES):
         got = decode_page(PageBytes(content), 7, level).table
         got.validate(full=True)

@@ -1,12 +1,15 @@
-"""XML of core messages a chunk at once is that of the reference, message by message."""
+"""XML of messages a chunk at once is that of the reference, message by message."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest import mock
 
 import pytest
+from amqp_pages import mixed, page, unusual, usual
+from changed_records import changed_page
 from golden_cases import GoldenCase, cases
 from harmed import data_directory
 from hypothesis import given, settings
@@ -14,11 +17,14 @@ from hypothesis import strategies as st
 from pagectl.app import run
 
 from pagefmt.columns import xml_texts
+from pagefmt.columns.amqp import structure as structure_module
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.properties import properties_bytes
 from pagefmt.messages.values import Property, TypedValue
 from pagefmt.messages.values import ValueKind as Kind
 from pagefmt.outstanding.route_columns import IrregularPage
+from pagefmt.pages.frames import FrameScan
+from pagefmt.pages.page import Page
 from pagefmt.pages.record import Layout, PageRecord, encode_record
 
 TEXTS = st.sampled_from(["", "plain", "_AMQ_NULL", 'a<b>&"c"\t\n\r', "\x01", "é€😀", "\ud800", "￾"]) | st.text(
@@ -54,6 +60,7 @@ def written(data: Path, to: Path) -> tuple[int, bytes]:
 
 
 def both_ways(data: Path, to: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    structure_module._RECENT.clear()
     fast = written(data, to), capfd.readouterr()
     with mock.patch("pagefmt.columns.xml_texts._chunk", side_effect=IrregularPage("asked for")):
         slow = written(data, to), capfd.readouterr()
@@ -87,3 +94,54 @@ def test_any_core_messages(messages: list[Any], tmp_path_factory: pytest.TempPat
             found.append(written(data, folder / "out.xml"))
     assert found[0] == found[1]
     assert found[0][1].count(b"<message ") >= sum(3 in queues for *_, queues in messages)
+
+
+def for_queue(content: bytes, queue: int) -> bytes:
+    """The last queue of each record is this one."""
+    out = bytearray(content)
+    for at, size in FrameScan(content):
+        if size > 20:
+            out[at + size - 3 : at + size + 5] = queue.to_bytes(8, "big")
+    return bytes(out)
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_changed_records(first: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of both protocols; copies side by side are what AMQP messages are written together of."""
+    for seed in range(1000 * first, 1000 * first + 12):
+        pages = {n: for_queue(changed_page(Random(seed + 100 * n)), 3) for n in range(1, 4)}
+        both_ways(data_directory(tmp_path / str(seed), pages, address="orders"), tmp_path / "out.xml", capfd)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_amqp_messages_of_many_structures(seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    blocks, persister = (("orders",), ("orders", ""))[seed % 2], (5, 5, 3, 2)[seed % 4]
+    pages = {n: for_queue(page(mixed(100 * n + seed, 150), persister, blocks), 3) for n in range(1, 5)}
+    both_ways(data_directory(tmp_path / "data", pages, address="orders"), tmp_path / "out.xml", capfd)
+
+
+def test_each_unusual_structure_in_many_messages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A page of each kind: what is odd in one message among others has a structure of its own in many."""
+    pages = {
+        number: for_queue(page([unusual(n)[name] for n in range(24)]), 3) for number, name in enumerate(unusual(0), 1)
+    }
+    both_ways(data_directory(tmp_path / "data", pages, address="orders"), tmp_path / "out.xml", capfd)
+
+
+def test_messages_of_one_structure_are_not_decoded_one_by_one(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With texts, numbers, ids and bodies that differ from message to message."""
+    data = data_directory(tmp_path / "data", {1: for_queue(page([usual(n) for n in range(300)]), 3)}, address="orders")
+    both_ways(data, tmp_path / "out.xml", capfd)
+    decoded: list[int] = []
+    record = Page.record
+
+    def counted(self: Page, number: int, *words: Any) -> Any:
+        decoded.append(number)
+        return record(self, number, *words)
+
+    structure_module._RECENT.clear()
+    monkeypatch.setattr(Page, "record", counted)
+    status, content = written(data, tmp_path / "out.xml")
+    assert status == 0 and content.count(b'type="simple-string"/>') > 300 and len(decoded) < 10
