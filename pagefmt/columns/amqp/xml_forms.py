@@ -67,7 +67,7 @@ _NARROW: Final = {ValueKind.UBYTE: 1 << 7, ValueKind.USHORT: 1 << 15, ValueKind.
 """Below these numbers a core property of the same width holds an unsigned value."""
 
 
-class _Unlike(Exception):
+class _NotAlike(Exception):
     """The messages differ in something that no mark stands for."""
 
 
@@ -112,7 +112,7 @@ def amqp_texts(batch: Batch, elements: list[str], which: Ints) -> pa.BinaryArray
     try:
         marked = _MarkedMessage(batch, parts, built, pool)
         lines = marked.parts(pool.texts(elements)[which[batch.row]])
-    except (_Unlike, Undecodable, UnicodeDecodeError):
+    except (_NotAlike, Undecodable, UnicodeDecodeError):
         batch.regular[:] = False
         return None
     return pool.joined(len(batch.row), lines) if batch.regular.all() else None
@@ -129,10 +129,10 @@ class _MarkedMessage:
         at, length = int(batch.payload[0]) - 5, int(batch.length[0])
         sample = decode_record(bytes(memoryview(self.page.buffer)[at : at + length + FRAME]), 0, length).message
         if built.only is None or not isinstance(sample, AmqpMessage) or sample.sections().late:
-            raise _Unlike
+            raise _NotAlike
         self.sections = sample.sections()
         if len(self.sections.body) != 1 or self.sections.footer is not None:
-            raise _Unlike
+            raise _NotAlike
         self.real = core_form(sample)
         marked = replace(self.sections, property_fields=self.fields(), application_properties=self.application())
         self.form = form_of_sections(sample, marked)
@@ -150,7 +150,7 @@ class _MarkedMessage:
         for n, name in enumerate(PROPERTY_FIELDS) if known is not None else ():
             column = self.built.field(walk.PROPS, n)
             if (column.code != ABSENT) != (name in found) or bool((column.at == ABSENT).any()) != (name not in found):
-                raise _Unlike
+                raise _NotAlike
             if name in found and name not in (*_TIMES, "to") and column.same is None:
                 found[name] = self.field(name, column, found[name])
         return found if known is not None else None
@@ -158,7 +158,7 @@ class _MarkedMessage:
     def field(self, name: str, column: ValueColumn, value: TypedValue) -> TypedValue:
         """Return a mark for a field of text."""
         if name not in _TEXT_FIELDS or value.kind is not ValueKind.STRING:
-            raise _Unlike
+            raise _NotAlike
         raw = self.raw(column)
         if name == "message_id":  # as a core message has it, from which its user id is made
             forms = [self.identified(n, each) for n, each in enumerate(raw.to_pylist())]
@@ -205,7 +205,7 @@ class _MarkedMessage:
         if section is None or not entries:
             return section
         if known_keys(entries[0::2]) is None or section.kind is not ValueKind.MAP:
-            raise _Unlike
+            raise _NotAlike
         pairs = zip(section.value, entries[1::2], strict=True)
         return section._replace(value=tuple((key, self.value(column, value)) for (key, value), column in pairs))
 
@@ -226,7 +226,7 @@ class _MarkedMessage:
             contents = slices(self.page, start, size).to_pylist()
             return self.typed(value, self.pool.add(pa.array(map(urlsafe_b64encode, contents), pa.binary())))
         if value.kind not in _WHOLE:
-            raise _Unlike
+            raise _NotAlike
         numbers, _ = values.integers(self.page, column, self.regular, kinds=tuple(_WHOLE[value.kind]))
         if (limit := _NARROW.get(value.kind)) is not None:
             self.regular &= (numbers < limit) == (value.value < limit)
@@ -261,7 +261,7 @@ class _MarkedMessage:
         (section,) = self.sections.body
         kind = section.value.kind
         if kind not in (ValueKind.STRING, ValueKind.BYTES) or section.descriptor not in _BODIES:
-            raise _Unlike
+            raise _NotAlike
         column = self.built.section(_BODIES[section.descriptor])
         code, start, size = walk.widths(self.page, column.at)
         self.regular &= (values.IS_STRING if kind is ValueKind.STRING else values.IS_BINARY)[code]
@@ -283,7 +283,7 @@ class _MarkedMessage:
         correlation = self.real.properties.get("JMSCorrelationID")
         bytes_ = correlation is not None and correlation.kind is ValueKind.BYTES
         if lost or self.real.lost or bytes_ or text.count(_MARK) != len(_MARKS.findall(text)) * 2:
-            raise _Unlike
+            raise _NotAlike
         text = text.replace("<queues>\n", f"<queues>\n{self.mark(queues)}")
         text = text.replace("<![CDATA[]]>", f"<![CDATA[{self.mark(self.body())}]]>")
         first, *rest = _MARKS.split(text)
