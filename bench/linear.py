@@ -1,10 +1,12 @@
-"""Is reading linear? Processor seconds and peak memory of commands on directories of one size and of twice that.
+"""Is reading linear? Processor seconds and peak memory of commands on directories of one size and of four times that.
 
-    python bench/linear.py [--scale 1.0] [--only acknowledgements,pages,addresses,page,folders,queues] [--folder DIR]
+    python bench/linear.py [--scale 1.0] [--only acknowledgements,pages,…] [--commands "messages ls,pages ls"]
+        [--folder DIR]
 
 At scale 1: 5,000,000 acknowledgements, 200,000 pages, 10,000 paging addresses, a page of 2 GiB, 100,000 empty folders,
-and replay with 1,000, 2,000 and 4,000 queues. The last column is the time for each of them beside that of the smaller
-size, start of the program taken off: 1.0 is linear. ``--folder`` needs 4 GB.
+20,000 queues of an address, 200,000 journal messages, 40,000 large messages, 80,000 transactions, and replay with
+4,000 queues. The last column is the time for a unit beside that of the smaller size, start of the program taken off:
+1.0 is linear; more than 1.4 is marked and ends the program with status 1. ``--folder`` needs 8 GB.
 
 At scale 1, on two busy cores (processor seconds, most memory; the program alone has 36 MiB):
 
@@ -25,13 +27,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from multiprocessing import Process
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas"), str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT / part) for part in ("", "cli", "schemas", "bench", "tests/support")]
 
+from growing_stores import READING, journal_message, made, words  # noqa: E402
 from make_pages import ADDRESS, FOLDER, SETS, record, records, write_bindings  # noqa: E402
 from memory import QUEUES, write_acks  # noqa: E402
 from pages import Cost, once  # noqa: E402
@@ -54,6 +58,9 @@ def directory(folder: Path) -> Path:
     store.mkdir(parents=True)
     (store / "address.txt").write_text(ADDRESS + "\n")
     write_bindings(folder, QUEUES)
+    for path in (folder / "journal").iterdir():
+        path.unlink()
+    write_journal(folder / "journal", "activemq-data-{}.amq", journal_message(-900, QUEUES))
     return store
 
 
@@ -139,11 +146,10 @@ def queues(folder: Path, count: int) -> None:
 
 
 def reading(data: Path) -> Iterator[tuple[str, list[str]]]:
-    tool = [sys.executable, "-m", "pagectl", "pages"]
-    yield "ls", [*tool, "ls", str(data), "--format", "json"]
-    yield "outstanding", [*tool, "outstanding", str(data), "--format", "json"]
-    yield "verify", [*tool, "verify", str(data), "--format", "jsonl"]
-    yield "decode", [*tool, "decode", str(data), "--format", "jsonl"]
+    if not any(data.glob("queue-*")):
+        (data / f"queue-{next(iter(load_bindings(data / 'bindings').queues.values())).name}").touch()
+    for command in READING:
+        yield command, [sys.executable, "-m", "pagectl", *words(command, data, data.with_name("out"))]
 
 
 def replaying(data: Path) -> Iterator[tuple[str, list[str]]]:
@@ -151,14 +157,20 @@ def replaying(data: Path) -> Iterator[tuple[str, list[str]]]:
     yield "replay", [*tool, "--config", str(data / "broker.xml"), "--format", "json"]
 
 
-Make = Callable[[Path, int], None]
-KINDS: dict[str, tuple[Make, tuple[int, ...]]] = {
-    "acknowledgements": (acknowledgements, (2_500_000, 5_000_000)),
-    "pages": (pages, (100_000, 200_000)),
-    "addresses": (addresses, (5_000, 10_000)),
-    "page": (page, (1 << 30, (1 << 31) - BLOCK)),
-    "folders": (folders, (50_000, 100_000)),
-    "queues": (queues, (1_000, 2_000, 4_000)),
+Make = Callable[[Path, int], object]
+MOST_GROWTH = 1.4
+"""Of the time for a unit."""
+KINDS: dict[str, tuple[Make, int]] = {
+    "acknowledgements": (acknowledgements, 5_000_000),
+    "pages": (pages, 200_000),
+    "addresses": (addresses, 10_000),
+    "page": (page, (1 << 31) - BLOCK),
+    "folders": (folders, 100_000),
+    "queues": (partial(made, "queues"), 20_000),
+    "journal messages": (partial(made, "journal messages"), 200_000),
+    "large messages": (partial(made, "large messages"), 40_000),
+    "transactions": (partial(made, "transactions"), 80_000),
+    "replay": (queues, 4_000),
 }
 
 
@@ -167,14 +179,21 @@ def main() -> None:
     options.add_argument("--scale", type=float, default=1.0)
     options.add_argument("--only", default=",".join(KINDS))
     options.add_argument("--folder", type=Path, help="where the directories are made [default: the system's]")
+    options.add_argument(
+        "--commands", default="", help="commands that begin with one of these, by commas [default: all]"
+    )
     given = options.parse_args()
+    grown = 0
     with tempfile.TemporaryDirectory(prefix="pagectl-bench-", dir=given.folder) as name:
         start = once([sys.executable, "-m", "pagectl", "pages", "ls", str(_nothing(Path(name) / "nothing"))])
         print(f"start of the program: {start.cpu:.2f} s, {start.peak:.0f} MiB")
-        print(f"{'what':18}{'command':14}{'count':>15}{'cpu s':>9}{'peak MiB':>10}{'growth':>8}")
+        print(f"{'what':18}{'command':46}{'count':>15}{'cpu s':>9}{'peak MiB':>10}{'growth':>8}")
         for kind in given.only.split(","):
-            make, sizes = KINDS[kind]
-            measure(kind, make, [max(1, int(size * given.scale)) for size in sizes], Path(name), start)
+            make, most = KINDS[kind]
+            size = max(1, int(most * given.scale) // 4)
+            grown += measure(kind, make, [size, 4 * size], Path(name), start, tuple(given.commands.split(",")))
+    if grown:
+        sys.exit(f"{grown} commands cost more for a unit where there are more")
 
 
 def _nothing(folder: Path) -> Path:
@@ -182,23 +201,35 @@ def _nothing(folder: Path) -> Path:
     return folder
 
 
-def measure(kind: str, make: Make, sizes: list[int], folder: Path, start: Cost) -> None:
+def measure(
+    kind: str, make: Make, sizes: list[int], folder: Path, start: Cost, commands: tuple[str, ...]
+) -> int:  # fmt: skip
+    """How many commands cost more for a unit of the larger size."""
     last: dict[str, tuple[int, float]] = {}
+    grown = 0
     for size in sizes:
-        data = folder / kind
-        made = Process(target=make, args=(data, size))  # what is made here would be counted as a command's memory
-        made.start()
-        made.join()
-        for name, words in (replaying if kind == "queues" else reading)(data):
-            found = once(words)
-            spent = max(found.cpu - start.cpu, 0.01)
+        data = folder / kind.replace(" ", "-")
+        making = Process(target=make, args=(data, size))  # what is made here would be counted as a command's memory
+        making.start()
+        making.join()
+        for name, call in (replaying if kind == "replay" else reading)(data):
+            if not name.startswith(commands):
+                continue
+            used = once(call, also=(2,) if "salvage" in name else ())  # nothing to salvage is an error
+            spent = max(used.cpu - start.cpu, 0.01)
             growth = ""
             if name in last:
                 before, cpu = last[name]
-                growth = f"{spent / cpu / (size / before):8.2f}"
+                ratio = spent / max(cpu, 0.1) / (size / before)
+                grown += ratio > MOST_GROWTH
+                growth = f"{ratio:8.2f}{' <<<' * (ratio > MOST_GROWTH)}"
             last[name] = size, spent
-            print(f"{kind:18}{name:14}{size:>15,}{found.cpu:9.2f}{found.peak:10.0f}{growth:>8}", flush=True)
+            print(f"{kind:18}{name:46}{size:>15,}{used.cpu:9.2f}{used.peak:10.0f}{growth}", flush=True)
+            out = folder / "out"
+            shutil.rmtree(out, ignore_errors=True)
+            out.unlink(missing_ok=True)
         shutil.rmtree(data)
+    return grown
 
 
 if __name__ == "__main__":

@@ -32,8 +32,9 @@ def _severity(severity: Severity, *, live: bool) -> Severity:
 
 def _lost(messages: JournalMessages, *, live: bool) -> Iterator[Finding]:
     queues = Counter(queue for _, queue in messages.lost)
+    firsts = {queue: message for message, queue in reversed(messages.lost)}
     for queue, count in sorted(queues.items()):
-        first = next(message for message, each in messages.lost if each == queue)
+        first = firsts[queue]
         yield about_data(
             _severity(Severity.ERROR, live=live),
             "reference-without-message",

@@ -53,8 +53,12 @@ def held_by(state: PagingState, queues: Collection[QueueBinding]) -> dict[int, Q
     order = np.argsort(ids, kind="stable")
     ids, sizes = ids[order], sizes[order]
     message, queue, done = state.journal.reference_columns()
+    message, queue = message[~done], queue[~done]
+    by_queue = np.argsort(queue, kind="stable")
+    message, queue = message[by_queue], queue[by_queue]
     for number, held in found.items():
-        mine = message[(queue == number) & ~done]
+        first, behind = np.searchsorted(queue, [number, number + 1]).tolist()
+        mine = message[first:behind]
         held.messages += len(mine)
         if len(ids):
             last = np.searchsorted(ids, mine, "right").clip(min=1) - 1

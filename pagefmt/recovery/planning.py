@@ -149,7 +149,7 @@ def _nameless(losses: Sequence[Loss]) -> bool:
 def _name_losses(found: RecoverySources, each: SalvagedStore) -> int:
     """How many were acknowledged by all queues, so that nothing is lost with them. A record that cannot be read does
     not say for which queues it is: it may be for all of the address."""
-    queues = [number for number, queue in found.made.bindings.queues.items() if queue.address == each.address]
+    queues = list(found.queues_of(each.address))
     done = 0
     for loss in each.losses:
         page = java_number(loss.file) if "." in loss.file else None

@@ -7,6 +7,7 @@ declares one queue of the address, and from the address where that has one queue
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -112,11 +113,11 @@ def make_queues(
     ``first_id``: for records of addresses; they take this and the ids behind it.
     """
     found = MadeBindings(bindings)
+    shared = {store for other in evidence.queues.values() if other.id in living for store in other.stores}
     missing = [each for number, each in sorted(evidence.queues.items()) if number not in bindings.queues]
     wanted: list[QueueEvidence] = []
     for each in missing:
-        beside = any(store in other.stores for store in each.stores for other in evidence.queues.values()
-                     if other.id in living)  # fmt: skip
+        beside = not shared.isdisjoint(each.stores)
         if each.address is None:
             found.passed_over[each.id] = "no message for it shows its address"
         elif each.id not in living and beside:
@@ -126,8 +127,9 @@ def make_queues(
         else:
             wanted.append(each)
     used = {queue.name for queue in bindings.queues.values()}
+    of_address = Counter([one.address for one in wanted] + [queue.address for queue in bindings.queues.values()])
     for each in wanted:
-        made = _made(each, [one for one in wanted if one.address == each.address], bindings, declared, edition, used)
+        made = _made(each, of_address[each.address] == 1, bindings, declared, edition, used)
         used.add(made.binding.name)
         found.made.append(made)
     queues = [*bindings.queues.values(), *(each.binding for each in found.made)]
@@ -149,11 +151,10 @@ def without_address(bindings: Bindings, queues: Iterable[QueueBinding]) -> dict[
 
 
 def _made(
-    each: QueueEvidence, beside: Sequence[QueueEvidence], bindings: Bindings, declared: Sequence[QueueToName],
+    each: QueueEvidence, alone: bool, bindings: Bindings, declared: Sequence[QueueToName],
     edition: Edition, used: set[str],
 ) -> MadeQueue:  # fmt: skip
     address = each.address or ""
-    alone = len(beside) == 1 and not bindings.queues_of(address)
     mine = [one for one in declared if one.address == address and one.name not in used]
     stated = each.routing if len(each.routing) == 1 else set[int]()
     if not stated and mine and mine[0].routing is not None and len({one.routing for one in mine}) == 1:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from pagefmt.directory.bindings import Bindings
+from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.locate import DataLocation
 from pagefmt.editions import NEWEST, Edition
@@ -54,12 +54,18 @@ class RecoverySources:
     next_id: int
     steps: list[RecoveryStep]
     outcomes: MessageOutcomes
+    _queues: dict[str | None, dict[int, QueueBinding]] = field(default_factory=dict)
 
     def rule(self, address: str | None, page: int) -> PageRule:
         """Of the pages that are written."""
-        queues = self.made.bindings.queues
-        mine = {number: queue for number, queue in queues.items() if queue.address == address}
-        return PageRule(self.state.journal, mine, page)
+        return PageRule(self.state.journal, self.queues_of(address), page)
+
+    def queues_of(self, address: str | None) -> dict[int, QueueBinding]:
+        """Return the queues of an address by id."""
+        if not self._queues:
+            for number, queue in self.made.bindings.queues.items():
+                self._queues.setdefault(queue.address, {})[number] = queue
+        return self._queues.get(address, {})
 
 
 def read_sources(

@@ -82,7 +82,8 @@ def _findings(place: DataLocation, edition: Edition | None, jobs: int) -> Iterat
                     f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].json['file']}",
                     "see 'pagectl pages verify'",
                 )
-    named = [each for known in listed for each in store_findings(known.store, state.addresses)]
+    addresses = state.addresses
+    named = [each for known in listed for each in store_findings(known.store, addresses)]
     yield from folder_findings(place, named, state)
     edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
     yield from across(place, layout, state, edition, jobs)
