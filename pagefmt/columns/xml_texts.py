@@ -47,6 +47,7 @@ Routing = tuple[tuple[int, AckState], ...]
 """The queues that a record names, in its order, and what becomes of it for each."""
 _MOST_QUEUES: Final = 20
 _MOST_ROUTINGS: Final = 64
+_SMALL = 16 << 10  # bytes of a chunk whose messages are written one by one in less time
 _LARGEST: Final = 16 << 20
 _SKIPPED, _WRITTEN, _BY_ITSELF = 0, 1, 2
 
@@ -70,7 +71,7 @@ def xml_items(
     for content, frames, opened in opened_chunks(page):
         kind, texts = np.full(len(frames.offset), _BY_ITSELF), pa.array([], pa.binary())
         try:
-            if opened.strict_layout() is not Layout.OLD and content.size <= _LARGEST:
+            if opened.strict_layout() is not Layout.OLD and _SMALL < content.size <= _LARGEST:
                 kind, texts, counts = _chunk(content, frames, opened, rule, queues)
                 yield XmlTexts("", counts)
         except IrregularPage:

@@ -53,6 +53,11 @@ MESSAGES = st.lists(
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def chunks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xml_texts, "_SMALL", 0)
+
+
 def written(data: Path, to: Path) -> tuple[int, bytes]:
     to.unlink(missing_ok=True)
     status = run(["messages", "xml", str(data), "--to", str(to)])
