@@ -38,6 +38,10 @@ class FileGone(NotReadable):
     """A file that was listed, and is not there when it is opened: a running broker deletes what it is done with."""
 
 
+class NotPermitted(NotReadable):
+    """A file that this user may not read: nothing is known of it, and nothing is wrong with it."""
+
+
 def utf8_name(name: str) -> str:
     """The name of a file or queue; what is no UTF-8 in it is escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
@@ -58,8 +62,20 @@ def open_regular(path: Path) -> int:
 
 def _refused(path: Path, err: OSError) -> NotReadable:
     why = "it is a symbolic link" if err.errno == errno.ELOOP else (err.strerror or str(err))
+    if err.errno in (errno.EACCES, errno.EPERM):
+        reason = f"cannot be read as {_user_name()} ({why})"
+        return NotPermitted(f"{path}: {reason}", reason)
     kind = FileGone if err.errno == errno.ENOENT else NotReadable
     return kind(f"{path}: cannot be read: {why}", f"cannot be read: {why}")
+
+
+def _user_name() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return f"user {os.geteuid()}"
 
 
 class _HeldFile(OpenFile):

@@ -42,7 +42,14 @@ from pagefmt.journal.packing import PackedJournal, packed
 
 JOURNALS: Final = (("journal", Journal.MESSAGES), ("bindings", Journal.BINDINGS), ("bindings", Journal.JMS))
 UNSOUND: Final = frozenset(
-    (FileProblem.SAME_ID, FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE)
+    (
+        FileProblem.SAME_ID,
+        FileProblem.VERSION,
+        FileProblem.NOT_REGULAR,
+        FileProblem.UNREADABLE,
+        FileProblem.GONE,
+        FileProblem.NOT_PERMITTED,
+    )
 )
 LARGEST_ID: Final = 1 << 62
 _DIGITS: Final = re.compile(r"\d+")

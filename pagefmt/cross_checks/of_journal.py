@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pagefmt.directory.bindings import Bindings
 from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.journal.files import FileProblem
 from pagefmt.journal.load import LoadedJournal, UnreadableRecord
 from pagefmt.journal.message_journal import InDoubtTransaction, MessageJournal
 from pagefmt.journal.record_types import type_name
@@ -28,12 +29,15 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
         yield from _files("journal", journal.loaded, told=known.unknown_journal is not None, live=live)
     yield from check_transactions("journal", journal.loaded, live=live)
     yield from _message_journal(journal, single=single, live=live)
-    if journal.loaded.damage is not None and known.unknown_journal is None:
+    damage = journal.loaded.damage
+    if damage is not None and damage.not_permitted and known.unknown_journal is None:
+        yield about_data(Severity.WARNING, "journal-not-read", "journal", lost_acknowledgements(damage))
+    elif damage is not None and known.unknown_journal is None:
         yield about_data(
             Severity.WARNING,
             "lost-acknowledgements",
             "journal",
-            lost_acknowledgements(journal.loaded.damage),
+            lost_acknowledgements(damage),
             "treats messages whose acknowledgements are lost as not acknowledged, and messages of lost transactions "
             "as not sent",
         )
@@ -47,6 +51,8 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
 def unknown_part(unknown: Unknown) -> Finding:
     """Findings that would follow from it are not made."""
     rule = f"{unknown.part}-{'missing' if unknown.missing else 'unreadable'}"
+    if not unknown.permitted:
+        return about_data(Severity.WARNING, rule, f"{unknown.part}", unknown.reason)
     broker = "may refuse to start, or starts without what is lost"
     if unknown.missing and unknown.part is UnknownPart.JOURNAL:
         broker = "creates a new one at start, and delivers acknowledged messages again"
@@ -58,6 +64,8 @@ def unknown_part(unknown: Unknown) -> Finding:
 def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iterator[Finding]:
     """``live``: a broker may be finishing a compaction, writing at the end of the last file, in a transaction."""
     for note in loaded.notes:
+        if note.kind is FileProblem.NOT_PERMITTED:
+            continue  # said of the whole journal
         severity = Severity.INFO if told else note.severity(live=live)
         yield about_data(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
     for file, torn in loaded.torn:

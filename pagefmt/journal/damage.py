@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from pagefmt.findings import some
 from pagefmt.journal.files import FileNote, FileProblem, JournalFile
 from pagefmt.journal.scan import ALIGNMENT, TornRecords
 from pagefmt.quantities import count_text
 
 ACKNOWLEDGEMENT: Final = 43
 """Bytes of the record of one acknowledged position (docs/spec/journal.md 2, 5)."""
-UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE))
+UNREAD: Final = frozenset((
+    FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE,
+    FileProblem.NOT_PERMITTED,
+))  # fmt: skip
 UNLIKELY_FILE_ID: Final = 1 << 20  # file ids rise one by one: one that is so far above all others is damage
 
 
@@ -38,6 +42,7 @@ class LostStretch(NamedTuple):
 
     ``size`` is the sum over all ``places``, the first of which begins at ``start``; 0 if it is not known.
     ``open_ended``: the file is cut off or cannot be read, so it is not known how much of it held records.
+    ``permitted``: False if nothing is lost, but this user may not read the file.
     """
 
     file: str
@@ -46,6 +51,7 @@ class LostStretch(NamedTuple):
     why: str
     places: int = 1
     open_ended: bool = False
+    permitted: bool = True
 
     @property
     def most_acknowledgements(self) -> int | None:
@@ -64,6 +70,12 @@ class JournalDamage(NamedTuple):
         counts = [stretch.most_acknowledgements for stretch in self.stretches]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
+
+    @property
+    def not_permitted(self) -> str:
+        """The first file that this user may not read, in words; empty if there is none."""
+        closed = [f"{stretch.file} {stretch.why}" for stretch in self.stretches if not stretch.permitted]
+        return some(closed, 1)
 
     @property
     def place(self) -> str:
@@ -117,7 +129,9 @@ def _cut_off(torn: tuple[tuple[JournalFile, TornRecords], ...], usual: int) -> I
 
 def _unread(notes: Iterable[FileNote], usual: int) -> Iterator[LostStretch]:
     for note in notes:
-        if note.kind in UNREAD:
+        if note.kind is FileProblem.NOT_PERMITTED:
+            yield LostStretch(note.file, 0, note.size, note.detail, open_ended=True, permitted=False)
+        elif note.kind in UNREAD:
             yield LostStretch(note.file, 0, note.size, f"{note.kind.value}: {note.detail}", open_ended=True)
         elif note.kind in (FileProblem.NO_RECORD, FileProblem.MISPLACED):
             yield LostStretch(note.file, 0, note.size, note.detail, open_ended=True)

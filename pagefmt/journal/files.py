@@ -11,6 +11,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Final, NamedTuple
 
+from pagefmt.bytes.files import FileGone, NotPermitted, NotReadable
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import Severity
 
@@ -41,6 +42,7 @@ class FileProblem(Enum):
     LEFT_OVER = "left-over file"
     NOT_REGULAR = "not a regular file"
     UNREADABLE = "unreadable"
+    NOT_PERMITTED = "not permitted"
     GONE = "gone while it was read"
     NO_RECORD = "no record"
     FILE_ID = "unlikely file id"
@@ -51,6 +53,7 @@ _GRAVE: Final = {
     FileProblem.SHORT_STOPS: Severity.ERROR,
     FileProblem.VERSION: Severity.ERROR,
     FileProblem.UNREADABLE: Severity.ERROR,
+    FileProblem.NOT_PERMITTED: Severity.WARNING,
     FileProblem.SAME_ID: Severity.ERROR,
     FileProblem.NOT_REGULAR: Severity.WARNING,
     FileProblem.SHORT: Severity.WARNING,
@@ -112,6 +115,15 @@ def decode_header(buf: bytes) -> JournalHeader:
     if len(buf) < HEADER.size:
         raise NotAJournal(f"a journal file starts with a header of {HEADER.size} bytes, but there are only {len(buf)}")
     return JournalHeader(*HEADER.unpack_from(buf))
+
+
+def not_read(name: str, err: NotReadable | OSError, size: int) -> FileNote:
+    """Return the note on a file that could not be read."""
+    if isinstance(err, NotPermitted):
+        return FileNote(FileProblem.NOT_PERMITTED, name, err.reason, size)
+    gone = isinstance(err, FileGone | FileNotFoundError)
+    kind = FileProblem.GONE if gone else FileProblem.UNREADABLE
+    return FileNote(kind, name, getattr(err, "strerror", None) or str(err), size)
 
 
 def folder_names(folder: Path) -> dict[str, Path]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import FileGone, NotReadable, read_start
+from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.journal.compaction_files import settle
 from pagefmt.journal.damage import files_out_of_order
 from pagefmt.journal.files import (
@@ -20,6 +20,7 @@ from pagefmt.journal.files import (
     JournalListing,
     decode_header,
     folder_names,
+    not_read,
 )
 from pagefmt.journal.records import VERSIONS
 from pagefmt.quantities import count_text
@@ -71,10 +72,7 @@ def _examine(name: str, path: Path, *, of_hornetq: bool) -> JournalFile | FileNo
         size = status.st_size
         start = read_start(path, HEADER.size)
     except (NotReadable, OSError) as err:
-        gone = isinstance(err, (FileGone, FileNotFoundError))
-        return FileNote(
-            FileProblem.GONE if gone else FileProblem.UNREADABLE, name, getattr(err, "strerror", None) or str(err), size
-        )
+        return not_read(name, err, size)
     if len(start) < HEADER.size:
         held = count_text(len(start), "byte")
         if of_hornetq:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import FileGone, FileStretches, NotReadable
+from pagefmt.bytes.files import FileStretches, NotReadable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
-from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, JournalListing
+from pagefmt.journal.files import FileNote, Journal, JournalFile, JournalListing, not_read
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.numbers import TOGETHER, Numbers
 from pagefmt.journal.record_types import type_name
@@ -221,8 +221,7 @@ def load_files(listing: JournalListing) -> LoadedJournal:
             loading.file(number, file, found)
             torn.append((file, found))
         except NotReadable as err:
-            kind = FileProblem.GONE if isinstance(err, FileGone) else FileProblem.UNREADABLE
-            notes.append(FileNote(kind, file.name, str(err), file.size))
+            notes.append(not_read(file.name, err, file.size))
     return loading.finish(tuple(torn), tuple(notes))
 
 

@@ -31,13 +31,15 @@ class UnknownPart(StrEnum):
 class Unknown(NamedTuple):
     """Why it is not known what queues wait for, in words. ``missing``: it is not there, rather than not readable.
 
-    ``alone``: pages were named that lie by themselves, so nothing is missing from what was named.
+    ``alone``: pages were named that lie by themselves, so nothing is missing from what was named. ``permitted``: False
+    if it is there, but this user may not read it.
     """
 
     part: UnknownPart
     reason: str
     missing: bool = False
     alone: bool = False
+    permitted: bool = True
 
     def about(self, messages: int, unacknowledged: int | None) -> str:
         """The reason, with what is known all the same. ``unacknowledged``: None without the journal."""
@@ -80,6 +82,8 @@ class KnownJournals(NamedTuple):
 def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> str:
     """The remark on a damaged journal. ``waiting``: messages of the store that are unacknowledged."""
     most = min((count for count in (damage.most_acknowledgements, waiting) if count is not None), default=None)
+    if damage.not_permitted:
+        return f"{damage.not_permitted}: what its records acknowledge is not known; run as a user who may read it"
     upto = "an unknown number of messages" if most is None else f"up to {count_text(most, 'message')}"
     return f"the journal is damaged ({damage.place}): acknowledgements are lost, {upto} may be delivered again"
 
@@ -123,6 +127,8 @@ def _with_losses(loaded: LoadedJournal, place: DataLocation) -> LoadedJournal:
     if not loaded.files:
         return loaded
     notes, file = [], loaded.files[0].name
+    if any(note.kind is FileProblem.NOT_PERMITTED for note in loaded.notes):
+        return loaded
     if not any(found.holds_records for _, found in loaded.torn):
         if place.paging is not None and any(page.size for store in stores(place) for page in store.pages):
             notes.append(FileNote(FileProblem.NO_RECORD, file, "it contains no record, though there are pages"))
@@ -143,8 +149,9 @@ def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:
         return None, Unknown(UnknownPart.BINDINGS, f"the bindings cannot be read: {err}")
     unknown = _nothing_read(bindings.loaded, UnknownPart.BINDINGS)
     if unknown is None and (damage := bindings.loaded.damage) is not None:
-        reason = f"the bindings are damaged ({damage.place}), so it is not known which queues exist"
-        unknown = Unknown(UnknownPart.BINDINGS, reason)
+        said = damage.not_permitted or f"the bindings are damaged ({damage.place})"
+        reason = f"{said}, so it is not known which queues exist"
+        unknown = Unknown(UnknownPart.BINDINGS, reason, permitted=not damage.not_permitted)
     bad = next((bad for bad in bindings.bad if bad.user_type == RecordType.QUEUE_BINDING_RECORD), None)
     if unknown is None and bad is not None:
         reason = f"record {bad.record} of the bindings, a queue, cannot be read: {bad.detail}"
@@ -182,6 +189,8 @@ def _nothing_read(loaded: LoadedJournal, part: UnknownPart) -> Unknown | None:
     first = next((note for note in loaded.notes if note.file.endswith(journal.value)), None)
     if first is None:
         return Unknown(part, f"the {part} folder contains no journal file, so {so}", missing=True)
+    if first.kind is FileProblem.NOT_PERMITTED:
+        return Unknown(part, f"{first.file} {first.detail}, so {so}", permitted=False)
     why = f"{first.file}: {first.kind.value}: {first.detail}"
     return Unknown(part, f"no file of the {part} can be read ({why}), so {so}")
 

@@ -44,7 +44,7 @@ class Directory:
         return answer
 
     def tells(self, answer: Answer) -> None:
-        said = answer.out + answer.err
+        said = " ".join((answer.out + answer.err).split())  # lines may be folded
         assert BAD in said and self.reason in said, answer
 
 

@@ -80,20 +80,28 @@ def _text(reports: list[JournalFileReport], findings: list[Finding]) -> None:
         if not view.said:
             print()
         view.show(finding)
-    damaged = sum(not report.sound for report in reports)
+    damaged = sum(not report.sound and not _is_closed(report) for report in reports)
     print(f"\n{count_text(len(reports), 'file')} read, {damaged} damaged; {view.said or 'nothing else found'}")
 
 
 def _journal(name: str, reports: list[JournalFileReport]) -> None:
     """A sound journal in a line; of the rest every file about which there is something to say."""
-    bad = sum(not report.sound for report in reports)
-    verdict = f"{bad} of {count_text(len(reports), 'file')} damaged" if bad else "sound"
+    closed = sum(map(_is_closed, reports))
+    bad = sum(not report.sound for report in reports) - closed
+    verdict = f"{bad} of {count_text(len(reports), 'file')} damaged" if bad else "" if closed else "sound"
+    if closed:
+        verdict += f"{', ' if verdict else ''}{count_text(closed, 'file')} not permitted to be read"
     records = count_text(sum(report.json["records"] or 0 for report in reports), "record")
     size = size_text(sum(report.json["size"] for report in reports))
-    print(f"{mark(bad=bool(bad))} {name}  {count_text(len(reports), 'file')}, {records}, {size}: {verdict}")
+    print(f"{mark(bad=bool(bad or closed))} {name}  {count_text(len(reports), 'file')}, {records}, {size}: {verdict}")
     for report in reports:
         if report.json["faults"]:
             print("\n".join(_file(report)))
+
+
+def _is_closed(report: JournalFileReport) -> bool:
+    """Return whether this user may not read the file."""
+    return any(fault["kind"] == "not permitted" for fault in report.json["faults"])
 
 
 def _file(report: JournalFileReport) -> Iterator[str]:
@@ -103,4 +111,5 @@ def _file(report: JournalFileReport) -> Iterator[str]:
         yield wrapped(f"{fault['kind']} at offset {fault['offset']}: {fault['detail']}", 8)
     if len(faults) > FAULTS_SHOWN:
         yield f"        … and {len(faults) - FAULTS_SHOWN} more (--format jsonl has them)"
-    yield wrapped(f"broker: {report.json['broker_text']}", 8)
+    if not _is_closed(report):
+        yield wrapped(f"broker: {report.json['broker_text']}", 8)
