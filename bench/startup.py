@@ -43,7 +43,7 @@ def calls(folder: Path) -> dict[str, list[str]]:
         "pagectl pages decode --help": [*pagectl, "pages", "decode", "--help"],
         "pagectl disk check, limits as flags": [*pagectl, "disk", "check", str(folder), "--max-disk-usage", "100"],
         "pagectl disk check, broker.xml": [*pagectl, "disk", "check", str(folder)],
-        "pagectl pages check, nothing there": [*pagectl, "pages", "check", str(folder)],
+        "pagectl messages check, nothing there": [*pagectl, "messages", "check", str(folder)],
         "pagectl pages ls, nothing there": [*pagectl, "pages", "ls", str(folder)],
         "bash -c true": ["bash", "-c", "true"],
         "bash: Tab, all that the script does": ["bash", "-c", TAB.format(script=ROOT / "completions" / "pagectl.bash")],

@@ -47,10 +47,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'config drift' |\
         'config capacity' |\
         'pages ls' |\
-        'pages top' |\
-        'pages check' |\
         'pages outstanding' |\
-        'pages find' |\
         'pages decode' |\
         'pages verify' |\
         'pages seal' |\
@@ -61,6 +58,8 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages restore' |\
         'pages drop-backup' |\
         'messages ls' |\
+        'messages top' |\
+        'messages check' |\
         'messages verify' |\
         'messages decode' |\
         'messages find' |\
@@ -161,6 +160,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'export --to' |\
         'export --brokers' |\
         'export --what' |\
+        'export --in' |\
         'export --master' |\
         'export --body' |\
         'export --partition-by' |\
@@ -183,28 +183,6 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages ls --properties' |\
         'pages ls --profile' |\
         'pages ls --server' |\
-        'pages top --sort' |\
-        'pages top --limit' |\
-        'pages top --every' |\
-        'pages top --format' |\
-        'pages top --broker-xml' |\
-        'pages top --properties' |\
-        'pages top --profile' |\
-        'pages top --server' |\
-        'pages check --queue' |\
-        'pages check --address' |\
-        'pages check --by' |\
-        'pages check -w' |\
-        'pages check --warning' |\
-        'pages check -c' |\
-        'pages check --critical' |\
-        'pages check -t' |\
-        'pages check --timeout' |\
-        'pages check --format' |\
-        'pages check --broker-xml' |\
-        'pages check --properties' |\
-        'pages check --profile' |\
-        'pages check --server' |\
         'pages outstanding --format' |\
         'pages outstanding --jolokia' |\
         'pages outstanding --credentials' |\
@@ -214,28 +192,6 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages outstanding --properties' |\
         'pages outstanding --profile' |\
         'pages outstanding --server' |\
-        'pages find --format' |\
-        'pages find --to' |\
-        'pages find --columns' |\
-        'pages find --partition-by' |\
-        'pages find --body' |\
-        'pages find --limit' |\
-        'pages find --id' |\
-        'pages find --user-id' |\
-        'pages find --correlation-id' |\
-        'pages find --address' |\
-        'pages find --queue' |\
-        'pages find --since' |\
-        'pages find --until' |\
-        'pages find --contains' |\
-        'pages find --where' |\
-        'pages find --page' |\
-        'pages find --edition' |\
-        'pages find --jobs' |\
-        'pages find --broker-xml' |\
-        'pages find --properties' |\
-        'pages find --profile' |\
-        'pages find --server' |\
         'pages decode --format' |\
         'pages decode --to' |\
         'pages decode --columns' |\
@@ -246,7 +202,6 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages decode --user-id' |\
         'pages decode --correlation-id' |\
         'pages decode --address' |\
-        'pages decode --queue' |\
         'pages decode --since' |\
         'pages decode --until' |\
         'pages decode --contains' |\
@@ -309,13 +264,39 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages drop-backup --profile' |\
         'pages drop-backup --server' |\
         'messages ls --format' |\
+        'messages ls --in' |\
         'messages ls --broker-xml' |\
         'messages ls --properties' |\
         'messages ls --profile' |\
         'messages ls --server' |\
+        'messages top --sort' |\
+        'messages top --limit' |\
+        'messages top --every' |\
+        'messages top --format' |\
+        'messages top --in' |\
+        'messages top --broker-xml' |\
+        'messages top --properties' |\
+        'messages top --profile' |\
+        'messages top --server' |\
+        'messages check --queue' |\
+        'messages check --address' |\
+        'messages check --by' |\
+        'messages check -w' |\
+        'messages check --warning' |\
+        'messages check -c' |\
+        'messages check --critical' |\
+        'messages check --in' |\
+        'messages check -t' |\
+        'messages check --timeout' |\
+        'messages check --format' |\
+        'messages check --broker-xml' |\
+        'messages check --properties' |\
+        'messages check --profile' |\
+        'messages check --server' |\
         'messages verify --format' |\
         'messages verify --edition' |\
         'messages verify --jobs' |\
+        'messages verify --in' |\
         'messages verify --broker-xml' |\
         'messages verify --properties' |\
         'messages verify --profile' |\
@@ -330,17 +311,18 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages decode --user-id' |\
         'messages decode --correlation-id' |\
         'messages decode --address' |\
-        'messages decode --queue' |\
         'messages decode --since' |\
         'messages decode --until' |\
         'messages decode --contains' |\
         'messages decode --where' |\
         'messages decode --page' |\
+        'messages decode --queue' |\
         'messages decode --broker-xml' |\
         'messages decode --properties' |\
         'messages decode --profile' |\
         'messages decode --server' |\
         'messages decode --edition' |\
+        'messages decode --in' |\
         'messages decode --jobs' |\
         'messages find --format' |\
         'messages find --to' |\
@@ -352,20 +334,22 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --user-id' |\
         'messages find --correlation-id' |\
         'messages find --address' |\
-        'messages find --queue' |\
         'messages find --since' |\
         'messages find --until' |\
         'messages find --contains' |\
         'messages find --where' |\
         'messages find --page' |\
+        'messages find --queue' |\
         'messages find --broker-xml' |\
         'messages find --properties' |\
         'messages find --profile' |\
         'messages find --server' |\
         'messages find --edition' |\
+        'messages find --in' |\
         'messages find --jobs' |\
         'messages xml --to' |\
         'messages xml --queue' |\
+        'messages xml --in' |\
         'messages xml --broker-xml' |\
         'messages xml --properties' |\
         'messages xml --profile' |\
@@ -383,6 +367,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages send --ca' |\
         'messages send --cert' |\
         'messages send --key' |\
+        'messages send --in' |\
         'messages send --format' |\
         'messages send --broker-xml' |\
         'messages send --properties' |\
@@ -576,13 +561,10 @@ _pagectl_options() {
         'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --anyway --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --anyway --format --help -h ;;
-        'export') _pagectl_offer '' --to --brokers --what --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --broker-xml --properties --profile --server --format --help -h ;;
+        'export') _pagectl_offer '' --to --brokers --what --in --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --broker-xml --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --sort --limit --format --jobs --broker-xml --properties --profile --server --help -h ;;
-        'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
-        'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --jobs --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --jobs --broker-xml --properties --profile --server --help -h ;;
-        'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --jobs --broker-xml --properties --profile --server --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
         'pages browse') _pagectl_offer '' --broker-xml --properties --profile --server --help -h ;;
@@ -591,13 +573,15 @@ _pagectl_options() {
         'pages salvage') _pagectl_offer '' --out --format --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
-        'messages ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
-        'messages verify') _pagectl_offer '' --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
-        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --jobs --help -h ;;
-        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --jobs --help -h ;;
-        'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
+        'messages ls') _pagectl_offer '' --format --in --broker-xml --properties --profile --server --help -h ;;
+        'messages top') _pagectl_offer '' --sort --limit --every --watch --format --in --broker-xml --properties --profile --server --help -h ;;
+        'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
+        'messages verify') _pagectl_offer '' --format --edition --jobs --in --broker-xml --properties --profile --server --help -h ;;
+        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --jobs --help -h ;;
+        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --jobs --help -h ;;
+        'messages xml') _pagectl_offer '' --to --queue --in --broker-xml --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
-        'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --dry-run --format --broker-xml --properties --profile --server --help -h ;;
+        'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
@@ -639,16 +623,9 @@ _pagectl_value() {
         'export --properties' |\
         'pages ls --broker-xml' |\
         'pages ls --properties' |\
-        'pages top --broker-xml' |\
-        'pages top --properties' |\
-        'pages check --broker-xml' |\
-        'pages check --properties' |\
         'pages outstanding --credentials' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
-        'pages find --to' |\
-        'pages find --broker-xml' |\
-        'pages find --properties' |\
         'pages decode --to' |\
         'pages decode --broker-xml' |\
         'pages decode --properties' |\
@@ -672,6 +649,10 @@ _pagectl_value() {
         'pages drop-backup --properties' |\
         'messages ls --broker-xml' |\
         'messages ls --properties' |\
+        'messages top --broker-xml' |\
+        'messages top --properties' |\
+        'messages check --broker-xml' |\
+        'messages check --properties' |\
         'messages verify --broker-xml' |\
         'messages verify --properties' |\
         'messages decode --to' |\
@@ -775,7 +756,6 @@ _pagectl_value() {
         'config drift --edition' |\
         'config capacity --edition' |\
         'pages outstanding --edition' |\
-        'pages find --edition' |\
         'pages decode --edition' |\
         'pages verify --edition' |\
         'pages compact --edition' |\
@@ -823,10 +803,10 @@ _pagectl_value() {
             _pagectl_offer '' asyncio nio
             ;;
         'config rules --format' |\
-        'pages top --format' |\
         'pages verify --format' |\
         'pages inspect --format' |\
         'messages ls --format' |\
+        'messages top --format' |\
         'messages verify --format' |\
         'journal ls --format' |\
         'journal inspect --format' |\
@@ -839,7 +819,6 @@ _pagectl_value() {
             _pagectl_offer '' xml properties json yaml
             ;;
         'export --brokers' |\
-        'pages find --body' |\
         'pages decode --body' |\
         'messages decode --body' |\
         'messages find --body' |\
@@ -848,7 +827,18 @@ _pagectl_value() {
             _pagectl_list none size sha256 text value base64 hex
             ;;
         'export --what')
-            _pagectl_offer '' paged-messages messages pages outstanding damage acknowledgements
+            _pagectl_offer '' messages pages outstanding damage acknowledgements
+            ;;
+        'export --in' |\
+        'messages ls --in' |\
+        'messages top --in' |\
+        'messages check --in' |\
+        'messages verify --in' |\
+        'messages decode --in' |\
+        'messages find --in' |\
+        'messages xml --in' |\
+        'messages send --in')
+            _pagectl_offer '' live pages journal
             ;;
         'export --body')
             _pagectl_offer '' none size text value base64
@@ -874,42 +864,36 @@ _pagectl_value() {
         'replay sweep --format')
             _pagectl_offer '' text json jsonl csv
             ;;
-        'pages top --sort')
-            _pagectl_offer '' alone held waiting oldest growth
-            ;;
-        'pages check --by')
-            _pagectl_offer '' queue address
-            ;;
-        'pages check --format' |\
-        'disk forecast --format')
-            _pagectl_offer '' nagios text json
-            ;;
-        'pages find --format' |\
         'pages decode --format' |\
         'messages decode --format' |\
         'messages find --format')
             _pagectl_offer '' text json jsonl csv parquet arrow
             ;;
-        'pages find --columns' |\
         'pages decode --columns' |\
         'messages decode --columns' |\
         'messages find --columns')
             _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state
             ;;
-        'pages find --partition-by' |\
         'pages decode --partition-by' |\
         'messages decode --partition-by' |\
         'messages find --partition-by')
             _pagectl_offer '' address store store_address protocol page priority durable type_name queue day hour
             ;;
-        'pages find --address' |\
         'pages decode --address' |\
         'messages decode --address' |\
         'messages find --address')
             _pagectl_names address
             ;;
-        'pages find --queue' |\
-        'pages decode --queue' |\
+        'messages top --sort')
+            _pagectl_offer '' alone held waiting oldest growth
+            ;;
+        'messages check --by')
+            _pagectl_offer '' queue address
+            ;;
+        'messages check --format' |\
+        'disk forecast --format')
+            _pagectl_offer '' nagios text json
+            ;;
         'messages decode --queue' |\
         'messages find --queue' |\
         'messages xml --queue' |\
@@ -947,8 +931,8 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages messages journal large queue convert recover disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
-        pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
-        messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan send ;;
+        pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal browse inspect compact salvage restore drop-backup ;;
+        messages) (($2 == 0)) && _pagectl_offer '' ls top check verify decode find xml import-plan send ;;
         journal) (($2 == 0)) && _pagectl_offer '' ls inspect verify compact ;;
         large) (($2 == 0)) && _pagectl_offer '' ls verify ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
@@ -963,10 +947,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'config capacity') (($2 == 0)) && _pagectl_paths;;
         'export') (($2 >= 0)) && _pagectl_paths;;
         'pages ls') (($2 == 0)) && _pagectl_paths;;
-        'pages top') (($2 >= 0)) && _pagectl_paths;;
-        'pages check') (($2 == 0)) && _pagectl_paths;;
         'pages outstanding') (($2 == 0)) && _pagectl_paths;;
-        'pages find') (($2 == 0)) && _pagectl_paths;;
         'pages decode') (($2 == 0)) && _pagectl_paths;;
         'pages verify') (($2 == 0)) && _pagectl_paths;;
         'pages seal') (($2 == 0)) && _pagectl_paths;;
@@ -977,6 +958,8 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages restore') (($2 == 0)) && _pagectl_paths;;
         'pages drop-backup') (($2 == 0)) && _pagectl_paths;;
         'messages ls') (($2 == 0)) && _pagectl_paths;;
+        'messages top') (($2 >= 0)) && _pagectl_paths;;
+        'messages check') (($2 == 0)) && _pagectl_paths;;
         'messages verify') (($2 == 0)) && _pagectl_paths;;
         'messages decode') (($2 == 0)) && _pagectl_paths;;
         'messages find') (($2 == 0)) && _pagectl_paths;;

@@ -14,6 +14,6 @@ show pagectl --version
 show pagectl pages ls news
 show pagectl pages outstanding news
 show pagectl pages verify news
-show pagectl pages decode news --outstanding --queue red.news --limit 3
+show pagectl messages decode news --outstanding --queue red.news --limit 3
 show pagectl pages inspect news --page 12 --record 3
 show pagectl pages verify torn

@@ -1,5 +1,7 @@
 """What is on a broker's disk, for Python programs: addresses, messages as objects or Arrow columns, what is waiting.
 
+Messages are those of the whole store, in the journal and in pages.
+
     from pagefmt.library import open_directory
 
     broker = open_directory("/var/lib/broker")
@@ -14,12 +16,14 @@ Everything is read, nothing is changed, one page at a time: memory is that of th
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
 
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.locate import DataLocation, locate, stores
 from pagefmt.editions import NEWEST, Edition
@@ -66,6 +70,8 @@ class BrokerDirectory:
         found = self._state.bindings
         self.queues: dict[int, QueueBinding] = dict(found.queues) if found else {}
         self._edition: Edition = likely_writer(found, self._state.journal) or NEWEST
+        self.read_from: Counter[str] = Counter()
+        """Messages that were handed out so far, by where they lay: ``journal`` or ``pages``."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -91,7 +97,7 @@ class BrokerDirectory:
     def messages(
         self, *, damage: list[PageDamage] | None = None, **choice: Unpack[MessageChoice]
     ) -> Iterator[StoredMessage]:
-        """Messages in the order address folder, page, number. Errors as ``arrow``."""
+        """Yield messages of the journal, then of pages by address folder, page, number. Errors as ``arrow``."""
         for batch in self._batches(*self._query(choice, None), damage):
             for row in batch.to_pylist():
                 yield self._message(row)
@@ -119,9 +125,7 @@ class BrokerDirectory:
     def _stores(self) -> Iterator[StoreState]:
         return self._state.of(stores(self.place))
 
-    def _query(
-        self, choice: MessageChoice, columns: Iterable[str] | None
-    ) -> tuple[TableQuery, tuple[MessageFilter, str | None], list[str]]:
+    def _query(self, choice: MessageChoice, columns: Iterable[str] | None) -> tuple[TableQuery, _Wanted, list[str]]:
         from pagefmt.columns.table import TableQuery
         from pagefmt.columns.table_body import TableBody
         from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
@@ -143,21 +147,54 @@ class BrokerDirectory:
         if missing:
             raise ValueError(f"column {missing[0]}: with body {every.body} choose from {', '.join(every.schema.names)}")
         needed = {"outstanding" if waiting else "queues"} if chosen.by_route else set()
+        needed |= {"store_address"} if choice.get("address") is not None else set()
         wanted = None if columns is None else frozenset(names) | needed
-        return TableQuery(every.body, every.where, wanted), (chosen, choice.get("address")), names
+        within = StoredIn(choice.get("within", StoredIn.LIVE))
+        return TableQuery(every.body, every.where, wanted), _Wanted(chosen, choice.get("address"), within), names
 
     def _batches(
-        self,
-        query: TableQuery,
-        chosen: tuple[MessageFilter, str | None],
-        names: list[str],
-        damage: list[PageDamage] | None,
+        self, query: TableQuery, wanted: _Wanted, names: list[str], damage: list[PageDamage] | None
+    ) -> Iterator[pa.RecordBatch]:
+        if wanted.within is not StoredIn.PAGES and self.place.store is None and self.place.page is None:
+            for rows in self._of_journal(query, wanted, damage):
+                self.read_from["journal"] += rows.num_rows
+                yield rows.select(names)
+        if wanted.within is not StoredIn.JOURNAL:
+            for rows in self._of_pages(query, wanted, damage):
+                self.read_from["pages"] += rows.num_rows
+                yield rows.select(names)
+
+    def _of_journal(
+        self, query: TableQuery, wanted: _Wanted, damage: list[PageDamage] | None
+    ) -> Iterator[pa.RecordBatch]:
+        import pyarrow.compute as pc
+
+        from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
+        from pagefmt.columns.wanted_records import rows_by_queue
+        from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+
+        for part in JournalParts(self._state, None).parts():
+            if not isinstance(part, JournalPart):
+                raise CannotKnow(f"{self.place.given}: {part.why}: {part.messages} messages of the journal not read")
+            source = PageSource(part.page, 0, "", None, part.rule_of, edition=self._edition, origin=part.origin)
+            for found in page_batches(source, query):
+                if isinstance(found, TableDamage):
+                    file, at = part.damage(found.damage)
+                    _take_damage(PageDamage(file.path, at, found.missing), damage)
+                    continue
+                rows = rows_by_queue(found, wanted.choice)
+                if wanted.address is not None:
+                    rows = rows.filter(pc.equal(rows.column("store_address"), wanted.address))
+                yield rows if part.unknown is None else without_outstanding(rows)
+
+    def _of_pages(
+        self, query: TableQuery, wanted: _Wanted, damage: list[PageDamage] | None
     ) -> Iterator[pa.RecordBatch]:
         from pagefmt.columns.table import PageSource, TableDamage, without_outstanding
         from pagefmt.columns.together import together_batches
         from pagefmt.columns.wanted_records import rows_by_queue
 
-        choice, address = chosen
+        choice, address = wanted.choice, wanted.address
         for known in self._stores():
             if address is not None and known.store.address != address:
                 continue
@@ -170,12 +207,9 @@ class BrokerDirectory:
                 page = store.pages[n]
                 if not isinstance(found, TableDamage):
                     rows = rows_by_queue(found, choice)
-                    yield (rows if known.unknown is None else without_outstanding(rows)).select(names)
+                    yield rows if known.unknown is None else without_outstanding(rows)
                 elif known.motion(page, found.damage) is None:
-                    where = PageDamage(page.path, found.damage, found.missing)
-                    if damage is None:
-                        raise DamagedPage(f"{where}; pass a list as damage to continue after it")
-                    damage.append(where)
+                    _take_damage(PageDamage(page.path, found.damage, found.missing), damage)
 
     def _message(self, row: dict[str, Any]) -> StoredMessage:
         return StoredMessage(
@@ -225,14 +259,30 @@ class PagedAddress(NamedTuple):
         return sum(page.size for page in self.pages)
 
 
+class _Wanted(NamedTuple):
+    """Which messages. ``within``: they are looked for there alone."""
+
+    choice: MessageFilter
+    address: str | None
+    within: StoredIn
+
+
+def _take_damage(where: PageDamage, damage: list[PageDamage] | None) -> None:
+    if damage is None:
+        raise DamagedPage(f"{where}; pass a list as damage to continue after it")
+    damage.append(where)
+
+
 class MessageChoice(TypedDict, total=False):
     """Which messages, and what of their bodies; all may be left out.
 
     ``queue``: routed to this queue (name, ``address::name`` or id). ``outstanding``: only what a queue (or that one)
     still waits for. ``where``: a JMS selector. ``body``: ``none``, ``size`` (usual), ``text``, ``value`` (map and
-    stream bodies as JSON as well) or ``base64`` (the bytes as well).
+    stream bodies as JSON as well) or ``base64`` (the bytes as well). ``within``: ``live`` (usual: everywhere),
+    ``pages`` or ``journal``.
     """
 
+    within: str
     address: str
     queue: str | int
     outstanding: bool
@@ -242,7 +292,7 @@ class MessageChoice(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """One message. ``page`` and ``number`` are its position, ``size`` the bytes of its record, ``queues`` names.
+    """One message. ``page`` and ``number`` are its position, None in the journal; ``size``: bytes of its record.
 
     Times are milliseconds since 1970-01-01 UTC, 0 for none; ``sent`` and ``expires`` are the same as dates. Values of
     ``properties`` are None, bool, int, float, str or bytes; lists and maps of AMQP are JSON values. Both lists of
@@ -251,8 +301,8 @@ class StoredMessage:
     """
 
     address: str | None
-    page: int
-    number: int
+    page: int | None
+    number: int | None
     size: int
     id: int
     queues: tuple[str, ...]

@@ -53,14 +53,11 @@ TREE: dict[str, Leaf | Group] = {
         "Page files: their messages, their damage, and what is still outstanding.",
         {
             "ls": ("pages_ls", "List addresses: pages, messages, bytes, outstanding messages, condition."),
-            "top": ("pages_top", "Rank queues by the page bytes that removing them would free."),
-            "check": ("pages_check", "Check the backlog in pages against thresholds (monitoring plugin)."),
             "outstanding": (
                 "pages_outstanding",
                 "Show what is not yet acknowledged, and which queues hold which pages.",
             ),
-            "find": ("pages_find", "Find messages by id, time, text or selector, and show where they are stored."),
-            "decode": ("pages_decode", "Show messages: headers, properties, queues, and bodies on request."),
+            "decode": ("pages_decode", "Show the messages in page files, record by record."),
             "verify": (
                 "pages_verify",
                 "Check every byte of every page, and pages against journal, bindings and large messages.",
@@ -78,6 +75,8 @@ TREE: dict[str, Leaf | Group] = {
         "Messages of a broker wherever they are stored: journal, pages, large-message files.",
         {
             "ls": ("messages_ls", "List queues: messages in the journal and in pages, scheduled, in doubt."),
+            "top": ("messages_top", "Rank queues by the bytes that stay on the disk for them."),
+            "check": ("messages_check", "Check what waits, and whether addresses refuse messages (monitoring plugin)."),
             "verify": ("messages_verify", "Check messages and references in journal, pages and large-message files."),
             "decode": ("messages_decode", "Show messages, where they are stored, and their state in each queue."),
             "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
@@ -144,9 +143,24 @@ TREE: dict[str, Leaf | Group] = {
 PLUGINS: dict[tuple[str, ...], str] = {
     ("disk", "check"): "DISK",
     ("disk", "forecast"): "DISK FORECAST",
+    ("messages", "check"): "MESSAGES",
     ("pages", "check"): "PAGES",
 }
 UNKNOWN = 3
+
+MOVED: dict[tuple[str, ...], str] = {
+    ("pages", "find"): "messages find",
+    ("pages", "top"): "messages top",
+    ("pages", "check"): "messages check",
+}
+"""What answers in the place of a command of an earlier release."""
+MOVED_OPTIONS: dict[tuple[str, ...], Mapping[str, str]] = {
+    ("pages", "decode"): {
+        "--queue": "'pagectl messages decode --queue', which reads the journal as well",
+        "--outstanding": "'pagectl messages decode --outstanding', which reads the journal as well",
+    },
+}
+"""What answers in the place of an option of an earlier release."""
 
 # Carried out before the tree is looked at.
 FLAGS = {
@@ -244,6 +258,12 @@ def run(argv: list[str]) -> int:
 
 def _dispatch(argv: list[str], service: str | None) -> int | None:
     """The status of a command; a usage error is one line, or the answer of a plugin."""
+    if (now := MOVED.get(tuple(argv[:2]))) is not None:
+        message = f"'pagectl {' '.join(argv[:2])}' is now 'pagectl {now}', which answers for journal and pages"
+        if service is not None:
+            return _tell_unknown(service, argv, message)
+        report(message)
+        return Exit.FAILED
     try:
         group = root()
         # not main(): that turns a closed pipe into status 1, and an interrupt into an exit of its own
@@ -257,7 +277,10 @@ def _dispatch(argv: list[str], service: str | None) -> int | None:
     except typer.TyperException as err:
         context = getattr(err, "ctx", None)
         path = context.command_path if context else "pagectl"
+        now = MOVED_OPTIONS.get(tuple(argv[:2]), {}).get(getattr(err, "option_name", ""))
         message = f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')"
+        if now is not None:
+            message = f"{getattr(err, 'option_name', '')} is now {now}"
         if service is not None:
             return _tell_unknown(service, argv, message)
         report(message, prefix=f"{path}: ")

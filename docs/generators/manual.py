@@ -48,7 +48,7 @@ def _program(groups: list[Group]) -> str:
     lines += _paragraphs((
         "0: success. 1: success, and something was found (a finding, damage, a difference). "
         "2: the command cannot be carried out. 130: interrupted.",
-        "disk check, disk forecast and pages check use the statuses of monitoring plugins: 0 OK, 1 WARNING, 2 "
+        "disk check, disk forecast and messages check use the statuses of monitoring plugins: 0 OK, 1 WARNING, 2 "
         "CRITICAL, "
         "3 UNKNOWN. "
         "The pages above list the statuses of each command.",

@@ -49,7 +49,7 @@ def line_schemas() -> dict[str, str]:
     located = json.dumps(_located(json.loads(plain)), indent=2, ensure_ascii=False) + "\n"
     found = {}
     for group, command, schema in (
-        ("pages", "find", plain),
+        ("messages", "find", plain),
         ("messages", "decode", located),
         ("messages", "find", located),
     ):

@@ -97,7 +97,7 @@ def advise(base: Configuration, addresses: Sequence[str], allowed: Budget, repla
     """
     known = _Overrides(base, addresses)
     together = allowed.memory - allowed.memory // 16
-    rows = replays([SweepVariant(n, known.limits(UNLIMITED, most)) for n, most in enumerate((-1, together))])
+    rows = replays([SweepVariant(n, known.limits(UNLIMITED, most)) for n, most in enumerate((UNLIMITED, together))])
     demand, passed = rows[0].totals, rows[1].totals.peak_memory - together
     if passed > allowed.memory // 16:
         together = max(allowed.memory - passed * 3 // 2, allowed.memory // 2)
@@ -172,7 +172,7 @@ class _Overrides:
         here = {name: one for name, one in in_scope(Scope.ADDRESS).items() if one.known_in(edition)}
         self.paging = {name: value for name, value in _PAGES.items() if name in here}
         self.matches = ["#"]
-        told = base.over(self.limits(UNLIMITED, -1)).settings_in_force([*addresses])
+        told = base.over(self.limits(UNLIMITED, UNLIMITED)).settings_in_force([*addresses])
         asked = {*self.paging, "max-size-bytes"}
         self.matches += [
             name

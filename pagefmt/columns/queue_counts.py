@@ -22,7 +22,8 @@ _NEVER: Final = (1 << 63) - 1  # takes the place of a time (ms) that is not set,
 class QueueCount:
     """Messages that a queue is to be given: of them in the ``journal``, in ``pages``, and ``scheduled`` of both.
 
-    ``in_doubt`` counts apart. ``bytes`` of their records; ``oldest``: the earliest time (ms) that one was sent.
+    Those ``in_doubt`` count apart, and those ``acknowledged`` that still lie on the disk. ``bytes`` of their records;
+    ``oldest``: the earliest time (ms) that one was sent.
     ``unknown``: why this is not all of it. ``paused``: it gives them to nobody before it is resumed.
     """
 
@@ -33,10 +34,16 @@ class QueueCount:
     pages: int = 0
     scheduled: int = 0
     in_doubt: int = 0
+    acknowledged: int = 0
     bytes: int = 0
     oldest: int | None = None
     unknown: str | None = None
     paused: bool = False
+
+    @property
+    def messages(self) -> int:
+        """In journal and pages."""
+        return self.journal + self.pages
 
 
 class QueueCounts:
@@ -82,6 +89,8 @@ class QueueCounts:
         count, state = self.of(entry["id"]), entry["state"]
         if state == QueueState.IN_DOUBT:
             count.in_doubt += several
+        elif state == QueueState.ACKNOWLEDGED:
+            count.acknowledged += several
         elif state in (QueueState.DUE, QueueState.SCHEDULED):
             count.pages += several if in_pages else 0
             count.journal += 0 if in_pages else several

@@ -6,10 +6,9 @@ from enum import StrEnum
 
 
 class TableContent(StrEnum):
-    """``messages``: wherever they lie. ``outstanding``: queues with what waits for each in pages. ``acknowledgements``:
-    of messages in pages, as the journal has them."""
+    """``outstanding``: queues with what waits for each in pages. ``acknowledgements``: of messages in pages, as the
+    journal has them."""
 
-    PAGED_MESSAGES = "paged-messages"
     MESSAGES = "messages"
     PAGES = "pages"
     OUTSTANDING = "outstanding"
@@ -19,7 +18,15 @@ class TableContent(StrEnum):
     @property
     def of_messages(self) -> bool:
         """A row is a message."""
-        return self in (TableContent.PAGED_MESSAGES, TableContent.MESSAGES)
+        return self is TableContent.MESSAGES
+
+
+class StoredIn(StrEnum):
+    """Where messages are looked for; ``live``: everywhere."""
+
+    LIVE = "live"
+    PAGES = "pages"
+    JOURNAL = "journal"
 
 
 class LakeFormat(StrEnum):

@@ -1,12 +1,14 @@
-"""The backlog of each queue of a store: what waits in pages, since when, and which bytes come back without it."""
+"""The backlog of each queue of a store: what waits, since when, and which bytes come back without it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.journal_backlog import JournalBacklog
 from pagefmt.outstanding.overview import StoreVerdict, judged
 from pagefmt.outstanding.page_load import QueueLoad
 from pagefmt.outstanding.state import StoreState, StoreSummary
@@ -20,11 +22,12 @@ _LOOKED_AT_FOR_A_TIME: Final = 64
 
 
 class Backlog(NamedTuple):
-    """What waits for a queue in pages, or with ``queue`` None for any queue of an address; None: not known.
+    """What waits for a queue, or with ``queue`` None for any queue of an address; None: not known.
 
-    ``messages`` of ``bytes`` are outstanding, what is ``in_doubt`` counts apart (for an address: among them). ``pages``
-    of ``held`` bytes stay for them, ``alone`` of these bytes for nobody else. ``oldest``: timestamp (ms) of the first
-    message that has one.
+    ``messages`` of ``bytes`` are outstanding, ``journal`` of them in the message journal and the others in pages; what
+    is ``in_doubt`` counts apart (for an address: among them). ``pages`` of ``held`` bytes stay for them, ``alone`` of
+    these bytes for nobody else. ``beside``: bytes that they take in the journal and in large-message files. ``oldest``:
+    timestamp (ms) of the first message that has one.
     """
 
     address: str | None
@@ -38,6 +41,25 @@ class Backlog(NamedTuple):
     held: int | None = None
     alone: int | None = None
     oldest: int | None = None
+    journal: int = 0
+    beside: int = 0
+
+    @property
+    def disk(self) -> int | None:
+        """Bytes that stay on the disk for them: pages held, records in the journal, large-message files."""
+        return None if self.held is None else self.held + self.beside
+
+    def with_journal(self, found: JournalBacklog) -> Backlog:
+        """With what waits in the journal; the counts of pages have to be known."""
+        assert self.messages is not None and self.bytes is not None and self.in_doubt is not None
+        return self._replace(
+            messages=self.messages + found.messages,
+            bytes=self.bytes + found.bytes,
+            in_doubt=self.in_doubt + found.in_doubt,
+            oldest=min((time for time in (self.oldest, found.oldest) if time is not None), default=None),
+            journal=self.journal + found.messages,
+            beside=self.beside + found.bytes + found.large,
+        )
 
     def age(self, now: float) -> float | None:
         """Of the oldest message in seconds, ``now`` in seconds since 1970; 0 where nothing waits. None: no message has
@@ -48,10 +70,19 @@ class Backlog(NamedTuple):
         return None if age < -CLOCKS_DIFFER else max(age, 0.0)
 
 
+class SharedPages(NamedTuple):
+    """Pages of one address that stay for these ``queues`` together."""
+
+    address: str | None
+    queues: tuple[str, ...]
+    pages: int
+    bytes: int
+
+
 class StoreBacklog(NamedTuple):
     """Of a store with pages of ``size`` bytes: ``whole``, and by queue in rising order of ids.
 
-    ``shared`` bytes are held by several queues together, ``free`` ones by nobody; of ``unknown`` ones nobody knows.
+    ``groups`` of queues hold the ``shared`` bytes, nobody the ``free`` ones; of ``unknown`` ones nobody knows.
     """
 
     whole: Backlog
@@ -62,10 +93,14 @@ class StoreBacklog(NamedTuple):
     unknown: int
     verdict: StoreVerdict
     moving: dict[int, str]
+    groups: tuple[SharedPages, ...] = ()
 
 
-def backlog_of(state: StoreState) -> StoreBacklog:
-    """Reads the store's pages one at a time. Raises ``CannotKnow`` where the journal is not known."""
+def backlog_of(state: StoreState, bodies: Mapping[int, int]) -> StoreBacklog:
+    """Read the store's pages one at a time. ``bodies``: message id → bytes of its large-message file.
+
+    Raises ``CannotKnow`` where the journal is not known.
+    """
     summary, verdict = judged(state)
     address, folder = summary.address, summary.folder
     if not verdict.counted:
@@ -76,10 +111,61 @@ def backlog_of(state: StoreState) -> StoreBacklog:
     since = _oldest(state, summary.queues)
     rows = tuple(
         Backlog(address, folder, queue.name, queue.id, queue.messages, queue.bytes, queue.in_doubt, queue.pages,
-                queue.held_bytes, queue.held_alone, since.get(queue.id))
+                queue.held_bytes, queue.held_alone, since.get(queue.id),
+                beside=sum(bodies.get(each, 0) for each in queue.large))
         for queue in summary.queues
     )  # fmt: skip
-    return StoreBacklog(_whole(summary, since), rows, _size(summary), *_others(summary), verdict, summary.moving)
+    whole = _whole(summary, since, bodies)
+    return StoreBacklog(
+        whole, rows, _size(summary), *_others(summary), verdict, summary.moving, tuple(_groups(summary))
+    )
+
+
+def with_journal(
+    rows: Iterable[Backlog], journal: Mapping[int, JournalBacklog], queues: Mapping[int, QueueBinding]
+) -> Iterator[Backlog]:
+    """Yield rows of queues with what these wait for in the journal, and a row for each of ``queues`` that has none.
+
+    Of several rows of a queue (folders of one address) the first gets it.
+    """
+    rest = dict(journal)
+    seen = set()
+    for row in rows:
+        seen.add(row.id)
+        found = rest.pop(row.id, None) if row.id is not None and row.messages is not None else None
+        yield row if found is None else row.with_journal(found)
+    for number, queue in sorted(queues.items()):
+        if number not in seen:
+            empty = Backlog(queue.address, "", queue.name, number, 0, 0, 0, 0, 0, 0)
+            yield empty.with_journal(rest.pop(number, JournalBacklog()))
+    for number, found in sorted(rest.items()):
+        if number not in seen:
+            yield Backlog(None, "", str(number), number, 0, 0, 0, 0, 0, 0).with_journal(found)
+
+
+def of_addresses(
+    wholes: Iterable[Backlog], journal: Mapping[str | None, JournalBacklog], addresses: Iterable[str]
+) -> Iterator[Backlog]:
+    """Yield rows of addresses with what waits in the journal there, and a row for each of ``addresses`` without."""
+    rest, seen = dict(journal), set()
+    for row in wholes:
+        seen.add(row.address)
+        found = rest.pop(row.address, None) if row.messages is not None else None
+        yield row if found is None else row.with_journal(found)
+    for address in sorted({*addresses, *filter(None, rest)} - seen):
+        empty = Backlog(address, "", None, None, 0, 0, 0, 0, 0, 0)
+        yield empty.with_journal(rest.get(address, JournalBacklog()))
+
+
+def _groups(summary: StoreSummary) -> Iterator[SharedPages]:
+    names = {queue.id: queue.name for queue in summary.queues}
+    together: dict[tuple[int, ...], list[int]] = {}
+    for page in summary.pages:
+        if len(page.held_by) > 1:
+            together.setdefault(page.held_by, []).append(page.size)
+    for queues, sizes in together.items():
+        shown = tuple(names.get(queue, str(queue)) for queue in queues)
+        yield SharedPages(summary.address, shown, len(sizes), sum(sizes))
 
 
 def _size(summary: StoreSummary) -> int:
@@ -92,12 +178,14 @@ def _others(summary: StoreSummary) -> tuple[int, int, int]:
     return shared, free, unknown
 
 
-def _whole(summary: StoreSummary, since: dict[int, int]) -> Backlog:
+def _whole(summary: StoreSummary, since: dict[int, int], bodies: Mapping[int, int]) -> Backlog:
+    large = {each for queue in summary.queues for each in queue.large}
     held = [page for page in summary.pages if page.held_by]
     size = sum(page.size for page in held)
     return Backlog(
         summary.address, summary.folder, None, None, sum(page.live_records for page in held),
         sum(page.live_bytes for page in held), 0, len(held), size, size, min(since.values(), default=None),
+        beside=sum(bodies.get(each, 0) for each in large),
     )  # fmt: skip
 
 

@@ -167,10 +167,11 @@ class JournalParts:
         self.start = start
         self.messages = journal_messages(state.journal.loaded)
         queues = state.bindings.queues if state.bindings is not None else {}
-        times, self.looked_into = started_references(self.messages, self._decoded, queues, start)
+        times, self.looked_into = started_references(self.messages, self.decoded, queues, start)
         self.messages = replace(self.messages, references=self.messages.references._replace(scheduled=times))
 
-    def _decoded(self, numbers: Ints) -> Iterator[tuple[int, Message]]:
+    def decoded(self, numbers: Ints) -> Iterator[tuple[int, Message]]:
+        """Yield the messages of these numbers that are understood, each with its number."""
         for part in self.parts(numbers):
             if isinstance(part, JournalPart):
                 for each in select_messages(part.page, None, MessageFilter()):

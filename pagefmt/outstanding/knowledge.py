@@ -104,6 +104,15 @@ def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] =
     return KnownJournals(journal, bindings, unknown_journal, unknown_bindings)
 
 
+def load_names(place: DataLocation) -> KnownJournals:
+    """As ``load_journals``, with the names of queues alone: the message journal is not read."""
+    bindings, unknown_bindings = _bindings(place)
+    if unknown_bindings is not None and unknown_bindings.missing:
+        unknown_bindings = unknown_bindings._replace(alone=True)
+    unread = Unknown(UnknownPart.JOURNAL, "the journal is not read", alone=True)
+    return KnownJournals(MessageJournal(load_files(JournalListing((), ()))), bindings, unread, unknown_bindings)
+
+
 def _journal(place: DataLocation, look: Callable[[LoadedJournal], object]) -> tuple[MessageJournal, Unknown | None]:
     loaded = load_files(JournalListing((), ()))
     if place.journal is None:

@@ -58,7 +58,8 @@ class QueueLoad:
     ``first`` and ``last``: (page, number) of the first and last outstanding one, ``begins``: offset of the first one in
     its page. ``pages``: how many pages hold
     something for it, in doubt included; ``held_bytes``: the size of those files, ``held_alone``: of those that nobody
-    else needs. ``positions``: of all of it, if they were asked for; ``numbers``: those of a page that is being read.
+    else needs. ``large``: ids of the outstanding ones with a body that is a file. ``positions``: of all of it, if they
+    were asked for; ``numbers``: those of a page that is being read.
     """
 
     id: int
@@ -73,6 +74,7 @@ class QueueLoad:
     first: tuple[int, int] | None = None
     last: tuple[int, int] | None = None
     begins: int = 0
+    large: array[int] = field(default_factory=lambda: array("q"))
     positions: CompactPositions = field(default_factory=CompactPositions)
     numbers: array[int] = field(default_factory=lambda: array("i"))
 
@@ -91,6 +93,8 @@ class QueueLoad:
         match ack_state:
             case AckState.OUTSTANDING:
                 number, offset, length = route[:3]
+                if route[4]:
+                    self.large.append(route[5])
                 self.messages += 1
                 self.bytes += length + FRAME
                 if self.first is None:
@@ -112,6 +116,7 @@ class QueueLoad:
         if self.first is None:
             self.first, self.begins = more.first, more.begins
         self.last = more.last or self.last
+        self.large += more.large
         if more.numbers:
             self.positions.add(page.page, more.numbers)
         self.pages += 1

@@ -48,6 +48,8 @@ class PageSum:
             return
         load.messages += len(waiting)
         load.bytes += int(routes.size[waiting].sum())
+        if (large := waiting[routes.large[waiting]]).size:
+            load.large.frombytes(routes.messages(large).astype(np.int64).tobytes())
         if load.first is None:
             load.first = (self._page, routes.first + int(waiting[0]))
             load.begins = routes.base + int(routes.offset[waiting[0]])

@@ -33,6 +33,7 @@ from pagefmt.outstanding.knowledge import (
     Unknown,
     UnknownPart,
     load_journals,
+    load_names,
     lost_acknowledgements,
     unknown_address,
 )
@@ -386,11 +387,22 @@ def load_place(
     ``locked``: this process holds the broker's locks, so that no broker is at work. ``look``: as ``load_journals``.
     """
     live = not locked and running_broker(place.journal) is not None
+    return _loaded(place, _paging(place), live, look)
+
+
+def load_pages(place: DataLocation) -> PagingState:
+    """As ``load_place``, with the pages as they lie: nothing is known of what was acknowledged."""
+    paging = _paging(place)
+    live = running_broker(place.journal) is not None
+    return PagingState(paging, load_names(place), same_addresses(paging), None, live)
+
+
+def _paging(place: DataLocation) -> PagingDirectory:
     if place.paging is not None:
-        return _loaded(place, read_paging(place.paging), live, look)
+        return read_paging(place.paging)
     if place.store is not None:
-        return _loaded(place, PagingDirectory(place.store.parent, (place.store.name,), ()), live, look)
-    return _loaded(place, PagingDirectory(place.given, (), ()), live, look)
+        return PagingDirectory(place.store.parent, (place.store.name,), ())
+    return PagingDirectory(place.given, (), ())
 
 
 def _loaded(

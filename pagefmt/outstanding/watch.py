@@ -8,16 +8,24 @@ page changed. Memory: some 600 bytes a page, whatever a page holds, and what the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from pagefmt.bytes.files import FileGone
+from pagefmt.directory.bindings import QueueBinding
+from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.locks import running_broker
+from pagefmt.editions import NEWEST
+from pagefmt.outstanding.backlog import Backlog, with_journal
+from pagefmt.outstanding.journal_backlog import JournalBacklog, JournalBacklogs, large_sizes
 from pagefmt.outstanding.journal_marks import JournalMarks
 from pagefmt.outstanding.knowledge import KnownJournals, load_journals
+from pagefmt.outstanding.schedules import BrokerStart
 from pagefmt.outstanding.state import PagingState
 from pagefmt.outstanding.watched_store import StoreWatch, WatchedStore, settled
 from pagefmt.pages.paging import PagingDirectory, read_paging, shared_addresses
@@ -27,13 +35,31 @@ Signature: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
 class BrokerBacklog(NamedTuple):
     """All stores. ``live``: a broker is at work; ``damaged``: journal or bindings are; ``read``: pages in this look.
-    ``remarks``: what is not known of journal and bindings."""
+    ``remarks``: what is not known of journal and bindings. ``journal``: by queue id what waits there, None: not known;
+    ``bindings``: the queues that there are."""
 
     stores: tuple[WatchedStore, ...]
     live: bool
     damaged: bool
     read: int
     remarks: tuple[str, ...] = ()
+    journal: Mapping[int, JournalBacklog] | None = None
+    bindings: Mapping[int, QueueBinding] = MappingProxyType({})
+
+    @property
+    def queues(self) -> Iterator[Backlog]:
+        """What waits for each queue in pages and in the journal, as far as it is known."""
+        rows = (row for store in self.stores for row in store.queues or ())
+        return rows if self.journal is None else with_journal(rows, self.journal, self.bindings)
+
+
+class _Journals(NamedTuple):
+    """As they were read. ``bodies``: message id → bytes of its large-message file; ``backlog``: by queue id."""
+
+    known: KnownJournals
+    marks: JournalMarks
+    bodies: dict[int, int]
+    backlog: dict[int, JournalBacklog]
 
 
 class PagesWatch:
@@ -42,7 +68,7 @@ class PagesWatch:
     def __init__(self, place: DataLocation) -> None:
         self.place = place
         self._stores: dict[str, StoreWatch] = {}
-        self._known: tuple[KnownJournals, JournalMarks] | None = None
+        self._known: _Journals | None = None
         self._loads = 0
         self._seen: Signature | None = None
 
@@ -53,16 +79,20 @@ class PagesWatch:
         if self.place.paging is not None:
             paging = read_paging(self.place.paging)
         self._list(paging)
-        known, journal = self._journals()
+        journals = self._journals(paging, live=live)
+        known = journals.known
         stores = [self._stores[name] for name in sorted(self._stores)]
         shared = shared_addresses(
             (each, self._stores[each].text.address) for each in paging.listing if each in self._stores
         )
         state = PagingState(paging, known, shared, live=live)
         judged = zip(stores, state.of(store.newest() for store in stores), strict=True)
-        read = sum(store.judge(found, journal) for store, found in judged)
+        read = sum(store.judge(found, journals.marks, journals.bodies) for store, found in judged)
         remarks = (*(unknown.reason for unknown in known.unknown()), *known.lost())
-        return BrokerBacklog(tuple(store.backlog for store in stores), live, known.damaged, read, remarks)
+        waits = journals.backlog if known.unknown_journal is None and known.unknown_bindings is None else None
+        bindings = known.bindings.queues if known.bindings is not None else {}
+        backlogs = tuple(store.backlog for store in stores)
+        return BrokerBacklog(backlogs, live, known.damaged, read, remarks, waits, bindings)
 
     def _list(self, paging: PagingDirectory) -> None:
         """Of a place that is a store folder that one alone."""
@@ -78,16 +108,20 @@ class PagesWatch:
             except FileGone:
                 self._stores.pop(name, None)
 
-    def _journals(self) -> tuple[KnownJournals, JournalMarks]:
+    def _journals(self, paging: PagingDirectory, *, live: bool) -> _Journals:
         """Read again where one of their files changed."""
         seen = _signature(folder for folder in (self.place.journal, self.place.bindings) if folder is not None)
         if self._known is None or seen is None or seen != self._seen:
             self._known = None  # the old one goes before the new one is read
             self._loads += 1
             known = load_journals(self.place)
-            self._known = known, JournalMarks(known.journal, self._loads)
+            bodies = large_sizes(self.place.large_messages)
+            edition = likely_writer(known.bindings, known.journal) or NEWEST
+            start = BrokerStart(int(time.time() * 1000), edition)
+            backlog = JournalBacklogs(PagingState(paging, known, {}, live=live), start, bodies).of_queues()
+            self._known = _Journals(known, JournalMarks(known.journal, self._loads), bodies, backlog)
         # what could not be read may be readable the next time, with no file changed
-        self._seen = None if self._known[0].damaged else seen
+        self._seen = None if self._known.known.damaged else seen
         return self._known
 
 

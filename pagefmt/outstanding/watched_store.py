@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagefmt.bytes.files import FileGone, NotReadable
-from pagefmt.outstanding.backlog import Backlog, first_timestamp
+from pagefmt.outstanding.backlog import Backlog, SharedPages, first_timestamp
 from pagefmt.outstanding.journal_marks import JournalMarks, where_equal
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad
 from pagefmt.outstanding.state import DELETED, StoreState
@@ -43,8 +43,8 @@ _COLUMNS: Final = np.dtype(
 
 class WatchedStore(NamedTuple):
     """One store folder. ``queues`` None: what is outstanding is not known, for the queues that are ``uncounted``, and
-    ``remarks`` say why. ``damaged``: pages that are. ``shared`` bytes are held by several queues, ``free`` ones by
-    nobody; of ``unknown`` ones nobody knows."""
+    ``remarks`` say why. ``damaged``: pages that are. ``groups`` of queues hold the ``shared`` bytes, nobody the
+    ``free`` ones; of ``unknown`` ones nobody knows."""
 
     address: str | None
     pages: int
@@ -57,6 +57,7 @@ class WatchedStore(NamedTuple):
     unknown: int = 0
     uncounted: tuple[Backlog, ...] = ()
     remarks: tuple[str, ...] = ()
+    groups: tuple[SharedPages, ...] = ()
 
 
 def settled(changed: int) -> bool:
@@ -74,6 +75,7 @@ class _Group(NamedTuple):
     in_doubt: int
     first: int
     begins: int
+    large: int
 
 
 class _PageNote(NamedTuple):
@@ -96,14 +98,16 @@ class _Sum:
     messages: int = 0
     bytes: int = 0
     in_doubt: int = 0
+    large: int = 0
 
-    def add(self, sign: int, messages: int, size: int, in_doubt: int) -> None:
+    def add(self, sign: int, messages: int, size: int, in_doubt: int, large: int) -> None:
         """One page more (1) or less (-1), or what is summed up already (0)."""
         self.pages += sign
         factor = sign or 1
         self.messages += factor * messages
         self.bytes += factor * size
         self.in_doubt += factor * in_doubt
+        self.large += factor * large
 
 
 @dataclass(slots=True)
@@ -170,23 +174,26 @@ class StoreWatch:
         number = int(row["number"])
         return PageFile(number, self.folder, page_name(number), int(row["size"]))
 
-    def judge(self, state: StoreState, journal: JournalMarks) -> int:
-        """Bring ``backlog`` up to date; how many pages were read for that."""
+    def judge(self, state: StoreState, journal: JournalMarks, bodies: Mapping[int, int]) -> int:
+        """Bring ``backlog`` up to date; how many pages were read for that. ``bodies``: as ``backlog_of``."""
         facts = journal.number, self._listings, state.live, state.same_address
         if facts == self._judged and not self._again:
             return 0
-        read = self._read(state, state.queues, journal) if state.unknown is None and state.queues else 0
+        read = self._read(state, state.queues, journal, bodies) if state.unknown is None and state.queues else 0
         sizes, queues = self._listed["size"], self._queues(state)
         size = int(sizes.sum())
         uncounted = () if queues is not None else self._uncounted(state)
         self.backlog = WatchedStore(
             self.text.address, len(sizes), size, len(self._damaged), queues, self.folder,
             *(self._others(state) if queues is not None else (0, 0, size)), uncounted, tuple(self._remarks(state)),
+            tuple(self._groups(state)),
         )  # fmt: skip
         self._judged = facts
         return read
 
-    def _read(self, state: StoreState, queues: Collection[int], journal: JournalMarks) -> int:
+    def _read(
+        self, state: StoreState, queues: Collection[int], journal: JournalMarks, bodies: Mapping[int, int]
+    ) -> int:
         """Read the pages that are not as they were when they were read, and forget those that are gone."""
         new, old = self._listed.copy(), self._table
         new["marks"] = journal.marks(new["number"], queues)
@@ -205,16 +212,19 @@ class StoreWatch:
             load, found = state.page(page)
             motion = None if load.damage is None else state.motion(page, load.damage)
             new["low"][row], new["high"][row] = load.transactions or (0, -1)
-            self._remember(page.number, None if motion == DELETED else self._note(load, found, motion))
+            self._remember(page.number, None if motion == DELETED else self._note(load, found, motion, bodies))
         new["sent"][fresh] = journal.sent(new["low"][fresh], new["high"][fresh], state.live)
         self._table = new
         return len(fresh)
 
-    def _note(self, load: PageLoad, found: dict[int, QueueLoad], motion: str | None) -> _PageNote:
-        alike: dict[tuple[int, int, int, int, int], list[int]] = {}
+    def _note(
+        self, load: PageLoad, found: dict[int, QueueLoad], motion: str | None, bodies: Mapping[int, int]
+    ) -> _PageNote:
+        alike: dict[tuple[int, int, int, int, int, int], list[int]] = {}
         for queue, held in sorted(found.items()):
             first = held.first[1] if held.first else -1
-            alike.setdefault((held.messages, held.bytes, held.in_doubt, first, held.begins), []).append(queue)
+            large = sum(bodies.get(each, 0) for each in held.large)
+            alike.setdefault((held.messages, held.bytes, held.in_doubt, first, held.begins, large), []).append(queue)
         groups = tuple(_Group(_shared(self._sums, tuple(queues)), *what) for what, queues in alike.items())
         held_by = _shared(self._files, load.held_by)
         return _PageNote(
@@ -242,8 +252,8 @@ class StoreWatch:
 
     def _add(self, note: _PageNote, sign: int) -> None:
         for group in note.groups:
-            _sum(self._sums, group.queues).add(sign, group.messages, group.bytes, group.in_doubt)
-        _sum(self._files, note.held_by).add(sign, 0, note.size, 0)
+            _sum(self._sums, group.queues).add(sign, group.messages, group.bytes, group.in_doubt, group.large)
+        _sum(self._files, note.held_by).add(sign, 0, note.size, 0, 0)
         for sums, queues in ((self._files, note.held_by), *((self._sums, group.queues) for group in note.groups)):
             if queues in sums and not sums[queues].pages:
                 del sums[queues]
@@ -258,7 +268,7 @@ class StoreWatch:
         held, alone = dict.fromkeys(waiting, (0, 0)), dict.fromkeys(waiting, 0)
         for queues, found in self._sums.items():
             for queue in waiting.keys() & set(queues):
-                waiting[queue].add(0, found.messages, found.bytes, found.in_doubt)
+                waiting[queue].add(0, found.messages, found.bytes, found.in_doubt, found.large)
         for queues, found in self._files.items():
             holders = waiting.keys() & set(queues)
             for queue in holders:
@@ -270,6 +280,7 @@ class StoreWatch:
             Backlog(
                 self.text.address, self.folder.name, binding.name, queue, waiting[queue].messages,
                 waiting[queue].bytes, waiting[queue].in_doubt, *held[queue], alone[queue], oldest.get(queue),
+                beside=waiting[queue].large,
             )
             for queue, binding in sorted(state.queues.items())
         )  # fmt: skip
@@ -289,6 +300,13 @@ class StoreWatch:
         in_part = (self._notes[number] for number in self._damaged | self._again)
         unknown = sum(note.size for note in in_part if not state.queues.keys() & set(note.held_by))
         return shared, free - unknown, unknown
+
+    def _groups(self, state: StoreState) -> Iterator[SharedPages]:
+        names = {number: queue.name for number, queue in (state.queues or {}).items()}
+        for queues, found in self._files.items():
+            shown = tuple(names[queue] for queue in queues if queue in names)
+            if len(shown) > 1:
+                yield SharedPages(self.text.address, shown, found.pages, found.bytes)
 
     def _remarks(self, state: StoreState) -> Iterator[str]:
         if self.problem is not None:

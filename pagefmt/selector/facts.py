@@ -1,4 +1,4 @@
-"""What ``pages find`` and ``decode`` ask of a message beside a selector, each a condition that joins it.
+"""What ``messages find`` and ``decode`` ask of a message beside a selector, each a condition that joins it.
 
 The columnar form of each is in ``pagefmt.columns.fact_columns``.
 """

@@ -78,7 +78,7 @@ class PropertyName(Node):
 
 @dataclass(frozen=True, slots=True)
 class MessageFact(Node):
-    """A condition on a message that no selector can write: what ``pages find`` asks for beside one."""
+    """A condition on a message that no selector can write: what ``messages find`` asks for beside one."""
 
     def evaluate(self, source: PropertySource) -> Value:
         """Whether it is so."""

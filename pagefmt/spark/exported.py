@@ -1,4 +1,4 @@
-"""What a table holds of each page, so that an export adds only what is new (``export --incremental``).
+"""What a table holds of pages and journals, so that an export adds only what is new (``export --incremental``).
 
 The folder ``_exported`` of the table has a file for each run. It appears with the rows of the run or not at all, and
 none is ever changed. Of every page that was looked at it has size and checksum, and the messages of it that are in the
@@ -9,6 +9,7 @@ names a page counts.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -26,16 +27,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.bytes.files import utf8_name
+from pagefmt.bytes.files import listed, utf8_name
 from pagefmt.bytes.stored_paths import made_folder
 from pagefmt.bytes.waiting import thread_pool
 from pagefmt.columns.files import ARROW, TableFile, table_file
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints
 from pagefmt.pages.paging import PageFile, Store, store_entries
-from pagefmt.spark.groups import PageMessages, Piece, runs_of
+from pagefmt.spark.groups import JOURNAL, PageMessages, Piece, runs_of
 from pagefmt.spark.table_folder import EXPORTED
 from pagefmt.spark.table_formats import data_files
 
@@ -149,6 +151,7 @@ def write_entries(
 
 def told_pages(looked: pa.Table, news: Iterable[BrokerNews]) -> dict[str, Any]:
     """What has to be told of the pages of a run."""
+    looked = looked.filter(pc.not_equal(looked.column("page"), JOURNAL))
     states = Counter(looked.column("state").to_pylist())
     gone = [each[:3] for one in news for each in one.deleted]
     gone += [(each["broker"], each["store"], each["page"]) for each in _in_state(DELETED, looked)]
@@ -170,6 +173,23 @@ def told_pages(looked: pa.Table, news: Iterable[BrokerNews]) -> dict[str, Any]:
 def _in_state(state: str, looked: pa.Table) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = looked.filter(pc.equal(looked.column("state"), state)).to_pylist()
     return found
+
+
+def journal_identity(folder: Path | None) -> str | None:
+    """Return what tells, without reading it, that a journal is as it was; None while the times of files cannot."""
+    if folder is None:
+        return None
+    found = []
+    try:
+        with listed(folder) as entries:
+            for entry in entries:
+                status = entry.stat()
+                if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED:
+                    return None
+                found.append(f"{entry.name}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}")
+    except OSError:
+        return None  # who reads it says why
+    return hashlib.sha256(" ".join(sorted(found)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def identity_of(page: PageFile, status: os.stat_result | None) -> str | None:
@@ -322,7 +342,8 @@ def _batches(reader: pa.RecordBatchFileReader) -> pa.Table:
 class BrokerNews:
     """A broker beside the log. ``skipped``: pages that are as they were, by store. ``looked``: how many others.
 
-    ``known``: what of those is in the table.
+    ``same_journal``: the journal is as it was. ``known``: what is in the table of what has
+    to be looked at.
     """
 
     broker: FleetBroker
@@ -330,10 +351,14 @@ class BrokerNews:
     known: dict[tuple[str, int], PageMessages] = field(default_factory=dict)
     deleted: list[PageEntry] = field(default_factory=list)
     looked: int = 0
+    same_journal: bool = False
 
     def remaining(self, piece: Piece) -> Piece | None:
         """What of a piece has to be looked at."""
-        if piece.store is None or not piece.runs:
+        if piece.store is None:
+            known = {JOURNAL: self.known["", JOURNAL]} if ("", JOURNAL) in self.known else {}
+            return None if self.same_journal else replace(piece, known=known)
+        if not piece.runs:
             return piece
         store, every = utf8_name(piece.store), np.fromiter(piece.numbers(), np.int64)
         numbers = every[~np.isin(every, self.skipped.get(piece.store, every[:0]))].tolist()
@@ -342,24 +367,31 @@ class BrokerNews:
         return replace(piece, runs=runs_of(numbers), size=size, known=known) if numbers else None
 
 
-def all_news(brokers: Sequence[FleetBroker], log: ExportLog | None) -> tuple[BrokerNews, ...]:
+def all_news(brokers: Sequence[FleetBroker], log: ExportLog | None, within: StoredIn) -> tuple[BrokerNews, ...]:
     """Of each, in their order."""
     with thread_pool(min(_AT_ONCE, len(brokers))) as pool:
-        return tuple(pool.map(lambda each: news_of(each, log), brokers))
+        return tuple(pool.map(lambda each: news_of(each, log, within), brokers))
 
 
-def news_of(broker: FleetBroker, log: ExportLog | None) -> BrokerNews:
+def news_of(broker: FleetBroker, log: ExportLog | None, within: StoredIn) -> BrokerNews:
     """By names, sizes and times of files alone: none is read."""
     found = BrokerNews(broker)
     before = log.of_broker(broker.name) if log is not None else {}
-    gone = dict(before)
+    gone = {key: each for key, each in before.items() if key[1] != JOURNAL}
     again: dict[tuple[str, int], dict[str, Any]] = {}
+    if within is not StoredIn.PAGES and broker.place.journal is not None:
+        entry = before.get(("", JOURNAL))
+        identity = journal_identity(broker.place.journal)
+        found.same_journal = entry is not None and identity is not None and entry["identity"] == identity
+        if entry is not None and not found.same_journal:
+            again["", JOURNAL] = entry
+        found.looked += not found.same_journal
     try:
-        for store in stores(broker.place):
+        for store in stores(broker.place) if within is not StoredIn.JOURNAL else ():
             name = utf8_name(store.name)
             same, looked = _compared(store, name, before)
             found.skipped[store.name] = np.array(same, np.int64)
-            linked = [each.number for each in store.others if each.is_linked_page]
+            linked = [each.number for each in store.others if each.is_linked_page and each.number is not None]
             found.looked += len(store.pages) - len(same) + (store.problem is not None) + len(linked)
             again |= looked
             numbers = [*(page.number for page in store.pages), *linked]

@@ -13,7 +13,7 @@ from pyspark.sql.datasource import InputPartition
 from pagefmt.bytes.far_paths import FarPath
 from pagefmt.bytes.files import listed, utf8_name
 from pagefmt.columns.column_tests import ColumnTest, may_pass
-from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.table_content import StoredIn, TableContent
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.pages.gather import Ints
 from pagefmt.pages.paging import PageFile, Store
@@ -22,10 +22,12 @@ GROUP: Final = 64 << 20
 MOST: Final = 10_000
 """Groups of a table, of about equal size; a scheduler keeps all of them in mind."""
 Runs = tuple[tuple[int, int], ...]
+JOURNAL: Final = -1
+"""In the place of a page's number: the messages of the journal."""
 
 
 class PageMessages(NamedTuple):
-    """What of a page is in a table. ``crc32c`` None: another look decides by the messages alone."""
+    """What of a page, or of the journal, is in a table. ``crc32c`` None: another look decides by the messages alone."""
 
     size: int
     crc32c: str | None
@@ -61,11 +63,13 @@ class PageGroup(InputPartition):
         self.pieces = tuple(pieces)
 
 
-def pieces_of(broker: FleetBroker, stores: Iterable[Store], content: TableContent) -> Iterator[Piece]:
-    """All that a table is made of, in the order of its rows."""
-    if content in (TableContent.MESSAGES, TableContent.DAMAGE, TableContent.ACKNOWLEDGEMENTS):
+def pieces_of(broker: FleetBroker, stores: Iterable[Store], content: TableContent, within: StoredIn) -> Iterator[Piece]:
+    """All that a table is made of, in the order of its rows. ``within``: messages are looked for there alone."""
+    beside = content in (TableContent.DAMAGE, TableContent.ACKNOWLEDGEMENTS)
+    if beside or (content.of_messages and within is not StoredIn.PAGES):
         yield Piece(broker, None, size=_size(broker.place.journal))
-    if content is not TableContent.ACKNOWLEDGEMENTS:
+    pages = content is not TableContent.ACKNOWLEDGEMENTS
+    if pages and not (content.of_messages and within is StoredIn.JOURNAL):
         whole = content is TableContent.OUTSTANDING
         for store in stores:
             if store.pages or store.problem:

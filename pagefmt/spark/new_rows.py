@@ -19,7 +19,7 @@ from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints, Mask
 from pagefmt.pages.paging import PageFile
 from pagefmt.spark.exported import ADDED, CHANGED, DELETED, GREW, SAME, PageEntry, identity_of
-from pagefmt.spark.groups import PageMessages
+from pagefmt.spark.groups import JOURNAL, PageMessages
 
 
 @dataclass(slots=True)
@@ -144,6 +144,26 @@ def new_rows(
     finally:
         for found in reading:
             let_go(found.page.path)
+
+
+def new_of_journal(rows: Iterable[Any], broker: str, known: PageMessages | None, identity: str | None) -> Iterator[Any]:
+    """Yield what of the rows of a journal's messages is not in the table, and the entry of the journal behind them.
+
+    The entry names the messages that are still there: ids are never given again. ``identity``: as the log keeps it.
+    """
+    taken = TakenMessages.of(known)
+    for each in rows:
+        if not isinstance(each, pa.RecordBatch):
+            yield each
+            continue
+        ids = each.column("id").cast(pa.int64()).to_numpy()
+        new = taken.new(np.full(len(ids), -1), ids)
+        yield each if new is None or new.all() else each.filter(pa.array(new))
+    state = ADDED if known is None else GREW if taken.rows else SAME
+    ids = np.concatenate(taken.ids)
+    ids = ids[~np.isin(ids, [message for _, message in taken.missed])]
+    numbers = np.full(len(ids), -1, np.int64)
+    yield PageEntry(broker, "", JOURNAL, state, identity=identity, rows=taken.rows, numbers=numbers, ids=ids)
 
 
 def _not_there_yet(rows: pa.RecordBatch, reading: Iterable[_PageAtHand]) -> pa.RecordBatch:

@@ -19,7 +19,7 @@ from pagefmt.columns.named_columns import OF_A_FLEET, TIME, NamedTable, NoSuchCo
 from pagefmt.columns.state_tables import SCHEMAS
 from pagefmt.columns.table import TableQuery
 from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.table_content import StoredIn, TableContent
 from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate
 from pagefmt.errors import PageFmtError
@@ -47,10 +47,11 @@ class BadOption(PageFmtError):
 class TableSpec:
     """What a table has; goes along with the tasks. ``exported_at``: ms. ``run``: tells one reading from another.
 
-    ``tests``: rows that do not pass may be left out.
+    ``within``: messages are looked for there alone. ``tests``: rows that do not pass may be left out.
     """
 
-    content: TableContent = TableContent.PAGED_MESSAGES
+    content: TableContent = TableContent.MESSAGES
+    within: StoredIn = StoredIn.LIVE
     body: TableBody = TableBody.SIZE
     where: str | None = None
     columns: tuple[str, ...] | None = None
@@ -60,9 +61,8 @@ class TableSpec:
 
     def messages(self) -> NamedTable:
         """A table of messages. Raises ``NoSuchColumn``, and the selector's error."""
-        located = self.content is TableContent.MESSAGES
         where = None if self.where is None else parse(self.where)
-        query = TableQuery(self.body, where, located=located, headers=header_tests(self.tests))
+        query = TableQuery(self.body, where, located=True, headers=header_tests(self.tests))
         before, behind = _AROUND
         names = (*before, *query.schema.names, *behind) if self.columns is None else self.columns
         return NamedTable.of(names, query, first=OF_A_FLEET)
@@ -109,11 +109,12 @@ class SourceOptions:
         unknown = sorted(set(options) - _KNOWN)
         if unknown:
             raise BadOption(f"option {unknown[0]}: not known; choose from {', '.join(sorted(_KNOWN))}")
-        content = _one_of(TableContent, options, "content", TableContent.PAGED_MESSAGES)
+        content = _one_of(TableContent, options, "content", TableContent.MESSAGES)
+        within = _one_of(StoredIn, options, "within", StoredIn.LIVE)
         body = _one_of(TableBody, options, "body", TableBody.SIZE)
         columns = options.get("columns")
         names = None if columns is None else tuple(dict.fromkeys(name.strip() for name in columns.split(",")))
-        spec = TableSpec.now(content=content, body=body, where=options.get("where"))
+        spec = TableSpec.now(content=content, within=within, body=body, where=options.get("where"))
         every = spec.schema
         if names is not None:
             wrong = next((name for name in names if not _has(replace(spec, columns=(name,)))), None)

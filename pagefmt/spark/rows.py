@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -20,7 +20,7 @@ from pagefmt.bytes.far_paths import take_archive
 from pagefmt.columns.arrays.schema import utf8_row
 from pagefmt.columns.named_columns import NamedTable, RowsContext
 from pagefmt.columns.state_tables import acknowledgement_batches, page_row, queue_rows, table_rows
-from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
+from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches, without_outstanding
 from pagefmt.columns.table_content import TableContent
 from pagefmt.columns.together import together_batches
 from pagefmt.directory.edition_evidence import likely_writer
@@ -36,9 +36,10 @@ from pagefmt.outstanding.schedules import BrokerStart
 from pagefmt.outstanding.state import PagingState, StoreState, load_place
 from pagefmt.pages.frames import NO_BYTES, PAYLOAD_DAMAGE, Damage
 from pagefmt.pages.paging import PageFile, page_name
-from pagefmt.spark.exported import PageEntry
-from pagefmt.spark.groups import Piece
-from pagefmt.spark.new_rows import new_rows
+from pagefmt.selector import parse
+from pagefmt.spark.exported import PageEntry, journal_identity
+from pagefmt.spark.groups import JOURNAL, Piece
+from pagefmt.spark.new_rows import new_of_journal, new_rows
 from pagefmt.spark.options import TableSpec
 
 _LOG: Final = logging.getLogger(__name__)
@@ -77,7 +78,10 @@ Rows: TypeAlias = pa.RecordBatch | LostRows | BrokerFailure | PageEntry
 
 @dataclass(frozen=True, slots=True)
 class BrokerAtHand:
-    """A broker with what its journals say. ``edition``: whose reader says the facts of AMQP messages."""
+    """A broker with what its journals say. ``edition``: whose reader says the facts of AMQP messages.
+
+    ``journal_identity``: of the journal before it was read.
+    """
 
     broker: FleetBroker
     state: PagingState
@@ -85,17 +89,19 @@ class BrokerAtHand:
     edition: Edition
     queues: dict[int, str]
     large: LargeMessages | None
+    journal_identity: str | None
 
     @classmethod
     def of(cls, broker: FleetBroker) -> BrokerAtHand:
         """Raises ``PageFmtError`` and ``OSError``."""
         place = broker.place
+        identity = journal_identity(place.journal)
         state = load_place(place)
         known = {each.store.name: each for each in state.of(stores(place))}
         edition = broker.edition or likely_writer(state.bindings, state.journal) or NEWEST
         names = {each: queue.name for each, queue in state.bindings.queues.items()} if state.bindings else {}
         large = None if place.large_messages is None else LargeMessages(place.large_messages)
-        return cls(broker, state, known, edition, names, large)
+        return cls(broker, state, known, edition, names, large, identity)
 
     def remarks(self) -> list[Remark]:
         """What is not known, or lost."""
@@ -148,11 +154,10 @@ def rows_of(piece: Piece, spec: TableSpec) -> Iterator[Rows]:
 def _messages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows]:
     table = spec.messages()
     if piece.store is None:
-        for part in JournalParts(found.state, found.large, BrokerStart(spec.exported_at, found.edition)).parts():
-            if isinstance(part, JournalPart):
-                yield from _journal_rows(found, part, table, spec)
-            else:
-                yield LostRows(found.broker.name, None, None, part.why, 0, None, None, f"{part.messages} messages")
+        rows = _messages_of_journal(found, table, spec)
+        if piece.known is not None:
+            rows = new_of_journal(rows, found.broker.name, piece.known.get(JOURNAL), found.journal_identity)
+        yield from rows
         return
     pages, known = list(found.pages(piece)), found.stores[piece.store]
     read = partial(_page_rows, found, known, found.context(spec, pages), table, spec)
@@ -160,6 +165,14 @@ def _messages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Ro
         yield from (each for _, each in read(pages))
     else:
         yield from new_rows(pages, found.broker.name, piece.store, piece.known, read)
+
+
+def _messages_of_journal(found: BrokerAtHand, table: NamedTable, spec: TableSpec) -> Iterator[Rows]:
+    for part in JournalParts(found.state, found.large, BrokerStart(spec.exported_at, found.edition)).parts():
+        if isinstance(part, JournalPart):
+            yield from _journal_rows(found, part, table, spec)
+        else:
+            yield LostRows(found.broker.name, None, None, part.why, 0, None, None, f"{part.messages} messages")
 
 
 def _page_rows(
@@ -253,7 +266,7 @@ def _damage(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Rows
         store = found.stores[piece.store]
         if store.store.problem:
             rows.append({"store": piece.store, "kind": "not known", "detail": store.store.problem})
-        every = replace(spec, content=TableContent.PAGED_MESSAGES, columns=None).messages().query
+        every = TableQuery(spec.body, None if spec.where is None else parse(spec.where))
         for page in found.pages(piece):
             source = PageSource(page, page.number, piece.store, piece.address, None, edition=found.edition)
             rows += [
@@ -274,7 +287,7 @@ def _acknowledgements(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Ite
 
 
 _MADE: Final[dict[TableContent, Callable[[BrokerAtHand, Piece, TableSpec], Iterator[Rows]]]] = {
-    TableContent.PAGED_MESSAGES: _messages, TableContent.MESSAGES: _messages, TableContent.PAGES: _pages,
+    TableContent.MESSAGES: _messages, TableContent.PAGES: _pages,
     TableContent.OUTSTANDING: _outstanding, TableContent.DAMAGE: _damage,
     TableContent.ACKNOWLEDGEMENTS: _acknowledgements,
 }  # fmt: skip

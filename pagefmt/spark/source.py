@@ -142,7 +142,7 @@ class PageFilesReader(DataSourceReader):
     def _pieces(self, broker: FleetBroker) -> list[Piece]:
         try:
             broker = replace(broker, archive=archive_now(broker.place.given))
-            return list(pieces_of(broker, stores(broker.place), self.spec.content))
+            return list(pieces_of(broker, stores(broker.place), self.spec.content, self.spec.within))
         except (PageFmtError, OSError) as err:
             if len(self.brokers) == 1:
                 raise

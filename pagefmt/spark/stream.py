@@ -25,13 +25,14 @@ from pagefmt.columns.table import PageSource, TableDamage
 from pagefmt.columns.together import together_batches
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
+from pagefmt.outstanding.origins import PageOrigin
 from pagefmt.pages.chunks import FilePart, read_chunks
 from pagefmt.pages.frames import DamageKind
 from pagefmt.pages.paging import AddressText, PageFile, Store, page_name
 from pagefmt.pages.routes import route_at
 from pagefmt.spark.groups import GROUP, runs_of
 from pagefmt.spark.options import BadOption, SourceOptions, TableSpec
-from pagefmt.spark.rows import LostRows, Rows, lost_rows, shown
+from pagefmt.spark.rows import SHOWN, LostRows, Rows, lost_rows, shown
 
 DELETED: Final = "deleted"
 """In place of the kind of damage, of a page that went away before it was read."""
@@ -139,7 +140,13 @@ def _rows(pages: Sequence[StreamedPage], spec: TableSpec) -> Iterator[Rows]:
         yield from map(_deleted, pages)
         return
     context = RowsContext({page.file.number: page.file.name for page in pages}, {}, spec.exported_at, first.broker)
-    sources = (PageSource(page.file, page.file.number, page.store, page.address, None, page.part) for page in pages)
+    sources = (
+        PageSource(
+            page.file, page.file.number, page.store, page.address, None, page.part,
+            origin=PageOrigin({}, SHOWN, None, spec.exported_at, f"{page.store}/{page.file.name}"),
+        )
+        for page in pages
+    )  # fmt: skip
     for n, batch in together_batches(sources, table.query):
         if not isinstance(batch, TableDamage):
             yield table.rows(batch, context)

@@ -44,7 +44,7 @@ from pagefmt.spark.exported import (
     told_pages,
     write_entries,
 )
-from pagefmt.spark.groups import GROUP, PageGroup, Piece, grouped
+from pagefmt.spark.groups import GROUP, JOURNAL, PageGroup, Piece, grouped
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.session import answered, cause
@@ -93,6 +93,7 @@ class TableTarget:
 @dataclass(frozen=True, slots=True)
 class WrittenTable:
     """What is in the table. ``bytes``: of its files. ``damaged``: where the rows of a page end before it does.
+    ``from_journal``: rows of messages in the journal.
 
     ``failed``: why a broker could not be read to its end. ``harmed``: rows that tell of something damaged or not known.
     ``standing``: as ``damaged``, found by an earlier run in pages that are as they were, and were not read again;
@@ -102,6 +103,7 @@ class WrittenTable:
     rows: int
     bytes: int
     damaged: list[dict[str, Any]]
+    from_journal: int = 0
     harmed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     pages: dict[str, Any] | None = None
@@ -141,6 +143,8 @@ class Increment:
 
     def is_as_it_was(self, found: Mapping[str, Any]) -> bool:
         """Whether a page with this damage is there, and was not looked at."""
+        if found["store"] is None:
+            return any(each.same_journal for each in self.news if each.broker.name == found["broker"])
         skipped = (each.skipped.get(found["store"], ()) for each in self.news if each.broker.name == found["broker"])
         return any(found["page"] in each for each in skipped)
 
@@ -156,6 +160,7 @@ class PartFiles:
     log: str | None = None
     shortened: dict[str, str] = field(default_factory=dict)
     rows: int = 0
+    from_journal: int = 0
     harmed: int = 0
     damaged: list[LostRows] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
@@ -293,9 +298,10 @@ def _put(
     )  # fmt: skip
     failed = {broker: why for part in parts for broker, why in part.failed.items()}
     size = sum(facts.size for _, facts in files.values())
-    rows, harmed = (sum(getattr(part, name) for part in parts) for name in ("rows", "harmed"))
+    counts = ("rows", "from_journal", "harmed")
+    rows, from_journal, harmed = (sum(getattr(part, name) for part in parts) for name in counts)
     remarks = {} if increment is None else increment.standing
-    return WrittenTable(rows, size, damaged, harmed, failed, pages, standing, remarks, left)
+    return WrittenTable(rows, size, damaged, from_journal, harmed, failed, pages, standing, remarks, left)
 
 
 def _known_damage(folder: Path) -> list[dict[str, Any]]:
@@ -311,7 +317,8 @@ def _states(looked: pa.Table) -> dict[tuple[Any, ...], str]:
 
 def _page_of(found: Mapping[str, Any]) -> tuple[Any, ...]:
     """As the log names it."""
-    return found["broker"], utf8_name(found["store"] or ""), found["page"]
+    page = JOURNAL if found["page"] is None else found["page"]
+    return found["broker"], utf8_name(found["store"] or ""), page
 
 
 def _called(folder: Path) -> str:
@@ -344,6 +351,7 @@ def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path
                     elif each.num_rows:
                         out.write_batch(each)
                         found.rows += each.num_rows
+                        found.from_journal += each.num_rows if spec.content.of_messages and piece.store is None else 0
                         found.harmed += _harmed(each, spec)
         made = sorted(folder.rglob("*.parquet"))
         found.files = {f"{name}/{path.relative_to(folder)}": FileFacts.of(path) for path in made}

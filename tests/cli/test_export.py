@@ -17,7 +17,7 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 from made_pages import message, store
-from program import Answer, call, environment, started
+from program import EXPORT, Answer, call, environment, started
 from stopping import Stopping
 from table_rows import assert_same, plain, rows_of, texts
 from watched_calls import validate
@@ -59,7 +59,7 @@ def write(
     spark_context: Any, data: Path, out: Path, mode: str = "append", *, compression: str = "zstd",
     split: tuple[str, ...] = (), watched: Watched = unwatched, **more: str,
 ) -> WrittenTable:  # fmt: skip
-    options = options_of(data, **more)
+    options = options_of(data, **{"within": "pages", **more})
     with table_at(out) as into:
         (found,) = surveys(spark_context, options.brokers, options.spec)
         replaced = {"append": Replaced.NOTHING, "overwrite": Replaced.ALL}.get(mode, Replaced.PARTITIONS)
@@ -93,7 +93,7 @@ def test_a_table_has_what_the_case_has(spark_context: Any, case: GoldenCase, tmp
     assert (json.loads(aside.read_text()) if aside.exists() else []) == written.damaged
 
 
-@pytest.mark.parametrize("content", ["paged-messages", "pages", "outstanding", "damage", "acknowledgements"])
+@pytest.mark.parametrize("content", ["messages", "pages", "outstanding", "damage", "acknowledgements"])
 @pytest.mark.parametrize("case", [TORN, SOUND], ids=str)
 def test_the_data_source_gives_the_same_table(
     spark_context: Any, case: GoldenCase, content: str, tmp_path: Path
@@ -103,15 +103,16 @@ def test_the_data_source_gives_the_same_table(
 
     spark = SparkSession.builder.getOrCreate()
     spark.dataSource.register(PageFiles)
-    body = "base64" if content == "paged-messages" else "size"
+    body = "base64" if content == "messages" else "size"
     written = write(spark_context, case.data(), tmp_path / "out", content=content, body=body)
     made = spark.read.parquet(str(tmp_path / "out"))
-    given = spark.read.format("artemis-pages").options(content=content, body=body).load(str(case.data()))
+    options = {"content": content, "body": body, "within": "pages"}
+    given = spark.read.format("artemis-pages").options(**options).load(str(case.data()))
     assert [(each.name, each.dataType) for each in made.schema] == [(each.name, each.dataType) for each in given.schema]
     tables = [each.drop("exported_at", "broker").collect() for each in (made, given)]
     both = [sorted(json.dumps(plain(row), sort_keys=True, default=str) for row in each) for each in tables]
     assert both[0] == both[1] and len(both[0]) == written.rows
-    if content != "paged-messages":
+    if content != "messages":
         assert not written.damaged
         assert (written.harmed > 0) == (case is TORN and content != "acknowledgements")
 
@@ -235,7 +236,7 @@ def test_nothing_is_written_where_pages_are_read(inside: str, tmp_path: Path) ->
     (tmp_path / "link").symlink_to(data)
     for place in (data / inside, tmp_path / "link" / inside):
         for words in (("--to", place), ("--to", tmp_path / "out", "--report", place / "report.html")):
-            refused = call("export", data, *words)
+            refused = call(*EXPORT, data, *words)
             assert refused.status == 2 and "which this command only reads" in refused.err, refused
         refused = call("pages", "decode", data, "--to", place / "t", "--partition-by", "page")
         assert refused.status == 2 and "is inside" in refused.err, refused
@@ -243,7 +244,7 @@ def test_nothing_is_written_where_pages_are_read(inside: str, tmp_path: Path) ->
 
 
 def export(data: Path, out: Path | str, *words: str, **env: str) -> Answer:
-    running = started("export", data, "--to", out, "--master", "local[1]", *words, env=env)
+    running = started(*EXPORT, data, "--to", out, "--master", "local[1]", *words, env=env)
     said, complained = running.communicate(timeout=280)
     return Answer(running.returncode, said, complained)
 
@@ -276,12 +277,12 @@ def test_what_is_there_is_not_lost_unasked(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "_SUCCESS").touch()
-    refused = call("export", SOUND.data(), "--to", out)
+    refused = call(*EXPORT, SOUND.data(), "--to", out)
     assert refused.status == 2 and "--mode overwrite" in refused.err and refused.err.count("\n") == 1
     (out / "notes.txt").write_text("mine")
-    refused = call("export", SOUND.data(), "--to", out, "--mode", "overwrite")
+    refused = call(*EXPORT, SOUND.data(), "--to", out, "--mode", "overwrite")
     assert refused.status == 2 and "notes.txt" in refused.err and (out / "notes.txt").exists()
-    assert call("export", SOUND.data(), "--to", out / "notes.txt").status == 2
+    assert call(*EXPORT, SOUND.data(), "--to", out / "notes.txt").status == 2
 
 
 @pytest.mark.parametrize(
@@ -296,7 +297,7 @@ def test_what_belongs_to_no_table_is_not_replaced(mine: str, tmp_path: Path) -> 
     assert not foreign(out)
     (out / mine).parent.mkdir(parents=True, exist_ok=True)
     (out / mine).write_text("mine")
-    answer = call("export", SOUND.data(), "--to", out, "--mode", "overwrite")
+    answer = call(*EXPORT, SOUND.data(), "--to", out, "--mode", "overwrite")
     assert (
         answer.status == 2 and f"{mine.removesuffix('/part-0.parquet')}, which does not belong to a table" in answer.err
     )
@@ -314,7 +315,7 @@ def test_a_killed_export_leaves_no_table_and_the_next_run_is_clean(tmp_path: Pat
     """Killed while a task writes."""
     paging, messages = many_pages(tmp_path)
     out = tmp_path / "out"
-    running = started("export", paging, "--to", out, "--master", "local[1]", stderr=None)
+    running = started(*EXPORT, paging, "--to", out, "--master", "local[1]", stderr=None)
     deadline = time.monotonic() + 200
     parts = partial(partial_of(out).glob, "_temporary/*/*/part-*")
     while not list(parts()) and running.poll() is None and time.monotonic() < deadline:
@@ -343,7 +344,7 @@ def session_of(leader: int) -> set[int]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found by /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
 def test_stopped_while_java_starts_it_leaves_none_behind(how: signal.Signals, tmp_path: Path) -> None:
-    running = started("export", SOUND.data(), "--to", tmp_path / "out", "--master", "local[1]")
+    running = started(*EXPORT, SOUND.data(), "--to", tmp_path / "out", "--master", "local[1]")
     deadline = time.monotonic() + 120
     while session_of(running.pid) <= {running.pid} and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -370,7 +371,7 @@ def test_stopped_while_a_task_hangs_it_shows_no_traceback(tmp_path: Path) -> Non
     )
     words = ("--to", out, "--master", "local[1]", "--conf", "spark.python.daemon.module=stuck")
     paths = os.pathsep.join((environment()["PYTHONPATH"], str(tmp_path)))
-    running = started("export", SOUND.data(), *words, env={"PYTHONPATH": paths})
+    running = started(*EXPORT, SOUND.data(), *words, env={"PYTHONPATH": paths})
     deadline = time.monotonic() + 120
     while not begun.exists() and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -397,7 +398,18 @@ def test_a_python_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 def test_stopped_while_tasks_run_it_says_one_line(how: signal.Signals, send: Any, tmp_path: Path) -> None:
     """Ctrl-C goes to all processes of the terminal at once."""
     data, _ = many_pages(tmp_path / "data")
-    words = ("export", data, "--to", tmp_path / "out", "--master", "local[2]", "--partition-by", "page")
+    words = (
+        "export",
+        "--in",
+        "pages",
+        data,
+        "--to",
+        tmp_path / "out",
+        "--master",
+        "local[2]",
+        "--partition-by",
+        "page",
+    )
     running = started(*words, env={"XDG_CACHE_HOME": str(tmp_path / "data" / "cache")})
     deadline = time.monotonic() + 120
     while not [*tmp_path.glob("out*/_temporary/*/*")] and running.poll() is None and time.monotonic() < deadline:

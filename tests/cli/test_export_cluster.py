@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase, cases
-from program import started
+from program import EXPORT, started
 from spark_cluster import spark_cluster
 from table_rows import assert_same, texts
 
@@ -29,7 +29,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def export(case: GoldenCase, out: str, master: str, *words: str) -> int:
-    running = started("export", case.data(), "--to", out, "--master", master, "--body", "base64", *words)
+    running = started(*EXPORT, case.data(), "--to", out, "--master", master, "--body", "base64", *words)
     _, complained = running.communicate(timeout=400)
     assert running.returncode in (0, 1), complained
     return running.returncode
@@ -62,7 +62,7 @@ def test_five_hundred_brokers(what: str, master: str, tmp_path: Path) -> None:
     def table(name: str, chosen: list[tuple[str, GoldenCase]], *words: str) -> dict[str, list[str]]:
         listing, out = tmp_path / f"{name}.csv", tmp_path / name
         listing.write_text("name,path\n" + "".join(f"{title},{case.data()}\n" for title, case in chosen))
-        running = started("export", "--brokers", listing, "--what", what, "--to", f"file://{out}", *words)
+        running = started(*EXPORT, "--brokers", listing, "--what", what, "--to", f"file://{out}", *words)
         _, complained = running.communicate(timeout=800)
         assert running.returncode == 1, complained  # some cases are damaged
         found: dict[str, list[str]] = {title: [] for title, _ in chosen}
@@ -85,7 +85,7 @@ def test_a_path_is_a_folder_that_every_machine_sees(master: str, tmp_path: Path)
     assert {path.name for path in out.iterdir() if path.is_dir()} == {"priority=4"}
     assert_same([{**row, "priority": 4} for row in rows(out)], CASES[0])
     elsewhere = ("--master", master, *ON_CLUSTER, "--conf", "spark.hadoop.fs.defaultFS=hdfs://head:8020")
-    running = started("export", CASES[0].data(), "--to", tmp_path / "other", *elsewhere)
+    running = started(*EXPORT, CASES[0].data(), "--to", tmp_path / "other", *elsewhere)
     _, complained = running.communicate(timeout=400)
     assert running.returncode == 2 and f"give --to hdfs://head:8020{tmp_path}/other, or file://" in complained
     assert complained.count("\n") == 1 and not (tmp_path / "other").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections import Counter
@@ -16,7 +17,7 @@ from forked_nights import ForkedNights
 from golden_cases import VERSIONS, GoldenCase, cases
 from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, night_here, told
 from made_pages import message
-from program import call, started
+from program import EXPORT, call, started
 from table_rows import assert_same
 from watched_calls import validate
 
@@ -28,7 +29,7 @@ import pyarrow.parquet as pq
 from pagectl.commands import export as export_command
 from pagectl.terminal import spark_progress
 
-from pagefmt.columns.table_content import LakeFormat
+from pagefmt.columns.table_content import LakeFormat, StoredIn
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.pages.paging import PageFile
@@ -89,6 +90,31 @@ def test_two_halves_of_every_case_are_the_whole(spark_context: Any, case: Golden
     test_two_halves_are_the_whole(spark_context, case, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["journal-mix", "multicast-acks"])
+def test_messages_of_the_journal_are_added_once(name: str, tmp_path: Path) -> None:
+    """Also those that come while others are acknowledged; an unchanged journal is not looked at again."""
+    data = GoldenCase("2.56.0", name).copy(tmp_path / "whole")
+    every = len(call("messages", "decode", data, "--format", "jsonl").lines())
+    in_journal = len(call("messages", "decode", data, "--in", "journal", "--format", "jsonl").lines())
+    assert in_journal
+    place = FleetBroker("b", absolute(within(data)))
+    journal, kept = data / "journal", tmp_path / "journal"
+    folder = tmp_path / "log"
+    folder.mkdir()
+    shutil.move(journal, kept)
+    shutil.copytree(GoldenCase("2.56.0", "scattered-acks").data() / "journal", journal)
+    others = len(call("messages", "decode", data, "--in", "journal", "--format", "jsonl").lines())
+    assert night_here(place, folder, StoredIn.LIVE)[0] == every - in_journal + others
+    shutil.rmtree(journal)
+    shutil.move(kept, journal)
+    assert night_here(place, folder, StoredIn.LIVE)[0] == in_journal
+    assert night_here(place, folder, StoredIn.LIVE)[0] == 0
+    long_ago = time.time() - 60
+    for path in journal.iterdir():
+        os.utime(path, (long_ago, long_ago))
+    assert night_here(place, folder, StoredIn.LIVE)[0] == 0
+
+
 def test_damage_is_told_until_it_goes_away(spark_context: Any, tmp_path: Path) -> None:
     """As the page that is damaged is looked at again, sound by then; not as it is copied or deleted."""
     data, out = halved(ACKED, tmp_path), tmp_path / "out"
@@ -126,7 +152,7 @@ def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch
     data = halved(ACKED, tmp_path)
     shutil.rmtree(data / "bindings")
     time.sleep(2.1)
-    words = ("export", data, "--to", tmp_path / "out", "--incremental")
+    words = (*EXPORT, data, "--to", tmp_path / "out", "--incremental")
     first = call(*words, "--format", "json")
     monkeypatch.setattr(export_command, "_by_spark", None)
     again, told = call(*words, "--format", "json"), call(*words)
@@ -189,7 +215,7 @@ def test_a_store_that_cannot_be_listed_has_lost_nothing(spark_context: Any, tmp_
     night(spark_context, data, out)
     (data / "paging").rename(data / "away")
     log = ExportLog.of(out)
-    (news,) = all_news([FleetBroker("b", absolute(within(data))._replace(paging=data / "paging"))], log)
+    (news,) = all_news([FleetBroker("b", absolute(within(data))._replace(paging=data / "paging"))], log, StoredIn.PAGES)
     assert (news.deleted, news.looked) == ([], 1)
 
 
@@ -212,7 +238,7 @@ def test_a_page_that_becomes_a_link_is_not_deleted(tmp_path: Path) -> None:
     night_here(broker, folder)
     page = sorted(data.rglob("*.page"))[0]
     page.symlink_to(shutil.move(page, tmp_path / "page"))
-    news = news_of(broker, ExportLog.of(folder))
+    news = news_of(broker, ExportLog.of(folder), StoredIn.PAGES)
     assert news.deleted == [] and news.looked > 0
 
 
@@ -299,7 +325,7 @@ def test_a_file_is_told_by_its_times_once_they_are_past(tmp_path: Path) -> None:
 def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, out = ACKED.copy(tmp_path), tmp_path / "out"
     time.sleep(2.1)
-    first = started("export", data, "--to", out, "--incremental", "--master", "local[1]", "--format", "json")
+    first = started(*EXPORT, data, "--to", out, "--incremental", "--master", "local[1]", "--format", "json")
     said, complained = first.communicate(timeout=280)
     assert first.returncode == 0, complained
     validate("export", said)
@@ -310,7 +336,7 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
 
     monkeypatch.setattr(session, "start", no_spark)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    words = ("export", data, "--to", out, "--incremental")
+    words = (*EXPORT, data, "--to", out, "--incremental")
     again = call(*words, "--format", "json")
     assert again.status == 0 and json.loads(again.out)["pages"] == {
         "skipped": len([*data.rglob("*.page")]), "added": 0, "grew": 0, "changed": [], "deleted": [],
@@ -322,13 +348,14 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
     for more, reason in (
         (("--body", "text"), "was exported with another --body (size)"),
         (("--partition-by", "page"), "was exported with another --partition-by (none)"),
-        (("--what", "messages"), "cannot be combined with --what or"),
-        (("--mode", "overwrite-partitions", "--partition-by", "page"), "cannot be combined with --what or"),
+        (("--what", "pages"), "cannot be combined with other --what or"),
+        (("--in", "live"), "was exported with another --in (pages)"),
+        (("--mode", "overwrite-partitions", "--partition-by", "page"), "cannot be combined with other --what or"),
     ):
         refused = call(*words, *more)
         assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
     for mode, reason in (("append", "give --incremental instead of --mode append"), ("error", "contains a table")):
-        refused = call("export", data, "--to", out, "--mode", mode)
+        refused = call(*EXPORT, data, "--to", out, "--mode", mode)
         assert refused.status == 2 and reason in refused.err, refused
     with table_at(out):
         refused = call(*words)
@@ -387,7 +414,7 @@ def test_a_log_that_cannot_be_read_ends_the_call(spoilt: str, tmp_path: Path) ->
     (tmp_path / "_SUCCESS").touch()
     (tmp_path / "_exported").mkdir()
     (tmp_path / "_exported" / "part-000001-0123456789ab.arrow").write_bytes(SPOILT[spoilt])
-    answer = call("export", ACKED.data(), "--to", tmp_path, "--incremental")
+    answer = call(*EXPORT, ACKED.data(), "--to", tmp_path, "--incremental")
     assert answer.status == 2 and answer.err.count("\n") == 1 and "what was exported cannot be read" in answer.err, (
         answer
     )
@@ -396,7 +423,7 @@ def test_a_log_that_cannot_be_read_ends_the_call(spoilt: str, tmp_path: Path) ->
 def test_two_runs_at_once_are_one_and_a_refusal(tmp_path: Path) -> None:
     broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
     broker.write(50)
-    words = ("export", tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
+    words = (*EXPORT, tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
     both = [started(*words), started(*words)]
     said = [running.communicate(timeout=280)[1] for running in both]
     assert sorted(running.returncode for running in both) in ([1, 2], [0, 1], [1, 1]), said
@@ -412,7 +439,7 @@ def test_a_table_that_is_made_meanwhile_is_left_alone(tmp_path: Path, monkeypatc
     """Both runs saw that there was none."""
     broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
     broker.write(50)
-    words = ("export", tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
+    words = (*EXPORT, tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
     real = export_command._being_added_to
 
     @contextmanager

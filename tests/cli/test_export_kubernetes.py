@@ -21,7 +21,7 @@ import pytest
 import yaml
 from golden_cases import GoldenCase
 from kubernetes_cluster import EXAMPLES, IMAGE, NAMESPACE, Kubernetes, kubernetes
-from program import started
+from program import EXPORT, started
 from table_rows import assert_same
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
@@ -47,7 +47,7 @@ def exporting(cluster: Kubernetes, folder: Path, **settings: str) -> subprocess.
     temporary.mkdir()
     every = cluster.settings | {name.replace("__", "."): value for name, value in settings.items()}
     return started(
-        "export", CASE.data(), "--to", f"file://{folder / 'out'}", "--master", cluster.master, "--body", "base64",
+        *EXPORT, CASE.data(), "--to", f"file://{folder / 'out'}", "--master", cluster.master, "--body", "base64",
         *(word for name, value in every.items() for word in ("--conf", f"{name}={value}")),
         env={"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)},
     )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase
-from program import started
+from program import EXPORT, started
 from stand_ins import hadoop
 from table_rows import assert_same
 
@@ -34,7 +34,7 @@ def test_yarn_exports_what_this_machine_does(configuration: Path, tmp_path: Path
         "spark.yarn.am.memory=512m", "spark.driver.host=127.0.0.1",
     )  # fmt: skip
     running = started(
-        "export", case.data(), "--to", f"file://{out}", "--master", "yarn", "--body", "base64",
+        *EXPORT, case.data(), "--to", f"file://{out}", "--master", "yarn", "--body", "base64",
         *(word for each in settings for word in ("--conf", each)), env={"HADOOP_CONF_DIR": str(configuration)},
     )  # fmt: skip
     _, complained = running.communicate(timeout=1000)

@@ -22,7 +22,7 @@ from far_rows import READING, assert_equal, read
 from golden_cases import GoldenCase, cases
 from incremental_exports import night_here
 from made_pages import FOLDER, message
-from program import call, started
+from program import EXPORT, call, started
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
@@ -225,7 +225,7 @@ def test_credentials_stand_in_no_url() -> None:
             fleet_of([url])
         assert "hush" not in str(caught.value)
         if "?" not in url:
-            answer = call("export", MIXED.data(), "--to", url)
+            answer = call(*EXPORT, MIXED.data(), "--to", url)
             assert answer.status == 2 and "hush" not in answer.err and "credentials" in answer.err
     for port in ("1x", "99999999"):
         with pytest.raises(PageFmtError, match="is HOST or HOST:PORT"):
@@ -238,7 +238,7 @@ def test_a_store_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the library raises no error of the system, as Arrow does for Azure."""
     monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.1)
     url = "s3://bucket/x?endpoint_override=127.0.0.1:1&scheme=http&region=here"
-    for words in (("export", MIXED.data(), "--to", url), ("pages", "ls", url)):
+    for words in ((*EXPORT, MIXED.data(), "--to", url), ("pages", "ls", url)):
         answer = call(*words)
         assert answer.status == 2 and answer.err.startswith("pagectl: s3://bucket/x: the store fails: "), answer
 
@@ -351,18 +351,22 @@ def test_a_url_that_names_no_bucket_is_taken_for_no_other(
 ) -> None:
     """Nor is the first folder taken for it, or a local one made."""
     monkeypatch.chdir(tmp_path)
-    for words in (("pages", "ls", url), ("messages", "decode", url), ("export", MIXED.data(), "--to", url)):
+    for words in (
+        ("pages", "ls", url),
+        ("messages", "decode", url),
+        (*EXPORT, MIXED.data(), "--to", url),
+    ):
         answer = call(*words)
         assert (answer.status, answer.err.count("\n")) == (2, 1) and f"pagectl: {said}" in answer.err, answer
-    answer = call("pages", "check", url)
-    assert answer.status == 3 and answer.out.startswith("PAGES UNKNOWN - ") and not answer.err
+    answer = call("messages", "check", url)
+    assert answer.status == 3 and answer.out.startswith("MESSAGES UNKNOWN - ") and not answer.err
     assert not list(tmp_path.iterdir())
 
 
 def test_a_bucket_that_is_not_there_is_told_from_a_folder_that_is_not(server: ObjectServer, tmp_path: Path) -> None:
     for path in ("", "/x", "/x/backup.tar", "/x/*"):
         url = f"s3://nowhere{path}?{server.query}"
-        for words in (("pages", "ls", url), ("export", url, "--to", tmp_path / "out")):
+        for words in (("pages", "ls", url), (*EXPORT, url, "--to", tmp_path / "out")):
             answer = call(*words)
             assert answer.status == 2 and answer.err.count("\n") == 1
             assert answer.err.startswith(f"pagectl: s3://nowhere{path}: no such bucket in this store; check"), answer
@@ -418,7 +422,7 @@ def test_a_list_lies_below_a_url_as_well(server: ObjectServer, tmp_path: Path) -
     found = fleet_of([], Path(listing))
     assert [str(each.path) for each in found] == ["s3://brokers/listed/one/data", str(SOME[2].data())]
     assert [locate(each.path).kind for each in found] == ["a data directory"] * 2
-    answer = call("export", "--brokers", listing.replace("fleet.csv", "none.csv"), "--to", tmp_path / "out")
+    answer = call(*EXPORT, "--brokers", listing.replace("fleet.csv", "none.csv"), "--to", tmp_path / "out")
     assert answer.status == 2 and "s3://brokers/listed/none.csv" in answer.err and answer.err.count("\n") == 1
 
 
@@ -464,7 +468,7 @@ def test_export_and_data_source_on_spark(
     from pyspark.sql import SparkSession
 
     url = server.put(MIXED.data(), "spark")
-    expected = read(str(MIXED.data()), TableContent.PAGED_MESSAGES)[0]
+    expected = read(str(MIXED.data()), TableContent.MESSAGES)[0]
     archive = packed(MIXED.data(), tmp_path, "tar.zst")
     spec = TableSpec.now(body=TableBody.BASE64)
     for given in (url, str(archive)):
@@ -495,7 +499,7 @@ def test_an_export_unpacks_an_archive_once(server: ObjectServer, tmp_path: Path)
     server.seen.clear()
     assert len([*any_path(url).iterdir()]) == 1 and (once := asked()) > 10
     server.seen.clear()
-    running = started("export", url, "--to", tmp_path / "out", "--incremental", "--master", "local[2]", env=ACCESS)
+    running = started(*EXPORT, url, "--to", tmp_path / "out", "--incremental", "--master", "local[2]", env=ACCESS)
     complained = running.communicate(timeout=280)[1]
     assert running.returncode in (0, 1), complained
     assert pq.read_table(tmp_path / "out", columns=["id"]).num_rows == 8 * 300

@@ -1,4 +1,4 @@
-"""``pages find``, and the options that choose messages, as they are typed."""
+"""``messages find``, and the options that choose messages, as they are typed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TWO = GoldenCase("2.56.0", "two-addresses")
 
 def found(case: GoldenCase, *words: str) -> list[int]:
     """Ids of the messages."""
-    answer = call("pages", "find", case.data(), "--format", "jsonl", *words)
+    answer = call("messages", "find", case.data(), "--format", "jsonl", *words)
     assert answer.status == 0, answer.err
     return [line["id"] for line in answer.lines()]
 
@@ -48,7 +48,7 @@ def test_one_message_by_each_kind_of_id(case: GoldenCase, words: tuple[str, ...]
 
 
 def test_text_says_where_it_lies_and_the_place_is_right() -> None:
-    answer = call("pages", "find", SECTIONS.data(), "--id", "17")
+    answer = call("messages", "find", SECTIONS.data(), "--id", "17")
     path = re.search(r"^amqp\.sections  page 1  (/.*\.page)$", answer.out, re.MULTILINE)
     offset = re.search(r"^1:4  offset (\d+)  id 17  amqp", answer.out, re.MULTILINE)
     assert path and offset
@@ -61,7 +61,7 @@ def test_text_says_where_it_lies_and_the_place_is_right() -> None:
 
 
 def test_what_is_printed_can_be_pasted_back() -> None:
-    lines = call("pages", "decode", SECTIONS.data(), "--format", "jsonl").lines()
+    lines = call("messages", "decode", SECTIONS.data(), "--format", "jsonl").lines()
     for line in lines[:12]:
         fields = (line["amqp"] or {}).get("properties") or {}
         pasted = [("--user-id", line["user_id"])]
@@ -73,7 +73,7 @@ def test_what_is_printed_can_be_pasted_back() -> None:
 
 
 def test_times_are_half_open_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = call("pages", "decode", NEWS.data(), "--format", "jsonl").lines()
+    first = call("messages", "decode", NEWS.data(), "--format", "jsonl").lines()
     assert {line["timestamp"] % 1000 for line in first} == {0}
     monkeypatch.setenv("TZ", "Europe/Berlin")
     import time
@@ -85,7 +85,7 @@ def test_times_are_half_open_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
             ("2023-11-14T22:13:40+00:00", "2023-11-15t00:13:50+02:00"),
             ("1700000020000", "1700000030000"),
         ):  # fmt: skip
-            answer = call("pages", "find", NEWS.data(), "--since", since, "--until", until, "--format", "jsonl")
+            answer = call("messages", "find", NEWS.data(), "--since", since, "--until", until, "--format", "jsonl")
             assert "from 2023-11-14T22:13:40Z (2023-11-14T23:13:40+01:00)" in answer.err
             ids = [line["id"] for line in answer.lines()]
             assert ids == [line["id"] for line in first if 1_700_000_020_000 <= line["timestamp"] < 1_700_000_030_000]
@@ -99,22 +99,22 @@ def test_times_are_half_open_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_time_of_a_table_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    for words in (("pages", "ls"), ("pages", "top"), ("messages", "ls")):
+    for words in (("pages", "ls"), ("messages", "top"), ("messages", "ls")):
         times = re.findall(r"20\d\d-\S+", call(*words, NEWS.data()).out)
         assert times and all(re.fullmatch(r"[\d-]{10}T\d\d:\d\dZ", time) for time in times)
         assert found(NEWS, "--since", min(times)) == found(NEWS, "--since", "2000-01-01")
 
 
 def test_messages_without_a_time_are_not_between() -> None:
-    lines = call("pages", "decode", SECTIONS.data(), "--format", "jsonl", "--edition", "artemis-2.56").lines()
+    lines = call("messages", "decode", SECTIONS.data(), "--format", "jsonl", "--edition", "artemis-2.56").lines()
     assert found(SECTIONS, "--until", "2100-01-01") == [line["id"] for line in lines if line["timestamp"]]
 
 
 def test_expired_messages_are_marked_and_chosen() -> None:
-    lines = call("pages", "decode", HEADERS.data(), "--format", "jsonl").lines()
+    lines = call("messages", "decode", HEADERS.data(), "--format", "jsonl").lines()
     over = [line["id"] for line in lines if 0 < line["expiration"] < 1_795_000_000_000]
     assert found(HEADERS, "--expired") == over
-    text = call("pages", "decode", HEADERS.data()).out
+    text = call("messages", "decode", HEADERS.data()).out
     assert text.count("EXPIRED ") == len(over)
     assert text.count("expires ") == sum(line["expiration"] > 1_800_000_000_000 for line in lines)
 
@@ -123,17 +123,17 @@ def test_what_expired_before_1970_is_over() -> None:
     """To brokers of every release; what lies furthest back is ahead, since the difference overflows a Java long."""
     (queue,) = (each for each in ODD.drain()["queues"] if each["name"] == "odd.a")
     delivered = {each["id"] for each in queue["delivered"]}
-    lines = call("pages", "decode", ODD.data(), "--format", "jsonl", "--columns", "id,expiration,expired").lines()
+    lines = call("messages", "decode", ODD.data(), "--format", "jsonl", "--columns", "id,expiration,expired").lines()
     below = [line["id"] for line in lines if line["expiration"] in (-5, -1)]
     assert len(below) > 3 and delivered.isdisjoint(below)
     assert {line["id"] for line in lines if line["expiration"] < -5} & delivered
     assert found(ODD, "--expired") == below == [line["id"] for line in lines if line["expired"]]
-    assert call("pages", "decode", ODD.data()).out.count("EXPIRED ") == len(below)
+    assert call("messages", "decode", ODD.data()).out.count("EXPIRED ") == len(below)
 
 
 def test_texts_of_bytes_are_shown_and_searched() -> None:
     """MQTT's payloads are bytes; what of them is text is shown as text."""
-    lines = call("pages", "decode", MQTT.data(), "--format", "jsonl", "--body", "text,hex").lines()
+    lines = call("messages", "decode", MQTT.data(), "--format", "jsonl", "--body", "text,hex").lines()
     texts = {line["id"]: line["body_text"] for line in lines if "body_text" in line}
     assert len(texts) > 20
     for line in lines:
@@ -144,7 +144,7 @@ def test_texts_of_bytes_are_shown_and_searched() -> None:
 
 
 def test_compressed_bodies_are_searched() -> None:
-    lines = call("pages", "decode", COMPRESSED.data(), "--format", "jsonl", "--body", "text", "--inflate").lines()
+    lines = call("messages", "decode", COMPRESSED.data(), "--format", "jsonl", "--body", "text", "--inflate").lines()
     texts = {line["id"]: line["body_text"] for line in lines if line.get("body_text")}
     assert len(texts) >= 8
     for id_, text in list(texts.items())[:2]:
@@ -154,9 +154,9 @@ def test_compressed_bodies_are_searched() -> None:
 @pytest.mark.parametrize("name", ["large-core", "large-amqp"])
 def test_large_bodies_are_searched(name: str, tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", name).copy(tmp_path)
-    lines = call("pages", "decode", data, "--format", "jsonl", "--body", "text").lines()
+    lines = call("messages", "decode", data, "--format", "jsonl", "--body", "text").lines()
     id_, text = next((line["id"], line["body_text"]) for line in lines if line["large"] and line.get("body_text"))
-    words = ("pages", "find", data, "--contains", text[1000:1040], "--format", "jsonl")
+    words = ("messages", "find", data, "--contains", text[1000:1040], "--format", "jsonl")
     assert id_ in [line["id"] for line in call(*words).lines()]
     next((data / "large-messages").glob(f"{id_}.*")).unlink()
     answer = call(*words)
@@ -166,31 +166,32 @@ def test_large_bodies_are_searched(name: str, tmp_path: Path) -> None:
 
 def test_addresses_are_stores() -> None:
     addresses = sorted({store.address or "" for store in stores(locate(TWO.data()))})
-    everything = call("pages", "decode", TWO.data(), "--format", "jsonl").lines()
+    everything = call("messages", "decode", TWO.data(), "--format", "jsonl").lines()
     for address in addresses:
-        assert found(TWO, "--address", address) == [
-            line["id"] for line in everything if line["store_address"] == address
-        ]
-    assert len(found(TWO, *(word for address in addresses for word in ("--address", address)))) == len(everything)
-    missing = call("pages", "find", TWO.data(), "--address", addresses[0] + "x")
+        mine = [line["id"] for line in everything if address in (line["store_address"], line["address"])]
+        assert found(TWO, "--address", address) == mine
+    paged = sum(line["page"] is not None for line in everything)
+    both = found(TWO, *(word for address in addresses for word in ("--address", address)), "--in", "pages")
+    assert len(both) == paged
+    missing = call("messages", "find", TWO.data(), "--address", addresses[0] + "x")
     assert missing.status == 2 and f"did you mean {addresses[0]}?" in missing.err
 
 
 def test_a_store_without_an_address_is_asked_for_its_messages(tmp_path: Path) -> None:
     data = NEWS.copy(tmp_path)
     (next(iter((data / "paging").iterdir())) / "address.txt").unlink()
-    assert len(call("pages", "find", data, "--address", "news", "--format", "jsonl").lines()) == 89
-    assert call("pages", "find", data, "--address", "olds", "--format", "jsonl").lines() == []
+    assert len(call("messages", "find", data, "--address", "news", "--in", "pages", "--format", "jsonl").lines()) == 89
+    assert call("messages", "find", data, "--address", "olds", "--format", "jsonl").lines() == []
 
 
 def test_options_join(tmp_path: Path) -> None:
-    lines = call("pages", "decode", NEWS.data(), "--format", "jsonl", "--queue", "red.news").lines()
+    lines = call("messages", "decode", NEWS.data(), "--format", "jsonl", "--queue", "red.news").lines()
     ids = [line["id"] for line in lines if line["page"] == 3]
     both = ("--where", "color = 'red' AND seq > 5", "--queue", "red.news", "--page", "3")
     assert set(found(NEWS, *both)) <= set(ids)
     assert found(NEWS, *both, "--id", str(ids[0]), "--id", "0") == [ids[0]]
     for form in ("csv", "parquet", "arrow", "jsonl", "txt"):
-        answer = call("pages", "find", NEWS.data(), *both, "--to", tmp_path / f"out.{form}")
+        answer = call("messages", "find", NEWS.data(), *both, "--to", tmp_path / f"out.{form}")
         assert f"note: {len(found(NEWS, *both))} messages in {tmp_path}/out.{form}" in answer.err
 
 
@@ -216,7 +217,7 @@ def test_options_join(tmp_path: Path) -> None:
     ids=str,
 )
 def test_what_cannot_be_carried_out_is_one_line(words: tuple[str, ...], said: str) -> None:
-    answer = call("pages", "find", NEWS.data(), *words)
+    answer = call("messages", "find", NEWS.data(), *words)
     if said:
         assert answer.status == 2 and answer.out == ""
     assert said in answer.err and "Traceback" not in answer.err
@@ -225,7 +226,7 @@ def test_what_cannot_be_carried_out_is_one_line(words: tuple[str, ...], said: st
 
 def test_format_said_wins_over_the_name(tmp_path: Path) -> None:
     target = tmp_path / "x.xml"
-    assert call("pages", "find", NEWS.data(), "--id", "41", "--to", target, "--format", "jsonl").status == 0
+    assert call("messages", "find", NEWS.data(), "--id", "41", "--to", target, "--format", "jsonl").status == 0
     assert json.loads(target.read_text("utf-8"))["id"] == 41
 
 
@@ -238,7 +239,7 @@ def test_control_characters_in_ids_are_shown_as_escapes_and_match_so(tmp_path: P
 
 
 def test_names_of_selectors_are_in_help_and_work() -> None:
-    help_text = call("pages", "find", "--help").out
+    help_text = call("messages", "find", "--help").out
     for name in ("JMSMessageID", "AMQUserID", "ID:AMQP_UUID:", "JMSCorrelationID", '"mqtt.qos.level" = 1', "m.NAME"):
         assert name in help_text
     assert len(found(MQTT, "--where", '"mqtt.qos.level" = 1')) > 5
@@ -249,7 +250,7 @@ def test_names_of_selectors_are_in_help_and_work() -> None:
 def test_a_closed_pipe_ends_it_quietly() -> None:
     shell = shutil.which("sh")
     assert shell
-    process = started("pages", "find", str(NEWS.data()), "--where", "seq > 0", "--format", "jsonl")
+    process = started("messages", "find", str(NEWS.data()), "--where", "seq > 0", "--format", "jsonl")
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == ""

@@ -30,7 +30,7 @@ from pagectl.terminal import spark_progress
 from pagefmt.columns.named_columns import RowsContext
 from pagefmt.columns.state_tables import table_rows
 from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.table_content import StoredIn, TableContent
 from pagefmt.directory.fleet import FleetBroker, FleetError, absolute, fleet_of
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
@@ -80,7 +80,7 @@ def here(case: GoldenCase, content: TableContent, **more: Any) -> pa.Table:
 def write(
     context: Any, brokers: list[FleetBroker], out: Path, **more: Any
 ) -> tuple[list[BrokerSurvey], WrittenTable]:  # fmt: skip
-    spec = TableSpec.now(**more)
+    spec = TableSpec.now(**{"within": StoredIn.PAGES, **more})
     found = surveys(context, brokers, spec)
     with table_at(out) as folder:
         pieces = [piece for each in found for piece in each.pieces]
@@ -135,9 +135,9 @@ def test_messages_are_those_of_the_command(case: GoldenCase, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("case", [MIXED, ACKED, GoldenCase("2.56.0", "many-queues")], ids=str)
 def test_backlogs_are_those_of_pages_top(case: GoldenCase) -> None:
-    told = json.loads(call("pages", "top", case.data(), "--format", "json").out)["queues"]
+    told = json.loads(call("messages", "top", case.data(), "--in", "pages", "--format", "json").out)["queues"]
     found = here(case, TableContent.OUTSTANDING).to_pylist()
-    names = ("queue", "id", "messages", "bytes", "pages_held", "bytes_held", "bytes_held_alone")
+    names = ("queue", "id", "messages", "bytes", "pages_held", "bytes_held_alone")
     assert sorted([str(each[name]) for name in names] for each in found) == sorted(
         [str(each[name]) for name in names] for each in told
     )
@@ -187,11 +187,11 @@ def test_what_a_large_page_lacks_is_told_up_to_its_end(rest: str, tmp_path: Path
         damage = opened.damage
     assert damage is not None
     made = {}
-    for content in (TableContent.DAMAGE, TableContent.PAGED_MESSAGES):
+    for content in (TableContent.DAMAGE, TableContent.MESSAGES):
         spec = TableSpec.now(content=content)
         found = surveyed(FleetBroker("x", absolute(within(tmp_path))), spec)
         made[content] = [each for piece in found.pieces for each in rows_of(piece, spec)]
-    (lost,) = [each for each in made[TableContent.PAGED_MESSAGES] if isinstance(each, LostRows)]
+    (lost,) = [each for each in made[TableContent.MESSAGES] if isinstance(each, LostRows)]
     assert (lost.offset, lost.bytes) == (len(sound), page.stat().st_size - len(sound))
     *_, row = [each for batch in made[TableContent.DAMAGE] for each in batch.to_pylist()]
     assert (row["offset"], row["bytes"], row["kind"], row["detail"]) == (
@@ -206,7 +206,7 @@ def test_pages_that_are_not_read_are_told(tmp_path: Path) -> None:
     first.symlink_to(shutil.move(first, tmp_path / "page"))
     second.rename(second.with_name(f"{second.name}.invalidPage"))
     case = FleetBroker("x", absolute(within(data)))
-    for content in (TableContent.PAGED_MESSAGES, TableContent.MESSAGES, TableContent.DAMAGE):
+    for content in (TableContent.MESSAGES, TableContent.DAMAGE):
         spec = TableSpec.now(content=content)
         found = surveyed(case, spec)
         assert found.wrong
@@ -389,7 +389,7 @@ def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:
     """Told before Spark starts."""
     data, out = ACKED.data(), tmp_path / "out"
     for words, said in (
-        (("--what", "pages", "--where", "x = 1"), "--where and --body work with messages"),
+        (("--what", "pages", "--where", "x = 1"), "--where and --body work with --what messages"),
         (
             ("--what", "pages", "--partition-by", "priority"),
             "no such column to partition by; choose from broker, store",

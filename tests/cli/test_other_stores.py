@@ -17,7 +17,7 @@ import pytest
 from far_rows import READING, assert_equal, read
 from golden_cases import GoldenCase
 from incremental_exports import PagingBroker, TasksHere, night
-from program import call, started
+from program import EXPORT, call, started
 from stand_ins import (
     AZURITE_KEY,
     STORES,
@@ -242,9 +242,12 @@ def test_what_a_store_refuses_is_said_at_once(store: StandIn, monkeypatch: pytes
     url, table = store.put(TORN.data(), "refused"), store.url("refused-table")
     begun = time.monotonic()
     with store.failing(store.refuse_credentials):
-        answers = [call("pages", "ls", url), call("export", TORN.data(), "--to", table, "--incremental")]
+        answers = [
+            call("pages", "ls", url),
+            call(*EXPORT, TORN.data(), "--to", table, "--incremental"),
+        ]
     missing = store.url("x", store.authority.replace("brokers", "nobody"))
-    answers.append(call("export", SOUND.data(), "--to", missing, "--incremental"))
+    answers.append(call(*EXPORT, SOUND.data(), "--to", missing, "--incremental"))
     assert store.gone in answers[-1].err and time.monotonic() - begun < 20
     for answer, named in zip(answers, (url, table, missing), strict=True):
         assert answer.status == 2 and answer.err.startswith(f"pagectl: {named.partition('?')[0]}"), answer
@@ -259,7 +262,7 @@ def test_a_store_that_does_not_answer_is_named(store: StandIn, monkeypatch: pyte
     url = store.put(TORN.data(), "silent")
     store_at.cache_clear()
     with store.failing(lambda handler: handler.refuse(503, "ServerBusy")):
-        for words in (("pages", "ls", url), ("export", TORN.data(), "--to", url, "--incremental")):
+        for words in (("pages", "ls", url), (*EXPORT, TORN.data(), "--to", url, "--incremental")):
             answer = call(*words)
             assert answer.status == 2 and answer.err.startswith(f"pagectl: {url.partition('?')[0]}"), answer
             assert "the store fails" in answer.err and answer.err.count("\n") == 1, answer
@@ -271,7 +274,7 @@ def test_the_command(store: AnyStore, tmp_path: Path) -> None:
     url, out = store.put(SOUND.data(), "command"), fresh(store)
     env = hadoop_environment() if store.scheme == "hdfs" else {"AZURE_STORAGE_KEY": AZURITE_KEY}
     for to in (out.uri, str(tmp_path / "here")):
-        running = started("export", url, "--to", to, "--master", "local[1]", "--partition-by", "priority", env=env)
+        running = started(*EXPORT, url, "--to", to, "--master", "local[1]", "--partition-by", "priority", env=env)
         said, complained = running.communicate(timeout=280)
         assert running.returncode == 0 and AZURITE_KEY not in said + complained, complained
     assert rows(out) == rows(tmp_path / "here") != []
@@ -299,7 +302,10 @@ def test_a_name_node_that_is_not_there_is_no_empty_one(store: AnyStore, monkeypa
     url = f"hdfs://127.0.0.1:{free_port()}"
     with pytest.raises(OSError, match="the store fails"):
         stored(f"{url}/broker").exists()
-    for words in (("pages", "ls", f"{url}/broker"), ("export", SOUND.data(), "--to", f"{url}/table", "--incremental")):
+    for words in (
+        ("pages", "ls", f"{url}/broker"),
+        (*EXPORT, SOUND.data(), "--to", f"{url}/table", "--incremental"),
+    ):
         answer = call(*words)
         assert answer.status == 2 and answer.err.startswith(f"pagectl: {url}"), answer
         assert "the store fails: HDFS" in answer.err, answer
@@ -312,7 +318,11 @@ def test_what_is_not_allowed_in_hdfs_is_said(store: AnyStore) -> None:
     url = store.url("closed/broker")
     store.put(SOUND.data(), "closed/broker")
     other = f"{url}&user=nobody"
-    for given in (("pages", "ls", other), ("export", SOUND.data(), "--to", other), ("pages", "verify", other)):
+    for given in (
+        ("pages", "ls", other),
+        (*EXPORT, SOUND.data(), "--to", other),
+        ("pages", "verify", other),
+    ):
         answer = call(*given)
         assert answer.status == 2 and "the store denies access" in answer.err, answer
         assert answer.err.count("\n") == 1, answer

@@ -1,4 +1,4 @@
-"""``pages browse`` and ``pages top --watch``: what is shown, what keys do, and how they end."""
+"""``pages browse`` and ``messages top --watch``: what is shown, what keys do, and how they end."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ def test_without_a_terminal_it_says_what_to_use(data: Path, words: tuple[str, ..
 
 
 def test_calls_that_make_no_sense(data: Path, tmp_path: Path) -> None:
-    assert call("pages", "top", data, "--watch", "--format", "json").status == 2
+    assert call("messages", "top", data, "--watch", "--format", "json").status == 2
     assert call("pages", "browse", tmp_path / "nowhere").status == 2
 
 

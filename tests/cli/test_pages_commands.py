@@ -18,7 +18,7 @@ from broker_messages import differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
 from pagectl.decoding import run
-from program import call, environment, tree
+from program import DECODE, call, environment, tree
 
 BASIC = GoldenCase("2.56.0", "basic")
 ACKS = GoldenCase("2.56.0", "multicast-acks")
@@ -45,8 +45,11 @@ def manifest_messages(case: GoldenCase) -> dict[tuple[str, int, int], dict[str, 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_decode_says_what_the_broker_said(case: GoldenCase) -> None:
-    answer = call("pages", "decode", case.data(), "--format", "jsonl", "--body", "size,sha256,text,value")
-    ours = {(line["store"], line["page"], line["number"]): line for line in answer.lines()}
+    shown = ("--format", "jsonl", "--body", "size,sha256,text,value")
+    answer = call("messages", "decode", "--in", "pages", case.data(), *shown)
+    beside = {"where", "file", "queues_state"}
+    lines = [{name: line[name] for name in line if name not in beside} for line in answer.lines()]
+    ours = {(line["store"], line["page"], line["number"]): line for line in lines}
     theirs = manifest_messages(case)
     assert ours.keys() == theirs.keys()
     for position, said in theirs.items():
@@ -56,6 +59,11 @@ def test_decode_says_what_the_broker_said(case: GoldenCase) -> None:
             if not explained(case.version, said, path, was, now)
         ]
         assert found == [], position
+    edition = ("--edition", "artemis-2.56")  # without the journal nothing tells the broker that wrote it
+    lines = call("messages", "decode", "--in", "pages", case.data(), *shown, *edition).lines()
+    more = beside | {"acked_by"}
+    as_they_lie = call("pages", "decode", case.data(), *shown, *edition).lines()
+    assert as_they_lie == [{name: line[name] for name in line if name not in more} for line in lines]
 
 
 @pytest.mark.parametrize("case", cases("2.56.0", "2.17.0", "hornetq-2.4.7"), ids=str)
@@ -93,7 +101,8 @@ def test_outstanding_is_what_decode_outstanding_shows() -> None:
     assert names == {"all.news", "none.news", "part.news", "red.news"}
     for queue in store["queues"]:
         lines = call(
-            "pages", "decode", ACKS.data(), "--outstanding", "--queue", queue["queue"], "--format", "jsonl"
+            "messages", "decode", "--in", "pages", ACKS.data(), "--outstanding", "--queue", queue["queue"],
+            "--format", "jsonl",
         ).lines()  # fmt: skip
         assert [[line["page"], line["number"]] for line in lines] == queue["positions"]
         assert len(lines) == queue["messages"]
@@ -108,7 +117,7 @@ def test_outstanding_is_what_decode_outstanding_shows() -> None:
 
 def test_decode_picks_by_queue_selector_page_and_limit() -> None:
     def positions(*words: str) -> list[tuple[int, int]]:
-        lines = call("pages", "decode", ACKS.data(), "--format", "jsonl", *words).lines()
+        lines = call(*DECODE, ACKS.data(), "--format", "jsonl", *words).lines()
         return [(line["page"], line["number"]) for line in lines]
 
     everything = positions()
@@ -308,7 +317,7 @@ def test_inspect_shows_damage_and_what_lies_behind() -> None:
 
 
 def test_text_fits_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pagectl.terminal.streams.screen_width", lambda: 80)
+    monkeypatch.setattr("pagectl.terminal.streams.line_width", lambda: 80)
     for words in (("ls", ACKS.data()), ("outstanding", ACKS.data()), ("inspect", BASIC.data(), "--hex")):
         for line in call("pages", *words).out.split("\n"):
             assert len(line) <= 80 or line.startswith("page ") or " " not in line.strip(), line
@@ -319,7 +328,7 @@ def test_decode_to_a_file_that_appears_whole_or_not_at_all(tmp_path: Path) -> No
     assert call("pages", "decode", BASIC.data(), "--to", target).status == 0
     assert target.read_text("utf-8") == call("pages", "decode", BASIC.data(), "--format", "jsonl").out
     target.write_text("as it was")
-    assert call("pages", "decode", BASIC.data(), "--to", target, "--outstanding", "--queue", "nobody").status == 2
+    assert call(*DECODE, BASIC.data(), "--to", target, "--outstanding", "--queue", "nobody").status == 2
     assert target.read_text() == "as it was"
     assert [path.name for path in tmp_path.iterdir()] == ["messages.jsonl"]
     inside = call("pages", "decode", BASIC.data(), "--to", BASIC.data() / "paging" / "x.jsonl")

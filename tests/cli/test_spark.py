@@ -56,13 +56,14 @@ def spark(spark_context: Any) -> Any:
 
 @pytest.mark.parametrize("case", FEW, ids=str)
 def test_source_gives_the_reference_rows(spark: Any, case: GoldenCase) -> None:
-    table = spark.read.format(NAME).option("body", "base64").load(str(case.data()))
+    table = spark.read.format(NAME).option("within", "pages").option("body", "base64").load(str(case.data()))
     assert_same(table.collect(), case)
 
 
 def test_source_filters_with_a_selector(spark: Any) -> None:
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
-    table = spark.read.format(NAME).option("where", "color = 'red' AND AMQPriority = 4").load(str(case.data()))
+    pages = spark.read.format(NAME).option("within", "pages")
+    table = pages.option("where", "color = 'red' AND AMQPriority = 4").load(str(case.data()))
     found = table.collect()
     expected = [row for row in rows_of(case, TableBody.SIZE) if row["properties"]["color"]["string"] == "red"]
     assert 0 < len(found) == len(expected)
@@ -117,7 +118,7 @@ def table_of(data: Path, wanted: TableQuery) -> pa.Table:
 
 def rows_read(data: Path, *filters: Any) -> list[dict[str, Any]]:
     """As a task of Spark reads them, with filters pushed down."""
-    reader = PageFilesReader(SourceOptions.of({"path": str(data)}))
+    reader = PageFilesReader(SourceOptions.of({"path": str(data), "within": "pages"}))
     assert list(reader.pushFilters(list(filters))) == list(filters)
     return [row for group in reader.partitions() for batch in reader.read(group) for row in batch.to_pylist()]
 

@@ -18,7 +18,7 @@ import pytest
 from far_inputs import ACCESS, ObjectServer, object_server
 from incremental_exports import PagingBroker, TasksHere, night, told
 from made_pages import message, store
-from program import call, started
+from program import EXPORT, call, started
 from stored_tables import COMMIT, Stopped, committing, forget, hint_is_last, is_commit, named_files, stopping
 from stored_tables import named_messages as messages
 
@@ -181,7 +181,7 @@ def test_the_first_night_that_is_killed_is_undone_by_the_command(
     monkeypatch.setattr(session, "running", lambda *_: pytest.fail("came so far"))
     words = ("--incremental", "--table-format", form)
     with pytest.raises(pytest.fail.Exception, match="came so far"):
-        call("export", tmp_path / "data", "--to", out.uri, *words)
+        call(*EXPORT, tmp_path / "data", "--to", out.uri, *words)
     assert not [*out.rglob("*")]
 
 
@@ -382,7 +382,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
     broker.write(20)
     for form in COMMIT:
         out = fresh(server)
-        words = ("export", tmp_path / "data", "--table-format", form, "--master", "local[1]")
+        words = (*EXPORT, tmp_path / "data", "--table-format", form, "--master", "local[1]")
         for _ in range(2):  # there is nothing new for the second one, which starts no Spark
             running = started(*words, "--to", out.uri, "--incremental", "--format", "json", env=env)
             said, complained = running.communicate(timeout=280)
@@ -409,7 +409,18 @@ def test_a_mode_replaces_the_rows_of_iceberg_or_adds(
     monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
     broker, out = PagingBroker(tmp_path / "data"), fresh(server)
     broker.write(20)
-    words = ("export", tmp_path / "data", "--to", out.uri, "--table-format", "iceberg", "--partition-by", "priority")
+    words = (
+        "export",
+        "--in",
+        "pages",
+        tmp_path / "data",
+        "--to",
+        out.uri,
+        "--table-format",
+        "iceberg",
+        "--partition-by",
+        "priority",
+    )
     for more, times in (
         ((), 1), (("--mode", "append"), 2), (("--mode", "overwrite", "--incremental"), 1), (("--incremental",), 1),
     ):  # fmt: skip

@@ -16,7 +16,7 @@ import pytest
 from far_inputs import ACCESS, ObjectServer, object_server
 from golden_cases import spread
 from incremental_exports import PagingBroker, TasksHere, night
-from program import call, started
+from program import EXPORT, call, started
 from stored_tables import (
     SOUND,
     TORN,
@@ -128,7 +128,7 @@ def test_a_store_that_refuses_ends_the_export(server: ObjectServer) -> None:
 
 def test_a_bucket_that_is_not_there_is_named(server: ObjectServer) -> None:
     url = server.direct("s3://nobody/x?")
-    answer = call("export", SOUND.data(), "--to", url, "--incremental")
+    answer = call(*EXPORT, SOUND.data(), "--to", url, "--incremental")
     assert answer.status == 2 and answer.err.startswith("pagectl: s3://nobody/x: no such bucket in this store; check")
     assert answer.err.count("\n") == 1
 
@@ -195,7 +195,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
     for messages_more in (30, 20):
         broker.write(messages_more)
         running = started(
-            "export", tmp_path / "data", "--to", out.uri, "--incremental", "--master", "local[1]", "--format", "json",
+            *EXPORT, tmp_path / "data", "--to", out.uri, "--incremental", "--master", "local[1]", "--format", "json",
             env=ACCESS,
         )  # fmt: skip
         said, complained = running.communicate(timeout=280)
@@ -203,7 +203,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
         validate("export", said)
         assert json.loads(said)["wrote"] == json.loads(said)["to"] == str(out)
         assert messages(out) == broker.every
-    again = call("export", tmp_path / "data", "--to", out.uri)
+    again = call(*EXPORT, tmp_path / "data", "--to", out.uri)
     assert (
         again.status == 2
         and "has a log of what was exported to it" not in again.err
@@ -220,7 +220,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
     ):
         (tmp_path / "x.tar").write_bytes(bytes(1024))
         (tmp_path / "x.csv").touch()
-        refused = call("export", tmp_path / "data", *words)
+        refused = call(*EXPORT, tmp_path / "data", *words)
         assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
         assert "hush" not in refused.err
 
@@ -251,7 +251,7 @@ def test_nothing_secret_is_shown(server: ObjectServer, tmp_path: Path) -> None:
         f"spark.hadoop.fs.s3a.secret.key={secret}",
     )  # fmt: skip
     running = started(
-        "export", TORN.data(), "--to", out.uri, "--master", "local[1]", "--format", "json",
+        *EXPORT, TORN.data(), "--to", out.uri, "--master", "local[1]", "--format", "json",
         *(word for each in settings for word in ("--conf", each)), env=ACCESS,
     )  # fmt: skip
     seen = set[bytes]()
@@ -329,7 +329,7 @@ def test_what_is_refused_midway_is_put_right(
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
     monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
     broker, out = PagingBroker(tmp_path / "data"), fresh(server)
-    words = ("export", tmp_path / "data", "--to", out.uri, "--incremental", "--table-format", form)
+    words = (*EXPORT, tmp_path / "data", "--to", out.uri, "--incremental", "--table-format", form)
     broker.write(20)
     assert call(*words).status < 2
     before, refused = broker.every.copy(), list[str]()

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase, cases
 from pagectl.app import run
+from program import DECODE
 
 from pagefmt.columns.arrays.schema import VALUE
 from pagefmt.columns.files import ARROW, table_file
@@ -44,9 +45,9 @@ def test_tables_choose_as_json_lines_do(
     form: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / f"out.{form}"
-    assert run(["pages", "decode", str(CASE.data()), "--to", str(out), *words]) == 0
+    assert run([*DECODE, str(CASE.data()), "--to", str(out), *words]) == 0
     capsys.readouterr()
-    assert run(["pages", "decode", str(CASE.data()), "--format", "jsonl", *words]) == 0
+    assert run([*DECODE, str(CASE.data()), "--format", "jsonl", *words]) == 0
     expected = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = table(out)
     same = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by", "id",
@@ -56,7 +57,7 @@ def test_tables_choose_as_json_lines_do(
 
 def test_damage_is_named_and_gives_status_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.parquet"
-    assert run(["pages", "decode", str(TORN.data()), "--to", str(out), "--body", "base64"]) == 1
+    assert run([*DECODE, str(TORN.data()), "--to", str(out), "--body", "base64"]) == 1
     assert "offset" in capsys.readouterr().err
     assert len(table(out)) == 24
 
@@ -73,14 +74,14 @@ def test_damage_is_named_and_gives_status_1(tmp_path: Path, capsys: pytest.Captu
 def test_calls_that_cannot_be_carried_out(
     words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["pages", "decode", str(CASE.data()), *(word.format(tmp_path) for word in words)]) == 2
+    assert run([*DECODE, str(CASE.data()), *(word.format(tmp_path) for word in words)]) == 2
     assert said in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
 def test_nothing_is_left_of_a_table_below_the_directory(tmp_path: Path) -> None:
     data = CASE.copy(tmp_path)
-    assert run(["pages", "decode", str(data), "--to", str(data / "paging" / "x.parquet")]) == 2
+    assert run([*DECODE, str(data), "--to", str(data / "paging" / "x.parquet")]) == 2
     assert not list(data.rglob("*parquet*"))
 
 

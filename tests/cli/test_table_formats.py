@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from golden_cases import VERSIONS, GoldenCase, cases
 from made_pages import message, store
-from program import call, started
+from program import EXPORT, call, started
 from stopping import Stopping
 from table_rows import rows_of, texts
 
@@ -111,7 +111,7 @@ def test_nights_beside_a_broker_at_work(spark_context: Any, form: LakeFormat, tm
 def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
     """By the command: what went before stays in the table's own past; other tables are left alone."""
     data, out = ACKED.copy(tmp_path), tmp_path / "out"
-    words = ("export", data, "--to", out, "--master", "local[1]", "--table-format", "delta")
+    words = (*EXPORT, data, "--to", out, "--master", "local[1]", "--table-format", "delta")
 
     def export(*more: str) -> None:
         """In a process of its own: it ends the Spark that it runs in."""
@@ -147,7 +147,7 @@ def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
 def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(table_formats, "find_spec", lambda _: None)
     for form in FORMS:
-        answer = call("export", ACKED.data(), "--to", tmp_path / "out", "--table-format", form)
+        answer = call(*EXPORT, ACKED.data(), "--to", tmp_path / "out", "--table-format", form)
         assert answer.status == 2 and "pip install 'pagectl[tables]'" in answer.err and answer.err.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""Text answers are at most as wide as the screen, and 80 columns in a pipe, but where one value alone is longer."""
+"""Text answers are at most as wide as a terminal, but where one value alone is longer; in a pipe a row is a line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pagectl.terminal.streams import cell_width, print_table
 from program import call
 
 LISTS = (
-    ("pages", "ls"), ("pages", "top"), ("pages", "outstanding"), ("pages", "verify"),
+    ("pages", "ls"), ("messages", "top"), ("pages", "outstanding"), ("pages", "verify"),
     ("pages", "compact"), ("messages", "ls"), ("messages", "verify"), ("journal", "ls"), ("journal", "verify"),
     ("large", "ls"), ("large", "verify"), ("disk", "usage"),
     ("pages", "decode", "--limit", "3"), ("pages", "decode", "--columns", "id,sent,address,queue_names,file,offset"),
@@ -25,7 +25,7 @@ LISTS = (
 
 def table(columns: list[str], rows: list[list[str]], width: int, right: list[str]) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", str(width))
+        patch.setattr("pagectl.terminal.streams.line_width", lambda: width)
         patch.setattr("sys.stdout", io.StringIO())
         print_table(columns, rows, right=right)
         return streams.sys.stdout.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
@@ -64,12 +64,27 @@ def test_columns_stand_below_each_other() -> None:
 
 
 @pytest.mark.parametrize("words", LISTS, ids=" ".join)
-def test_a_pipe_gets_80_columns_and_more_if_asked(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_its_columns_and_a_pipe_whole_rows(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = GoldenCase("2.56.0", "multicast-acks").data()
     monkeypatch.chdir(data.parent)
-    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    whole = call(*words[:2], data.name, *words[2:]).out.splitlines()
+    monkeypatch.setattr("pagectl.terminal.streams.line_width", lambda: 80)
     lines = call(*words[:2], data.name, *words[2:]).out.splitlines()
     assert lines and max(map(len, lines)) <= 80, max(lines, key=len)
+    assert " ".join(lines).split() == " ".join(whole).split() and len(whole) <= len(lines)
+
+
+def test_a_row_in_a_pipe_has_name_and_numbers() -> None:
+    """``| grep NAME`` gives all of it."""
+    data = GoldenCase("2.56.0", "multicast-acks").data()
+    for words in (("messages", "top"), ("messages", "ls")):
+        (row,) = (line for line in call(*words, data).out.splitlines() if line.startswith("red.news"))
+        assert "10" in row.split() and "2023-11-14T22:13Z" in row
+    (row,) = (line for line in call("pages", "ls", data).out.splitlines() if "news" in line and "89" in line.split())
+    assert "108.1 KiB" in row and "/paging/" in row
 
 
 def test_the_folder_of_a_narrow_list_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

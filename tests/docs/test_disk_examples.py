@@ -113,7 +113,7 @@ def test_the_cron_file_has_five_times_a_user_and_a_command() -> None:
         changes = "compact" in command
         assert (len(times), user) == (5, "root" if changes else "artemis")
         expected = (
-            "systemctl stop artemis && { pagectl pages " if changes else ("pagectl disk ", "pagectl pages check ")
+            "systemctl stop artemis && { pagectl pages " if changes else ("pagectl disk ", "pagectl messages check ")
         )
         assert command.startswith(expected)
         assert "%" not in command, "cron takes a percent sign for the end of the line"

@@ -16,12 +16,12 @@ TEXT = (DOCS / "tasks.md").read_text("utf-8")
 TASKS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL))
 # what answers each, whatever else is shown
 ANSWERS = {
-    "Who fills the disk?": "pages top",
+    "Who fills the disk?": "messages top",
     "The power failed: what is lost?": "pages salvage",
     "Mail from cron at 85 %": "disk check",
     "Lint in CI": "config lint",
-    "The messages of one queue and hour, as CSV": "pages decode",
-    "Find a message by its id": "pages find",
+    "The messages of one queue and hour, as CSV": "messages decode",
+    "Find a message by its id": "messages find",
     "Would these limits have held?": "replay sweep",
     "Parquet every night, and a query": "pages decode",
     "Compact, and change one's mind": "pages restore",

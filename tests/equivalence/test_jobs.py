@@ -18,8 +18,8 @@ READING = (
     ("pages", "compact", "--dry-run", "--format", "json"),
     ("pages", "decode", "--format", "jsonl", "--body", "text,sha256"),
     ("pages", "decode", "--format", "jsonl", "--columns", "sent,expired,body_text,properties.color"),
-    ("pages", "decode", "--format", "csv", "--outstanding"),
-    ("pages", "find", "--format", "jsonl", "--where", "AMQPriority > 3"),
+    ("messages", "decode", "--in", "pages", "--format", "csv", "--outstanding"),
+    ("messages", "find", "--format", "jsonl", "--where", "AMQPriority > 3"),
     ("messages", "decode", "--format", "jsonl", "--body", "text"),
     ("messages", "find", "--format", "csv", "--where", "AMQPriority > 3"),
 )

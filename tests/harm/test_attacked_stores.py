@@ -163,8 +163,8 @@ def test_a_directory_that_is_not_seen_is_not_an_empty_one(name: str, target: str
 
 WHOLE = (
     *(words for words in CALLS if words.startswith("messages")),
-    "pages ls {data}", "pages verify {data}", "pages outstanding {data}", "pages decode {data}", "pages top {data}",
-    "pages check {data} -w messages=1000000", "pages compact {data}", "pages compact {data} --out {out}",
+    "pages ls {data}", "pages verify {data}", "pages outstanding {data}", "pages decode {data}", "messages top {data}",
+    "messages check {data} -w messages=1000000", "pages compact {data}", "pages compact {data} --out {out}",
     "convert {data} --edition artemis-2.56", "recover {data}", "pages salvage {data} --out {out}",
 )  # fmt: skip
 

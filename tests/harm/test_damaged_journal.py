@@ -72,7 +72,7 @@ def tells(answer: Answer, *more: str) -> None:
 @EACH
 @pytest.mark.parametrize(
     "words",
-    [("pages", "ls"), ("pages", "outstanding"), ("pages", "decode", "--outstanding"), ("pages", "verify"),
+    [("pages", "ls"), ("pages", "outstanding"), ("messages", "decode", "--outstanding"), ("pages", "verify"),
      ("pages", "compact"), ("disk", "usage")],
     ids=" ".join,
 )  # fmt: skip

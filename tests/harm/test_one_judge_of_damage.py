@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from broken_directories import BREAKS, NotHere, linked_page, queue_twice
-from golden_cases import GoldenCase
+from golden_cases import GoldenCase, spread
 from harmed import no_trace
 from program import Answer, call
 
@@ -101,8 +102,7 @@ def broken(case: GoldenCase, change: Callable[[Path], None], to: Path) -> Path:
     return data
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(("damage", "case"), spread(product(DAMAGES, CASES), 2), ids=str)
 def test_every_command_knows(damage: str, case: GoldenCase, tmp_path: Path) -> None:
     data, out = broken(case, DAMAGES[damage], tmp_path), tmp_path / "out"
     answers = {words: asked(words, data, out) for words in COMMANDS}

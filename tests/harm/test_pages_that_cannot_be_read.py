@@ -23,7 +23,7 @@ from harmed import (
     snapshot,
     without_override,
 )
-from program import Answer
+from program import DECODE, Answer
 
 BAD = "000000003.page"
 
@@ -89,7 +89,7 @@ def elsewhere(*words: str) -> list[dict[str, Any]]:
 
 
 def sound(*words: str) -> list[dict[str, Any]]:
-    return pagectl("pages", "decode", golden("scattered-acks").data(), "--format", "jsonl", *words).lines()
+    return pagectl(*DECODE, golden("scattered-acks").data(), "--format", "jsonl", *words).lines()
 
 
 def positions(lines: list[dict[str, Any]]) -> list[tuple[int, int]]:
@@ -142,7 +142,8 @@ def test_outstanding_in_words(directory: Directory) -> None:
 @pytest.mark.parametrize("form", ["jsonl", "csv", "text", "parquet", "arrow"])
 def test_decode(directory: Directory, form: str, words: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / f"x.{form}"
-    answer = directory("pages", "decode", directory.data, "--format", form, "--to", out, *words)
+    command = DECODE if words else ("pages", "decode")
+    answer = directory(*command, directory.data, "--format", form, "--to", out, *words)
     if directory.for_a_moment and form in ("parquet", "arrow"):  # a small page is read together with others, then alone
         assert (answer.status, answer.err.count("\n")) == (0, 1), answer
         assert of_table(out) == [(line["page"], line["number"]) for line in sound(*words)]
@@ -239,7 +240,7 @@ def test_disk_usage_knows_sizes_all_the_same(directory: Directory) -> None:
 @pytest.mark.parametrize(
     "words",
     [("pages", "ls"), ("pages", "outstanding"), ("pages", "decode"), ("pages", "verify"), ("pages", "compact"),
-     ("pages", "decode", "--outstanding"), ("disk", "usage")],
+     ("messages", "decode", "--in", "pages", "--outstanding"), ("disk", "usage")],
     ids=" ".join,
 )  # fmt: skip
 def test_a_file_of_the_journal_that_cannot_be_read(words: tuple[str, ...], folder: str, tmp_path: Path) -> None:
@@ -248,6 +249,9 @@ def test_a_file_of_the_journal_that_cannot_be_read(words: tuple[str, ...], folde
     answer = pagectl(*words[:2], data, *words[2:], extra=faults().reads(f"/{folder}/activemq-"))
     no_trace(answer)
     said = answer.out + answer.err
+    if (words, folder) == (("pages", "decode"), "journal"):
+        assert answer.status == 0 and not answer.err, "the journal is not read"
+        return
     assert "Input/output error" in said and "activemq-" in said, answer
     needed = words[-1] in ("compact", "--outstanding") or (words[-1] == "outstanding" and folder == "journal")
     assert answer.status == 1 or (needed and answer.status == 2), answer

@@ -106,7 +106,18 @@ def test_decode_shows_what_is_outstanding(archive: Path, step: int, directory: D
             for queue in store["queues"]
             for position in queue["positions"]
         }
-        answer = call("pages", "decode", directory.data, "--outstanding", "--format", "jsonl", "--body", "none")
+        answer = call(
+            "messages",
+            "decode",
+            "--in",
+            "pages",
+            directory.data,
+            "--outstanding",
+            "--format",
+            "jsonl",
+            "--body",
+            "none",
+        )
         no_trace(answer)
         shown = {(line["store"], line["page"], line["number"]) for line in answer.lines()}
         if shown != counted:

@@ -90,7 +90,7 @@ def test_empty_folders(command: str, folders: tuple[Path, Path]) -> None:
     _, little = peak("pages", command, few)
     answer, most = peak("pages", command, many)
     assert answer.status in (0, 1), answer
-    assert most - little < 18 * MIB, f"{(most - little) / 10_000:.0f} bytes a folder"
+    assert most - little < 10_000 * 2048, f"{(most - little) / 10_000:.0f} bytes a folder"
 
 
 # ---------------------------------------------------------------- names

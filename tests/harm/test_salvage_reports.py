@@ -26,7 +26,7 @@ from harmed import (
     stores_of,
     without_override,
 )
-from program import call
+from program import DECODE, call
 
 from pagefmt.pages.record import Layout
 from pagefmt.salvage.loose import LooseRecords, MessageIds
@@ -121,7 +121,7 @@ def cut_inside(page: Path, number: int, length: int) -> None:
 
 
 def acknowledged(page: int, behind: int) -> int:
-    lines = call("pages", "decode", golden("scattered-acks").data(), "--format", "jsonl").lines()
+    lines = call(*DECODE, golden("scattered-acks").data(), "--format", "jsonl").lines()
     return sum(bool(line["acked_by"]) for line in lines if line["page"] == page and line["number"] > behind)
 
 

@@ -38,7 +38,7 @@ COMMANDS = {
     "verify": ("pages", "verify", "{data}"),
     "inspect": ("pages", "inspect", "{data}"),
     "decode": ("pages", "decode", "{data}", "--format", "jsonl"),
-    "decode --outstanding": ("pages", "decode", "{data}", "--outstanding", "--format", "jsonl"),
+    "decode --outstanding": ("messages", "decode", "--in", "pages", "{data}", "--outstanding", "--format", "jsonl"),
     "compact": ("pages", "compact", "{data}"),
     "disk usage": ("disk", "usage", "{data}"),
 }

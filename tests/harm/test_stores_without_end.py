@@ -75,13 +75,24 @@ def store(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     [
         (Endless, ["pages", "ls"]),
         (Mute, ["pages", "ls"]),
-        pytest.param(Same, ["messages", "ls"], marks=pytest.mark.slow),
-        pytest.param(Endless, ["export", "--to", "out"], marks=pytest.mark.slow),
     ],
 )
 def test_a_signal_ends_a_listing(
     handler: type[BaseHTTPRequestHandler], words: list[str], number: int, tmp_path: Path
 ) -> None:
+    ends_by_signal(handler, words, number, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("handler", "words"), [(Same, ["messages", "ls"]), (Endless, ["export", "--to", "out"])])
+def test_a_signal_ends_longer_commands(
+    handler: type[BaseHTTPRequestHandler], words: list[str], number: int, tmp_path: Path
+) -> None:
+    ends_by_signal(handler, words, number, tmp_path)
+
+
+def ends_by_signal(handler: type[BaseHTTPRequestHandler], words: list[str], number: int, tmp_path: Path) -> None:
     with store(handler) as url:
         env = SETTINGS | {"AWS_ENDPOINT_URL": url}
         process = started(*words, "s3://b/x/data", env=env, cwd=tmp_path)

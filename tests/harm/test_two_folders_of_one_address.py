@@ -57,7 +57,7 @@ def test_the_total_of_ls(directory: Path) -> None:
 
 
 def test_decode_outstanding(directory: Path) -> None:
-    answer = call("pages", "decode", directory, "--outstanding", "--format", "jsonl")
+    answer = call("messages", "decode", "--in", "pages", directory, "--outstanding", "--format", "jsonl")
     assert {line["store"] for line in answer.lines()} == {read_by_the_broker(directory)}
     assert len(answer.lines()) == WAITING
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from harmed import golden, json_of, no_trace, stores_of
-from program import Answer, call
+from program import DECODE, Answer, call
 
 MESSAGES, WAITING = 47, 28
 """``scattered-acks``: messages in its pages, and those that the journal has no acknowledgement of."""
@@ -202,7 +202,7 @@ def test_outstanding_in_words(kind: Unknown, tmp_path: Path) -> None:
 
 @EACH
 def test_what_is_outstanding_is_not_shown_as_nothing(kind: Unknown, tmp_path: Path) -> None:
-    answer = asked("pages", "decode", made(kind, tmp_path), "--outstanding", "--format", "jsonl")
+    answer = asked("messages", "decode", "--in", "pages", made(kind, tmp_path), "--outstanding", "--format", "jsonl")
     assert answer.status in (1, 2)
     gives_the_reason(kind, answer.err)
     assert len(answer.lines()) in (0, kind.waiting or 0)
@@ -220,7 +220,7 @@ def test_decode_goes_on_and_knows_no_acknowledgements(kind: Unknown, tmp_path: P
 def test_tables_do_not_say_that_nothing_waits(kind: Unknown, tmp_path: Path) -> None:
     from pyarrow import parquet
 
-    answer = asked("pages", "decode", made(kind, tmp_path), "--to", out := tmp_path / "x.parquet")
+    answer = asked(*DECODE, made(kind, tmp_path), "--to", out := tmp_path / "x.parquet")
     rows = parquet.read_table(out, columns=["outstanding", "acked_by"]).to_pylist()
     assert [row["outstanding"] for row in rows] == [None] * MESSAGES
     assert kind.waiting is not None or [row["acked_by"] for row in rows] == [None] * MESSAGES
@@ -310,7 +310,8 @@ def test_salvage_does_not_call_it_well(kind: Unknown, tmp_path: Path) -> None:
 @EACH
 @pytest.mark.parametrize(
     "words", ["pages inspect", "pages seal", "pages decode --format text", "pages decode --format csv", "pages verify",
-              "pages decode --outstanding --format csv", "pages decode --outstanding --to {out}.arrow",
+              "messages decode --in pages --outstanding --format csv",
+              "messages decode --in pages --outstanding --to {out}.arrow",
               "disk usage --format json"],
 )  # fmt: skip
 def test_what_needs_no_acknowledgements_goes_on(kind: Unknown, words: str, tmp_path: Path) -> None:

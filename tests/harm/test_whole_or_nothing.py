@@ -347,6 +347,6 @@ def content(data: Path) -> dict[str, object]:
 
 def due(data: Path) -> list[object]:
     """What a broker would deliver, by position."""
-    answer = pagectl("pages", "decode", data, "--outstanding", "--format", "jsonl")
+    answer = pagectl("messages", "decode", "--in", "pages", data, "--outstanding", "--format", "jsonl")
     no_trace(answer)
     return [(line["page"], line["number"], line["id"], line["queues"]) for line in answer.lines()]

@@ -23,10 +23,15 @@ def test_the_same_as_decode(case: GoldenCase) -> None:
     damage: list[PageDamage] = []
     broker = open_directory(data)
     found = list(broker.messages(damage=damage, body="text"))
-    lines = call("pages", "decode", data, "--format", "jsonl", "--body", "text").lines()
+    lines = call("messages", "decode", data, "--format", "jsonl", "--body", "text").lines()
     lines = [line for line in lines if "damage" not in line]
     ids = {queue.name: id for id, queue in broker.queues.items()}
     assert [_of(message, ids) for message in found] == [_of_line(line) for line in lines]
+    journal = sum(line["page"] is None for line in lines)
+    assert (broker.read_from["journal"], broker.read_from["pages"]) == (journal, len(lines) - journal)
+    for within in ("pages", "journal"):
+        some = [each.id for each in broker.messages(damage=[], within=within)]
+        assert some == [line["id"] for line in lines if (line["page"] is None) is (within == "journal")]
 
 
 def _of(message: Any, ids: dict[str, int]) -> tuple[Any, ...]:

@@ -71,7 +71,7 @@ def compare(plan: RecoveryPlan, before: dict[int, Counter[int]], after: dict[int
     assert plan.again.fewest <= len(more)
 
 
-@pytest.mark.parametrize(("version", "name", "way"), spread(EVERY, 4))
+@pytest.mark.parametrize(("version", "name", "way"), spread(EVERY, 9))
 def test_the_result_holds_what_the_plan_says(version: str, name: str, way: str, tmp_path: Path) -> None:
     case = GoldenCase(version, name)
     other = next(each for each in SUITED[version] if each != name)

@@ -22,7 +22,7 @@ from pagefmt.spark.survey import surveyed
 
 READING = (
     ("pages", "ls", "--format", "json"), ("pages", "verify"), ("pages", "outstanding", "--format", "json"),
-    ("pages", "decode", "--format", "jsonl", "--body", "text"), ("pages", "find", "--contains", "a"),
+    ("pages", "decode", "--format", "jsonl", "--body", "text"), ("messages", "find", "--contains", "a"),
     ("messages", "ls"), ("messages", "decode"), ("messages", "verify"),
 )  # fmt: skip
 

@@ -148,11 +148,11 @@ KINDS: Final[dict[str, Callable[[GrowingStore, int], None]]] = {
 }  # fmt: skip
 READING: Final = (
     "pages ls", "pages outstanding", "pages outstanding --positions --format json", "pages verify",
-    "pages decode --format jsonl", "pages decode --format csv", "pages compact", "pages seal --to {out}", "messages ls",
-    "messages find --id 1001 --format jsonl", "messages decode --format jsonl", "messages decode --format csv",
-    "messages verify", "messages xml --to {out}", "journal ls", "journal verify", "journal inspect", "journal compact",
-    "large ls", "large verify", "disk usage", "recover --out {out}", "pages salvage --out {out}",
-    "queue drop {data} {queue} --dry-run",
+    "pages decode --format jsonl", "pages decode --format csv", "pages compact", "pages seal --to {out}",
+    "messages ls", "messages top", "messages check", "messages find --id 1001 --format jsonl",
+    "messages decode --format jsonl", "messages decode --format csv", "messages verify", "messages xml --to {out}",
+    "journal ls", "journal verify", "journal inspect", "journal compact", "large ls", "large verify", "disk usage",
+    "recover --out {out}", "pages salvage --out {out}", "queue drop {data} {queue} --dry-run",
 )  # fmt: skip
 """Commands that read a whole directory, which is their last word unless ``{data}`` stands for it.
 

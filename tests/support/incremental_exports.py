@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from made_pages import FOLDER, message
-from program import started
+from program import EXPORT, started
 
-from pagefmt.columns.table_content import LakeFormat
+from pagefmt.columns.table_content import LakeFormat, StoredIn
 from pagefmt.directory.fleet import FleetBroker, absolute
-from pagefmt.directory.locate import within
+from pagefmt.directory.locate import within as placed
 
 KILLS = int(os.environ.get("PAGECTL_HARM_KILLS", "200"))
 
@@ -33,17 +33,17 @@ def night(
     from pagefmt.spark.table import Increment, TableTarget, surveys, write_by_tasks
     from pagefmt.spark.table_folder import table_at
 
-    brokers = (FleetBroker("b", absolute(within(data))),)
-    spec = TableSpec.now(**more)
+    brokers = (FleetBroker("b", absolute(placed(data))),)
+    spec = TableSpec.now(**{"within": StoredIn.PAGES, **more})
     with table_at(out) as into:
         log = ExportLog.of(into)
-        increment = Increment({}, all_news(brokers, log), log)
+        increment = Increment({}, all_news(brokers, log, spec.within), log)
         (found,) = surveys(context, brokers, spec)
         target = TableTarget(into, splits=split, form=form)
         return write_by_tasks(context, found.pieces, spec, target, nullcontext, increment)
 
 
-def night_here(broker: FleetBroker, folder: Path) -> tuple[int, list[str]]:
+def night_here(broker: FleetBroker, folder: Path, within: StoredIn = StoredIn.PAGES) -> tuple[int, list[str]]:
     """The same without Spark and without a table: how many messages are new, and the states of pages looked at."""
     import pyarrow as pa
 
@@ -52,8 +52,8 @@ def night_here(broker: FleetBroker, folder: Path) -> tuple[int, list[str]]:
     from pagefmt.spark.rows import rows_of
     from pagefmt.spark.survey import surveyed
 
-    spec, log = TableSpec.now(), ExportLog.of(folder)
-    news = news_of(broker, log)
+    spec, log = TableSpec.now(within=within), ExportLog.of(folder)
+    news = news_of(broker, log, within)
     left = [news.remaining(piece) for piece in surveyed(broker, spec).pieces]
     made = [each for piece in left if piece is not None for each in rows_of(piece, spec)]
     (folder / "_exported").mkdir(exist_ok=True)
@@ -122,7 +122,7 @@ def killed_nights(
     """
     broker, out = PagingBroker(folder / "data"), folder / "out"
     chance, seconds, killed = random.Random(16), 13 * late, 0
-    call_ = ("export", folder / "data", "--to", out, "--incremental", "--master", "local[1]", *words)
+    call_ = (*EXPORT, folder / "data", "--to", out, "--incremental", "--master", "local[1]", *words)
     temporary = folder / "temporary"
     temporary.mkdir()
     env = {"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}

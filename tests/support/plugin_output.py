@@ -35,7 +35,7 @@ def read_plugin_output(output: str) -> PluginOutput:
     first, *more = output[:-1].split("\n")
     assert first.count("|") <= 1, "more than one pipe"
     text, _, performance = first.partition("|")
-    head = re.fullmatch(r"(?:DISK(?: FORECAST)?|PAGES) (OK|WARNING|CRITICAL|UNKNOWN) - (.+?) ?", text)
+    head = re.fullmatch(r"(?:DISK(?: FORECAST)?|MESSAGES|PAGES) (OK|WARNING|CRITICAL|UNKNOWN) - (.+?) ?", text)
     assert head, text
     assert all("|" not in line for line in more)
     values: dict[str, Value] = {}

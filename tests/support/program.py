@@ -19,6 +19,10 @@ from typing import Any
 from pagectl.app import run
 
 ROOT = Path(__file__).resolve().parents[2]
+DECODE = ("messages", "decode", "--in", "pages")
+"""Messages of page files with what the journal says of them."""
+EXPORT = ("export", "--in", "pages")
+"""Of messages in page files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pagefmt.outstanding.state import load_state
 
 ORDER = ("store", "page", "number")
 QUEUE_LISTS = ("queues", "acked_by", "outstanding")
-OF_A_FLEET = ("broker", "exported_at", "sent", "expires")
+OF_A_FLEET = ("broker", "exported_at", "sent", "expires", "where", "file", "queues_state")
 
 
 def plain(value: Any) -> Any:

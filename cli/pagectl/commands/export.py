@@ -19,11 +19,11 @@ from pagectl.opening.broker import NO_DIR, from_environment, located
 from pagectl.options.columns import FLEET_SPLITS
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import BrokersOption, TextOrJsonOption, WhereOption
+from pagectl.options.shared import BrokersOption, InOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit, describe
 from pagefmt.bytes.far_paths import FarPath, forget_archives
 from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import LakeFormat, TableContent
+from pagefmt.columns.table_content import LakeFormat, StoredIn, TableContent
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
@@ -57,7 +57,7 @@ class Compression(StrEnum):
 
 _STANDING = "found by an earlier export and not read again since"
 EXAMPLES = (
-    ("A table of all paged messages, on all cores of this machine", "export /var/lib/broker --to messages"),
+    ("A table of all messages, on all cores of this machine", "export /var/lib/broker --to messages"),
     ("By address, with text bodies", "export /var/lib/broker --to messages --partition-by address --body text"),
     (
         "How much each queue of each broker holds, as a table and an HTML page",
@@ -90,8 +90,9 @@ def command(
     brokers: BrokersOption = None,
     what: Annotated[
         TableContent,
-        typer.Option("--what", help="What each row is; messages includes those in the journal."),
-    ] = TableContent.PAGED_MESSAGES,
+        typer.Option("--what", help="What each row is."),
+    ] = TableContent.MESSAGES,
+    within: InOption = StoredIn.LIVE,
     master: Annotated[
         str,
         typer.Option(
@@ -145,16 +146,16 @@ def command(
     status is 1. It is also 1 if rows of --what report damage, if it is not known what is outstanding, or if one of
     several brokers cannot be read (the others are written).
 
-    With --incremental, a page that grew adds only its new messages, and rows stay when pages are deleted; if nothing is
-    new, Spark is not started. Damage that an earlier export found is reported again, with status 1, as long as the page
-    is unchanged.
+    With --incremental, a page or journal adds only its new messages, each message once, and rows stay when messages
+    are gone; if nothing is new, Spark is not started. Damage that an earlier export found is reported again, with
+    status 1, as long as the page is unchanged.
     """
     from pagectl.files.destination import refuse_below
     from pagectl.terminal.streams import note
 
     fleet, failed = _fleet(given or [], brokers, broker)
     settings = _settings(conf)
-    spec = _spec(what, body, where, partition_by)
+    spec = _spec(what, within, body, where, partition_by)
     folder = _folder(to)
     places = [each.place for each in fleet]
     refuse_below(folder, places)
@@ -165,9 +166,9 @@ def command(
             raise CallError(f"--report {report_to}: name a file in an existing folder outside the table")
     if mode is Mode.PARTITIONS and not partition_by:
         raise CallError(f"--mode {mode}: needs --partition-by")
-    if incremental and (what is not TableContent.PAGED_MESSAGES or mode is Mode.PARTITIONS):
+    if incremental and (not what.of_messages or mode is Mode.PARTITIONS):
         raise CallError(
-            "--incremental: adds paged messages to a table; it cannot be combined with --what or --mode "
+            "--incremental: adds messages to a table; it cannot be combined with other --what or --mode "
             "overwrite-partitions"
         )
     if table_format is not LakeFormat.PARQUET:
@@ -224,6 +225,8 @@ def command(
     summary = {
         "to": str(folder) if isinstance(folder, FarPath) else to, "wrote": str(folder.absolute()),
         "brokers": brokers_read, "rows": written.rows,
+        "from": {"journal": written.from_journal, "pages": written.rows - written.from_journal}
+        if what.of_messages else None,
         "bytes": written.bytes, "damaged": _damaged(written), "harmed": written.harmed,
         "failed": [{"broker": name, "why": why} for name, why in failed.items()], "pages": written.pages,
     }  # fmt: skip
@@ -278,7 +281,7 @@ def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBrok
     from pagefmt.spark.table import Increment
 
     spec = job.spec
-    settings = {"body": str(spec.body), "where": spec.where, "partition_by": list(job.splits)}
+    settings = {"in": str(spec.within), "body": str(spec.body), "where": spec.where, "partition_by": list(job.splits)}
     log = None
     if held is not None:
         _check_format(job, held)
@@ -291,7 +294,7 @@ def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBrok
                 f"{folder}: was exported with another --{name.replace('_', '-')} ({before or 'none'}); "
                 "give the same, or --mode overwrite, or another folder"
             )
-    return Increment(settings, all_news(fleet, log), log)
+    return Increment(settings, all_news(fleet, log, spec.within), log)
 
 
 def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[FleetBroker], *, alone: bool) -> _Done:
@@ -369,15 +372,13 @@ def _note_same(fleet: list[FleetBroker]) -> None:
             note(f"{each.name}: the same directory as {name}; its rows are in the table under both names")
 
 
-def _spec(what: TableContent, body: TableBody, where: str | None, splits: list[str]) -> TableSpec:
+def _spec(what: TableContent, within: StoredIn, body: TableBody, where: str | None, splits: list[str]) -> TableSpec:
     """Raises ``CallError``, and the selector's error."""
     from pagefmt.spark.options import TableSpec
 
     if not what.of_messages and (where is not None or body is not TableBody.SIZE):
-        raise CallError(
-            f"--what {what}: has no messages; --where and --body work with messages and paged-messages only"
-        )
-    spec = TableSpec.now(content=what, body=body, where=where)
+        raise CallError(f"--what {what}: has no messages; --where and --body work with --what messages only")
+    spec = TableSpec.now(content=what, within=within, body=body, where=where)
     there = [
         name for name in FLEET_SPLITS if name in (*spec.schema.names, *(["day", "hour"] if what.of_messages else []))
     ]
@@ -543,6 +544,8 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
         return
     aside = f", {count_text(len(summary['damaged']), 'damaged page')} (OUT/_damaged.json)" if summary["damaged"] else ""
     rows = count_text(summary["rows"], "message" if what.of_messages else "row")
+    if summary["from"] is not None and summary["rows"]:
+        rows += f" ({summary['from']['journal']} from the journal, {summary['from']['pages']} from pages)"
     sys.stdout.write(f"{rows}, {size_text(summary['bytes'])} in {summary['wrote']}{aside}{_pages_text(pages)}\n")
 
 

@@ -14,6 +14,8 @@ EXAMPLES = (
         "Where is the message with this JMSMessageID?",
         "messages find /var/lib/broker --user-id ID:3b206a19-e58f-11f1-aa91",
     ),
+    ("Which messages answer this request?", "messages find /var/lib/broker --correlation-id order-7"),
+    ("Which messages mention a customer?", 'messages find /var/lib/broker --contains "Smith & Co" --body text'),
     ("What has expired and was not delivered?", "messages find /var/lib/broker --expired --outstanding"),
 )
 
@@ -21,11 +23,12 @@ EXAMPLES = (
 def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0) -> int:
     """Find messages by id, time, text, queue or selector wherever they are stored: in the journal or in pages.
 
-    Options are those of 'pages find', lines those of 'messages decode'. Ends with status 1 if a page or the journal
-    is damaged.
+    Options that select messages are combined with AND. An id may be pasted in any form that a command, client or broker
+    writes. Lines are those of 'messages decode'. Times are shown in UTC with Z; without a zone they are read in the
+    local one (TZ). Ends with status 1 if a page or the journal is damaged.
     """
     if not asked.says_what:
         raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")
     return carry_out(
-        given, asked, asked, asked.edition, asked, jobs=processes(jobs), with_offsets=True, everywhere=True
+        given, asked, asked, asked.edition, asked, jobs=processes(jobs), with_offsets=True, within=asked.within
     )

@@ -8,10 +8,11 @@ from pagectl.decoding.counts import counted
 from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, ListFormatOption
+from pagectl.options.shared import DirArgument, InOption, ListFormatOption
 from pagectl.running.exits import Exit
 from pagectl.running.reading import told_state, while_it_moves
 from pagectl.terminal.streams import print_json_list, print_table, say, warning
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
@@ -21,20 +22,26 @@ EXAMPLES = (
     ("How many messages wait in each queue, and where they are stored", "messages ls /var/lib/broker"),
     ("For a script", "messages ls /var/lib/broker --format jsonl"),
 )
-_COUNTS = ("journal", "pages", "scheduled", "in_doubt", "bytes")
+_COUNTS = ("messages", "journal", "pages", "scheduled", "in_doubt", "bytes")
 
 
 def command(
-    given: DirArgument = None, form: ListFormatOption = ListFormat.text, broker: BrokerOptions = BrokerOptions()
+    given: DirArgument = None,
+    form: ListFormatOption = ListFormat.text,
+    within: InOption = StoredIn.LIVE,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """List addresses and queues with the messages each still has to deliver, in the journal and in pages, and how many
     of them are scheduled; messages in doubt (of prepared transactions) are counted separately.
 
-    Unknown values are ? (null). Ends with status 1 if a page or the journal is damaged or something is not known.
+    acknowledged_but_kept (json): messages that the queue has acknowledged and that still lie on the disk. Unknown
+    values are ? (null). Ends with status 1 if a page or the journal is damaged or something is not known.
     """
     place = located(given, broker, far=True)
     beside = form is not ListFormat.text
-    counts, wrong = while_it_moves(place, lambda: counted(place, told_state(place, pages=False), beside_output=beside))
+    counts, wrong = while_it_moves(
+        place, lambda: counted(place, told_state(place, pages=False), within, beside_output=beside)
+    )
     rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
     for why in dict.fromkeys(row.unknown for row in rows if row.unknown is not None):
         warning(f"{why}: the counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")
@@ -47,6 +54,7 @@ def command(
 
 def _object(row: QueueCount) -> dict[str, Any]:
     known = {name: getattr(row, name) if row.unknown is None else None for name in (*_COUNTS, "oldest")}
+    known["acknowledged_but_kept"] = row.acknowledged if row.unknown is None else None
     named = {"address": row.address, "queue": row.queue, "id": row.id}
     return {**named, **known, "unknown": row.unknown, "paused": row.paused}
 
@@ -55,10 +63,10 @@ def _text(rows: list[QueueCount]) -> None:
     if not rows:
         print("no queue")
         return
-    heads = ("JOURNAL", "PAGES", "SCHEDULED", "IN DOUBT", "BYTES")
-    print_table((*heads, "OLDEST", "ADDRESS", "QUEUE"), map(_cells, rows), right=heads)
+    heads = ("MESSAGES", "JOURNAL", "PAGES", "SCHEDULED", "IN DOUBT", "BYTES")
+    print_table(("QUEUE", "ADDRESS", *heads, "OLDEST"), map(_cells, rows), right=heads)
     known = [row for row in rows if row.unknown is None]
-    held = f"{count_text(sum(row.journal + row.pages for row in known), 'message')} to be delivered"
+    held = f"{count_text(sum(row.messages for row in known), 'message')} to be delivered"
     if not known:
         held = "it is not known how many messages are to be delivered"
     elif len(known) < len(rows):
@@ -75,4 +83,4 @@ def _cells(row: QueueCount) -> tuple[object, ...]:
         counts = [str(getattr(row, name)) for name in _COUNTS[:-1]] + [size_text(row.bytes)]
         oldest = time_text(row.oldest, "minutes")
     address = "-" if row.address is None else row.address
-    return (*counts, oldest, address, row.queue)
+    return (row.queue, address, *counts, oldest)

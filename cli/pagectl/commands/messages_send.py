@@ -11,10 +11,11 @@ from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import QueueOption
 from pagectl.options.sending import PaceOptions, PeerOptions
-from pagectl.options.shared import DirArgument, DryRunOption, TextOrJsonOption, WhereOption
+from pagectl.options.shared import DirArgument, DryRunOption, InOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.exits import report as complain
 from pagectl.terminal.streams import note, print_json, warning
+from pagefmt.columns.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagectl.sending.messages import QueueToSend, StoredMessages
@@ -49,6 +50,7 @@ def command(
     ] = None,
     pace: PaceOptions = PaceOptions(),
     peer: PeerOptions = PeerOptions(),
+    within: InOption = StoredIn.LIVE,
     dry_run: DryRunOption = False,
     form: TextOrJsonOption = TextOrJson.text,
     broker: BrokerOptions = BrokerOptions(),
@@ -74,7 +76,7 @@ def command(
         warning("the password is sent over the network unencrypted; use amqps if the broker accepts it")
     place = located(given, broker)
     with brokers_held_off(place, not dry_run):
-        stored, chosen = _chosen(place, queues, where, mapping or [])
+        stored, chosen = _chosen(place, queues, where, mapping or [], within)
         preparing = Preparing(place, stored.large)
         report = SendingReport(aim, chosen, preparing)
         _count(stored, chosen)
@@ -85,6 +87,8 @@ def command(
                 "source": preparing.source, "to": aim.url, "queues": sorted(queues) if queues else None,
                 "where": where, "to_address": sorted(mapping) if mapping else None,
             }  # fmt: skip
+            if within is not StoredIn.LIVE:
+                call["in"] = within.value
             _send(stored, report, pace, call)
     if form is TextOrJson.json:
         print_json(report.as_json())
@@ -99,7 +103,7 @@ def command(
 
 
 def _chosen(
-    place: DataLocation, queues: list[str] | None, where: str | None, mapping: list[str]
+    place: DataLocation, queues: list[str] | None, where: str | None, mapping: list[str], within: StoredIn
 ) -> tuple[StoredMessages, list[QueueToSend]]:
     from pagectl.running.reading import told_state
     from pagectl.sending.messages import QueueToSend, StoredMessages
@@ -124,7 +128,7 @@ def _chosen(
     targets = _targets(found, mapping)
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     sending = [QueueToSend(queue, aim) for queue, aim in zip(found, targets, strict=True)]
-    return StoredMessages(place, state, selector, large), sending
+    return StoredMessages(place, state, selector, large, within), sending
 
 
 def _targets(queues: list[QueueBinding], mapping: list[str]) -> list[str]:
@@ -190,7 +194,7 @@ def _count(stored: StoredMessages, queues: list[QueueToSend]) -> None:
         return
     from pagectl.decoding.counts import counted
 
-    counts, _ = counted(stored.place, stored.state, beside_output=False)
+    counts, _ = counted(stored.place, stored.state, stored.within, beside_output=False)
     for each in queues:
         found = counts.queues[each.queue.id]
         each.totals.in_doubt, each.totals.waiting = found.in_doubt, found.journal + found.pages

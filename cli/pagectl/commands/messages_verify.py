@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING
 from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
+from pagectl.options.shared import (
+    DirArgument,
+    EditionOption,
+    InOption,
+    JobsOption,
+    ListFormatOption,
+    edition_of,
+    processes,
+)
 from pagectl.outputs.finding_text import FindingText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import while_it_moves
 from pagectl.terminal.streams import print_json_list
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -31,6 +40,7 @@ def command(
     form: ListFormatOption = ListFormat.text,
     edition: EditionOption = None,
     jobs: JobsOption = 0,
+    within: InOption = StoredIn.LIVE,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Check the messages of a broker: references without a message, messages without a reference, unknown queues,
@@ -43,7 +53,7 @@ def command(
     from pagefmt.verify.report import finding_json
 
     place = located(given, broker, far=True)
-    read = lambda: sorted(_findings(place, edition_of(edition), processes(jobs)), key=gravest_first)  # noqa: E731
+    read = lambda: sorted(_findings(place, within, edition_of(edition), processes(jobs)), key=gravest_first)  # noqa: E731
     found = while_it_moves(place, read)
     if form is ListFormat.text:
         view = FindingText()
@@ -55,8 +65,9 @@ def command(
     return Exit.FOUND if any(finding.severity is not Severity.INFO for finding in found) else Exit.OK
 
 
-def _findings(place: DataLocation, edition: Edition | None, jobs: int) -> Iterator[Finding]:
+def _findings(place: DataLocation, within: StoredIn, edition: Edition | None, jobs: int) -> Iterator[Finding]:
     from pagefmt.columns.journal_findings import unreadable_messages
+    from pagefmt.cross_checks.of_journal import check_journals
     from pagefmt.cross_checks.of_messages import check_messages
     from pagefmt.directory.edition_evidence import likely_writer
     from pagefmt.directory.locate import stores
@@ -69,24 +80,29 @@ def _findings(place: DataLocation, edition: Edition | None, jobs: int) -> Iterat
     from pagefmt.verify.report import PageReader, across, folder_findings, page_reports
 
     state = load_place(place)
-    listed = list(state.of(stores(place)))
-    layout = next((each for known in listed if (each := first_layout(known.store.pages)) is not None), None)
-    with looking_ahead(PageReader(edition), listed, jobs) as look:
-        for known in listed:
-            bad = [report for report in page_reports(known, look) if not report.sound]
-            if bad:
-                yield about_data(
-                    Severity.ERROR,
-                    "damaged-page",
-                    f"store {known.store.name}",
-                    f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].json['file']}",
-                    "see 'pagectl pages verify'",
-                )
-    addresses = state.addresses
-    named = [each for known in listed for each in store_findings(known.store, addresses)]
-    yield from folder_findings(place, named, state)
-    edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
-    yield from across(place, layout, state, edition, jobs)
-    if state.known.unknown_journal is None:
+    known_edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
+    layout = None
+    if within is not StoredIn.JOURNAL:
+        listed = list(state.of(stores(place)))
+        layout = next((each for known in listed if (each := first_layout(known.store.pages)) is not None), None)
+        with looking_ahead(PageReader(edition), listed, jobs) as look:
+            for known in listed:
+                bad = [report for report in page_reports(known, look) if not report.sound]
+                if bad:
+                    yield about_data(
+                        Severity.ERROR,
+                        "damaged-page",
+                        f"store {known.store.name}",
+                        f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].json['file']}",
+                        "see 'pagectl pages verify'",
+                    )
+        addresses = state.addresses
+        named = [each for known in listed for each in store_findings(known.store, addresses)]
+        yield from folder_findings(place, named, state)
+    if within is StoredIn.LIVE:
+        yield from across(place, layout, state, known_edition, jobs)
+    elif within is StoredIn.JOURNAL:
+        yield from check_journals(state)
+    if within is not StoredIn.PAGES and state.known.unknown_journal is None:
         yield from check_messages(state)
-        yield from unreadable_messages(JournalParts(state, None), edition)
+        yield from unreadable_messages(JournalParts(state, None), known_edition)

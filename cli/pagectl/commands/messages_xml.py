@@ -11,9 +11,10 @@ import typer
 
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import QueueOption
-from pagectl.options.shared import DirArgument
+from pagectl.options.shared import DirArgument, InOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import note, warning
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def command(
         Path | None, typer.Option("--to", metavar="FILE", help="Write to FILE, which appears only when complete.")
     ] = None,
     queues: QueueOption = None,
+    within: InOption = StoredIn.LIVE,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Write outstanding messages as XML for 'artemis data imp': the journal first, then pages.
@@ -63,7 +65,7 @@ def command(
     wanted = queue_ids(queues, state.bindings) if queues else None
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)
-    sources = AllSources(place, state, choice, large=large, in_order=False)
+    sources = AllSources(place, state, choice, within=within, large=large, in_order=False)
     done = _Account()
     with output_to(to, place, done.count), progress("reading", None, beside_output=to is None):
         xml = JournalXml(sys.stdout)

@@ -1,1 +1,1 @@
-"""Messages as ``pages decode`` and ``pages find`` were asked for them: read, and written in the form asked for."""
+"""Messages as ``pages decode`` and ``messages find`` were asked for them: read, and written in the form asked for."""

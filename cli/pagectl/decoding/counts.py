@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from pagectl.decoding.sources import PageToRead
     from pagefmt.columns.queue_counts import QueueCounts
     from pagefmt.columns.table import PageSource
+    from pagefmt.columns.table_content import StoredIn
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.state import PagingState
 
 
-def counted(place: DataLocation, state: PagingState, *, beside_output: bool) -> tuple[QueueCounts, bool]:
+def counted(
+    place: DataLocation, state: PagingState, within: StoredIn, *, beside_output: bool
+) -> tuple[QueueCounts, bool]:
     """What each queue waits for; and whether anything was damaged."""
     from pagefmt.columns.queue_counts import QUERY, QueueCounts
     from pagefmt.columns.table import TableDamage
@@ -29,7 +32,7 @@ def counted(place: DataLocation, state: PagingState, *, beside_output: bool) -> 
     counts = QueueCounts(state.bindings)
     if state.unknown is not None:
         counts.not_known(None, state.unknown.reason)
-    sources = AllSources(place, state, MessageFilter())
+    sources = AllSources(place, state, MessageFilter(), within=within)
     damaged = state.known.damaged
     for each in state.stores():
         if each.unseen is not None:

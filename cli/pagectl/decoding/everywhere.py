@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from pagectl.decoding.shown import ShownOptions
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.message_filter import FilterOptions
-from pagectl.options.shared import EditionOption
+from pagectl.options.message_filter import QueueFilterOptions
+from pagectl.options.shared import EditionOption, InOption
+from pagefmt.columns.table_content import StoredIn
 
 
 @dataclass(frozen=True)
-class EverywhereOptions(BrokerOptions, FilterOptions, ShownOptions):
+class EverywhereOptions(BrokerOptions, QueueFilterOptions, ShownOptions):
     """What is shown, which messages, whose."""
 
     edition: EditionOption = None
+    within: InOption = StoredIn.LIVE

@@ -21,7 +21,7 @@ from pagectl.options.shared import edition_of
 from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
-from pagectl.running.reading import bytes_to_read, note_near_names, told_state
+from pagectl.running.reading import bytes_to_read, note_near_names, told_pages, told_state
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, write_utf8
 from pagefmt.ahead import PassedBytes, ahead
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pagectl.options.message_filter import FilterOptions
     from pagefmt.columns.json_lines import MessageLines
     from pagefmt.columns.row_groups import RowGroups
+    from pagefmt.columns.table_content import StoredIn
     from pagefmt.describe.message_json import BodyForm, MessageOptions
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
@@ -57,22 +58,23 @@ TEXTS_UNIT: Final = 4 << 20  # bytes of small pages whose lines are made togethe
 
 def carry_out(
     given: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
-    *, jobs: int = 1, with_offsets: bool = False, everywhere: bool = False,
+    *, jobs: int = 1, with_offsets: bool = False, within: StoredIn | None = None,
 ) -> int:  # fmt: skip
-    """The status. ``jobs`` read pages where all of their messages are wanted in a file. ``with_offsets``: text says of
-    each message in which file it lies, and where. ``everywhere``: also messages of the journal, and how they stand with
-    their queues."""
+    """Write messages and return the status. ``within`` None: those of page files, as they lie, without the journal.
+
+    ``jobs`` read pages where all of their messages are wanted in a file. ``with_offsets``: text says of each message in
+    which file it lies, and where.
+    """
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     place = located(given, broker, far=True)
-    state = told_state(place, journal=chosen.outstanding, pages=not everywhere)
-    choice = chosen.filter(place, state, where, everywhere=everywhere)
-    if not everywhere:
-        named = property_names(shown.columns)
-        note_near_names([*named, *(where.names() if where else ())], place, choice.pages)
+    state = told_pages(place) if within is None else told_state(place, journal=chosen.needs_journal, pages=False)
+    choice = chosen.filter(place, state, where)
+    note_near_names([*property_names(shown.columns), *(where.names() if where else ())], place, choice.pages)
     wanted = _message_options(place, forms, shown.inflate, _reader(state, edition))
     pages = PageSources(place, state, choice)
-    if everywhere:
-        pages = AllSources(place, state, choice, large=wanted.large, edition=wanted.edition)
+    if within is not None:
+        pages = AllSources(place, state, choice, within=within, large=wanted.large, edition=wanted.edition)
+    everywhere = within is not None
     run = _Decoding(place, state, choice, wanted, pages, everywhere, jobs if shown.limit is None else 1)
     columns = shown.chosen()
     if form in TABLES:

@@ -1,4 +1,4 @@
-"""Options that say what is shown of messages: those of ``pages decode`` and ``pages find``."""
+"""Options that say what is shown of messages: those of ``pages decode`` and ``messages find``."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagectl.running.reading import each_store, told_unknown
 from pagectl.terminal.streams import note, warning
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -126,9 +127,13 @@ class PageSources:
 
 @dataclass(slots=True)
 class AllSources(PageSources):
-    """The journal as well. What one queue waits for comes ``in_order``: that in which it is delivered, where so many
-    bytes of pages (``window``) are in memory together."""
+    """The journal as well, unless ``within`` names one of the two.
 
+    What one queue waits for comes ``in_order``: that in which it is delivered, where so many bytes of pages
+    (``window``) are in memory together.
+    """
+
+    within: StoredIn = StoredIn.LIVE
     large: LargeMessages | None = None
     edition: Edition | None = None
     in_order: bool = True
@@ -166,7 +171,12 @@ class AllSources(PageSources):
     def _with_journal(self) -> bool:
         from pagefmt.outstanding.message_filter import PageRange
 
-        return self.choice.pages == PageRange()
+        return self.choice.pages == PageRange() and self.within is not StoredIn.PAGES
+
+    def pages(self) -> Iterator[PageToRead]:
+        """Of all stores, in their order; none if only the journal is asked for."""
+        if self.within is not StoredIn.JOURNAL:
+            yield from PageSources.pages(self)
 
     def _journal_parts(self) -> JournalParts:
         from pagefmt.directory.edition_evidence import likely_writer

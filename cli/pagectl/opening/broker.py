@@ -209,7 +209,6 @@ def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
     if found is None:
         return OpenedBroker(place)
     if same(found.directories.paging, place.paging):
-        _note_base(found)
         return OpenedBroker(_beside(place, found), found)
     note(
         f"{found.start.config} sets the paging directory {found.directories.paging}; {place.paging or path} is read, "

@@ -1,4 +1,4 @@
-"""``NAME=RANGE`` of ``pages check``: which number of a backlog alerts, and when."""
+"""``NAME=RANGE`` of ``messages check``: which number of a backlog alerts, and when."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BacklogNumbers(NamedTuple):
         """``now``: seconds since 1970."""
         age = backlog.age(now)
         waiting = None if backlog.messages is None else backlog.messages + (backlog.in_doubt or 0)
-        return cls(waiting, backlog.bytes, backlog.pages, backlog.held, None if age is None else int(age))
+        return cls(waiting, backlog.bytes, backlog.pages, backlog.disk, None if age is None else int(age))
 
 
 UNITS: Final = BacklogNumbers("", "B", "", "B", "s")  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ class CheckFormat(StrEnum):
 
 
 class PluginFormat(StrEnum):
-    """Formats of ``disk forecast`` and ``pages check``."""
+    """Formats of ``disk forecast`` and ``messages check``."""
 
     nagios = "nagios"
     text = "text"

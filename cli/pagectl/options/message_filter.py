@@ -74,25 +74,23 @@ OutstandingOption = Annotated[
 
 @dataclass(frozen=True)
 class FilterOptions(OptionGroup):
-    """Which messages are wanted: all of the options together."""
+    """Which messages are wanted, by what is written in them: all of the options together."""
 
     message_id: IdOption = None
     user_id: UserIdOption = None
     correlation_id: CorrelationIdOption = None
     address: AddressOption = None
-    queue: QueueOption = None
     since: SinceOption = None
     until: UntilOption = None
     contains: ContainsOption = None
     expired: ExpiredOption = False
     where: WhereOption = None
-    outstanding: OutstandingOption = False
     page: PageOption = None
 
     @property
-    def says_what(self) -> bool:
-        """Whether anything is asked of messages."""
-        return any(getattr(self, field.name) not in (None, False) for field in fields(FilterOptions))
+    def needs_journal(self) -> bool:
+        """Whether nothing can be answered without the journal."""
+        return False
 
     def selector(self) -> Selector | None:
         """That of ``--where``; raises ``SelectorError``."""
@@ -102,20 +100,15 @@ class FilterOptions(OptionGroup):
 
         return parse(self.where)
 
-    def filter(
-        self, place: DataLocation, state: PagingState, where: Selector | None, *, everywhere: bool = False
-    ) -> MessageFilter:
-        """All of them together; says on standard error which times were understood. ``everywhere``: messages may lie in
-        the journal as well."""
-        from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+    def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
+        """Return all of them together; standard error tells which times were understood."""
+        from pagefmt.outstanding.message_filter import MessageFilter
 
-        addresses = (
-            None
-            if self.address is None
-            else _addresses(_texts("--address", self.address), place, state if everywhere else None)
-        )
-        queues = queue_ids(self.queue, state.bindings) if self.queue else None
-        return MessageFilter(queues, self._joined(place, where), self.outstanding, page_range(self.page), addresses)
+        addresses = self._addresses(place, None)
+        return MessageFilter(None, self._joined(place, where), False, page_range(self.page), addresses)
+
+    def _addresses(self, place: DataLocation, state: PagingState | None) -> frozenset[str] | None:
+        return None if self.address is None else _addresses(_texts("--address", self.address), place, state)
 
     def _joined(self, place: DataLocation, where: Selector | None) -> Selector | None:
         facts = (self.message_id, self.since, self.until, self.user_id, self.correlation_id, self.contains)
@@ -150,6 +143,32 @@ class FilterOptions(OptionGroup):
             large = LargeMessages(place.large_messages) if place.large_messages else None
             (text,) = _texts("--contains", [self.contains])
             yield BodyContains(text, large)
+
+
+@dataclass(frozen=True)
+class QueueFilterOptions(FilterOptions):
+    """The same, and for whom messages are, which the journal tells."""
+
+    queue: QueueOption = None
+    outstanding: OutstandingOption = False
+
+    @property
+    def says_what(self) -> bool:
+        """Whether anything is asked of messages."""
+        return any(getattr(self, field.name) not in (None, False) for field in fields(QueueFilterOptions))
+
+    @property
+    def needs_journal(self) -> bool:
+        """Whether nothing can be answered without the journal."""
+        return self.outstanding
+
+    def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
+        """Return all of them together; messages may lie in the journal as well."""
+        from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+
+        addresses = self._addresses(place, state)
+        queues = queue_ids(self.queue, state.bindings) if self.queue else None
+        return MessageFilter(queues, self._joined(place, where), self.outstanding, page_range(self.page), addresses)
 
 
 def tell_unsearched(choice: MessageFilter) -> None:

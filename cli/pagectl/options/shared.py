@@ -15,6 +15,7 @@ from typer._types import TyperChoice
 from pagectl.options.formats import ListFormat, TableFormat, TextOrJson
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.editions import EDITION_NAMES, PRODUCT_RELEASES, Edition, release_named
 
 AUTO = "auto"
@@ -70,6 +71,10 @@ ConfigArgument = Annotated[
 BrokerXmlOption = Annotated[
     Path | None,
     typer.Option("--broker-xml", metavar="FILE", parser=Path, help="Configuration of DIR, if it is kept elsewhere."),
+]
+InOption = Annotated[
+    StoredIn,
+    typer.Option("--in", help="Where to look: live (journal, pages, large-message files), only pages, or journal."),
 ]
 PropertiesOption = Annotated[
     list[str] | None,

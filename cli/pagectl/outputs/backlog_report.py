@@ -1,4 +1,4 @@
-"""One ``pages check`` as a monitoring line, as text and as JSON."""
+"""One ``messages check`` as a monitoring line, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pagefmt.quantities import SECOND, count_text, duration_text, size_text
 if TYPE_CHECKING:
     from pagefmt.outstanding.backlog import Backlog
 
-SERVICE: Final = "PAGES"
+SERVICE: Final = "MESSAGES"
 NAMED: Final = 3
 """Backlogs that the line names; the lines below and JSON have all."""
 
@@ -45,7 +45,7 @@ def summary(report: BacklogReport) -> str:
         return "; ".join(told)
     numbers = _most(report.rows)
     what = count_text(len(report.rows), report.by, "addresses" if report.by == "address" else "")
-    return f"{what}, at most {', '.join(_numbers_text(numbers))}" if report.rows else "no queue has messages in pages"
+    return f"{what}, at most {', '.join(_numbers_text(numbers))}" if report.rows else "there is no queue"
 
 
 def _alerts(numbers: BacklogNumbers, report: BacklogReport) -> list[str]:
@@ -109,8 +109,9 @@ def as_json(report: BacklogReport) -> dict[str, Any]:
         "backlogs": [
             {
                 "status": status.name, "address": backlog.address, "queue": backlog.queue, "id": backlog.id,
-                "messages": backlog.messages, "bytes": backlog.bytes, "in_doubt": backlog.in_doubt,
-                "pages_held": backlog.pages, "bytes_held": backlog.held, "bytes_held_alone": backlog.alone,
+                "messages": backlog.messages, "journal": None if backlog.messages is None else backlog.journal,
+                "bytes": backlog.bytes, "in_doubt": backlog.in_doubt,
+                "pages_held": backlog.pages, "bytes_held": backlog.disk, "bytes_held_alone": backlog.alone,
                 "oldest": backlog.oldest, "age": numbers.oldest,
             }
             for backlog, numbers, status in report.rows

@@ -49,9 +49,9 @@ def _page(backlogs: Backlogs, brokers: int, failed: Mapping[str, str], at: int) 
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """As ``pages top``: what is not known last."""
+    """As ``messages top``: what is not known last."""
     alone, held = row["bytes_held_alone"], row["bytes_held"]
-    return alone is None, -(alone or 0), -(held or 0), row["broker"], row["store_address"] or "", row["queue"]
+    return held is None, -(held or 0), -(alone or 0), row["broker"], row["store_address"] or "", row["queue"]
 
 
 def _queue(row: Mapping[str, Any]) -> tuple[str, ...]:

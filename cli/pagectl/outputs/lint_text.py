@@ -8,7 +8,7 @@ from brokerconf.linting.lint import FileReport
 
 from pagectl.outputs.lint_report import WIDTH, Lines, summary
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import diagnostic, within_columns
+from pagectl.terminal.streams import folded, within_columns
 from pagefmt.findings import Finding, Severity
 from pagefmt.quantities import count_text
 
@@ -35,7 +35,7 @@ def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
     place = one_line(str(finding.place))
     said = finding.severity.said
     plain = f"{place}: {said}: "
-    line = diagnostic(f"{plain}{one_line(finding.message)} [{finding.rule}]")
+    line = folded(f"{plain}{one_line(finding.message)} [{finding.rule}]")
     if colour:
         line = line.replace(plain, f"{_paint(f'{place}: ', '1')}{_paint(said, '1;' + tint)}: ", 1)
     out = [line]

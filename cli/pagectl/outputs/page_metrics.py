@@ -1,4 +1,4 @@
-"""What is outstanding in page files as Prometheus metrics."""
+"""What waits in page files and in the journal as Prometheus metrics."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ OF_ADDRESS: Final = {
     "artemis_damaged_page_files": "Page files that are damaged.",
     "artemis_outstanding_unknown": "1 if it is not known what is outstanding for the queues of the address.",
 }
+WAITING: Final = "artemis_waiting_messages"
+WAITING_HELP: Final = "Messages that wait for the queue, by where they lie: journal or pages."
 OF_QUEUE: Final = {
-    "artemis_outstanding_messages": "Messages in pages that are outstanding for the queue.",
-    "artemis_outstanding_bytes": "Bytes of the records of these messages.",
-    "artemis_in_doubt_messages": "Messages in pages that prepared transactions hold back.",
+    "artemis_outstanding_bytes": "Bytes of the records of messages that wait for the queue, in journal and pages.",
+    "artemis_in_doubt_messages": "Messages that prepared transactions hold back, in journal and pages.",
     "artemis_held_page_files": "Page files that the queue holds.",
     "artemis_held_page_bytes": "Bytes of the page files that the queue holds.",
     "artemis_held_alone_page_bytes": "Bytes of the page files that only this queue holds.",
-    "artemis_oldest_outstanding_seconds": "Age of the first message that is outstanding for the queue.",
+    "artemis_oldest_outstanding_seconds": "Age of the first message that waits for the queue.",
 }
+TOGETHER: Final = "artemis_held_together_page_bytes"
+TOGETHER_HELP: Final = "Bytes of the page files that these queues hold together, of the largest such groups."
+GROUPS: Final = 20
+"""Groups of queues of one broker that have a sample."""
 
 Rows = dict[tuple[str, ...], list[float | None]]
 
@@ -37,24 +42,38 @@ def page_metrics(backlog: BrokerBacklog, now: float) -> Iterator[Gauge]:
     """
     addresses: Rows = {}
     queues: Rows = {}
+    waiting: Rows = {}
     for store in backlog.stores:
         _add(addresses, (store.address or "",), [store.pages, store.bytes, store.damaged, store.queues is None])
-        for queue in store.queues or ():
-            _add(queues, (store.address or "", str(queue.queue)), _values(queue, now))
+    for queue in backlog.queues:
+        key = queue.address or "", str(queue.queue)
+        _add(queues, key, _values(queue, now))
+        if backlog.journal is not None:
+            _add(waiting, (*key, "journal"), [queue.journal, None])
+        _add(waiting, (*key, "pages"), [(queue.messages or 0) - queue.journal, None])
     yield from _gauges(OF_ADDRESS, ("address",), addresses)
+    known = {key: each for key, each in waiting.items() if key[-1] == "journal" or _known(key, addresses)}
+    yield from _gauges({WAITING: WAITING_HELP}, ("address", "queue", "where"), known)
     yield from _gauges(OF_QUEUE, ("address", "queue"), {key: queues[key] for key in queues if _known(key, addresses)})
+    yield Gauge(TOGETHER, TOGETHER_HELP, tuple(_together(backlog)))
     yield Gauge("artemis_broker_running", "1 while a broker holds the lock of the journal.", (({}, int(backlog.live)),))
     damaged = "1 while journal or bindings are damaged: acknowledgements may be lost."
     yield Gauge("artemis_journal_damaged", damaged, (({}, int(backlog.damaged)),))
 
 
+def _together(backlog: BrokerBacklog) -> Iterator[tuple[dict[str, str], float | int]]:
+    groups = [group for store in backlog.stores for group in store.groups]
+    for group in sorted(groups, key=lambda group: -group.bytes)[:GROUPS]:
+        yield {"address": group.address or "", "queues": ", ".join(group.queues)}, group.bytes
+
+
 def _values(queue: Backlog, now: float) -> list[float | None]:
-    return [queue.messages, queue.bytes, queue.in_doubt, queue.pages, queue.held, queue.alone, queue.age(now)]
+    return [queue.bytes, queue.in_doubt, queue.pages, queue.held, queue.alone, queue.age(now)]
 
 
 def _known(key: tuple[str, ...], addresses: Rows) -> bool:
     """No folder of the address keeps what is outstanding to itself."""
-    return not addresses[key[:1]][-1]
+    return key[:1] not in addresses or not addresses[key[:1]][-1]
 
 
 def _add(rows: Rows, key: tuple[str, ...], values: list[float | None]) -> None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pagectl.running.exits import describe
 from pagectl.running.reading import each_store, told_state
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
+    from pagefmt.directory.bindings import QueueBinding
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.outstanding.backlog import Backlog
+    from pagefmt.outstanding.backlog import Backlog, SharedPages
+    from pagefmt.outstanding.journal_backlog import JournalBacklog, JournalBacklogs
+    from pagefmt.outstanding.state import PagingState
     from pagefmt.outstanding.watch import PagesWatch
+
+
+T = TypeVar("T")
 
 
 class TopOrder(StrEnum):
@@ -29,27 +36,36 @@ class TopOrder(StrEnum):
 
 
 class RankedQueue(NamedTuple):
-    """A queue of a broker. ``store``: the folder of its pages. ``growth``: bytes a second, None: not known."""
+    """A queue of a broker. ``store``: the folder of its pages, None: it has none. ``growth``: bytes a second, None: not
+    known."""
 
     broker: str
-    store: Path
+    store: Path | None
     backlog: Backlog
     growth: float | None = None
 
     @property
-    def key(self) -> tuple[str, Path, int | None]:
+    def key(self) -> tuple[str, Path | None, int | None]:
         """The same in every look."""
         return self.broker, self.store, self.backlog.id
 
 
+class QueueGroup(NamedTuple):
+    """Queues of a broker that hold pages together."""
+
+    broker: str
+    pages: SharedPages
+
+
 class QueuesLook(NamedTuple):
-    """One look at the brokers: queues that hold pages, and the bytes of pages by who holds them.
+    """One look at the brokers: queues that hold something, and the bytes of pages by who holds them.
 
     ``unknown`` bytes: nobody knows who holds them. ``wrong``: something is damaged or not known. ``failed``: why
     some of several places cannot be read. ``moment`` is of the monotonic clock.
     """
 
     queues: list[RankedQueue]
+    groups: list[QueueGroup]
     size: int
     alone: int
     shared: int
@@ -62,11 +78,11 @@ class QueuesLook(NamedTuple):
 
     def since(self, before: QueuesLook) -> QueuesLook:
         """With the growth since an earlier look; a queue that held nothing then is new."""
-        was = {queue.key: queue.backlog.held for queue in before.queues}
+        was = {queue.key: queue.backlog.disk for queue in before.queues}
         seconds = self.moment - before.moment
         rows = []
         for queue in self.queues:
-            now, then = queue.backlog.held, was.get(queue.key, 0)
+            now, then = queue.backlog.disk, was.get(queue.key, 0)
             known = now is not None and then is not None and seconds > 0
             rows.append(queue._replace(growth=(now - then) / seconds if known else None))  # type: ignore[operator]
         return self._replace(queues=rows)
@@ -75,10 +91,22 @@ class QueuesLook(NamedTuple):
         """The largest first, what is not known last; equal ones by what they hold, and by name."""
         return sorted(self.queues, key=lambda queue: _rank(_VALUES[order](queue), queue))
 
+    def ranked_groups(self) -> list[QueueGroup]:
+        """Those that hold the most bytes first."""
+        return sorted(self.groups, key=lambda group: (-group.pages.bytes, group.broker, group.pages.queues))
+
+    def merged(self, more: QueuesLook) -> QueuesLook:
+        """With what another place has."""
+        return QueuesLook(
+            [*self.queues, *more.queues], [*self.groups, *more.groups], self.size + more.size, self.alone + more.alone,
+            self.shared + more.shared, self.free + more.free, self.unknown + more.unknown,
+            [*self.remarks, *more.remarks], self.wrong or more.wrong, [*self.failed, *more.failed], self.moment,
+        )  # fmt: skip
+
 
 _VALUES: Final[dict[TopOrder, Callable[[RankedQueue], float | None]]] = {
     TopOrder.alone: lambda queue: queue.backlog.alone,
-    TopOrder.held: lambda queue: queue.backlog.held,
+    TopOrder.held: lambda queue: queue.backlog.disk,
     TopOrder.waiting: lambda queue: queue.backlog.messages,
     TopOrder.oldest: lambda queue: None if queue.backlog.oldest is None else -queue.backlog.oldest,
     TopOrder.growth: lambda queue: queue.growth,
@@ -87,23 +115,17 @@ _VALUES: Final[dict[TopOrder, Callable[[RankedQueue], float | None]]] = {
 
 def _rank(value: float | None, queue: RankedQueue) -> tuple[object, ...]:
     of = queue.backlog
-    return (value is None, -(value or 0), -(of.held or 0), queue.broker, of.address or "", of.queue or "", of.id)
+    return (value is None, -(value or 0), -(of.disk or 0), queue.broker, of.address or "", of.queue or "", of.id)
 
 
-def look(places: Sequence[DataLocation], advance: Callable[[int], None] = lambda _bytes: None) -> QueuesLook:
-    """Reads all pages of the places, one at a time.
+def look(
+    places: Sequence[DataLocation], within: StoredIn, advance: Callable[[int], None] = lambda _bytes: None
+) -> QueuesLook:
+    """Read all pages of the places, one at a time, and their journals.
 
     Raises ``PageFmtError`` and ``OSError`` for a place that cannot be read, or where there are several tells of it.
     """
-    found = QueuesLook([], 0, 0, 0, 0, 0, [], False, [], time.monotonic())
-    for place in places:
-        try:
-            found = _with(found, place, advance)
-        except (PageFmtError, OSError) as err:
-            if len(places) == 1:
-                raise
-            found = found._replace(failed=[*found.failed, describe(err)])
-    return found
+    return _each(places, lambda place: _looked_at(place, within, advance))
 
 
 class WatchedQueues:
@@ -116,49 +138,96 @@ class WatchedQueues:
 
     def look(self) -> QueuesLook:
         """Raises what ``look`` raises."""
-        found = QueuesLook([], 0, 0, 0, 0, 0, [], False, [], time.monotonic())
-        for watch in self._watches:
-            try:
-                found = _with_watched(found, watch)
-            except (PageFmtError, OSError) as err:
-                if len(self._watches) == 1:
-                    raise
-                found = found._replace(failed=[*found.failed, describe(err)])
-        return found
+        return _each(self._watches, _watched)
 
 
-def _with_watched(found: QueuesLook, watch: PagesWatch) -> QueuesLook:
+def _each(places: Sequence[T], one: Callable[[T], QueuesLook]) -> QueuesLook:
+    found = _nothing()
+    for place in places:
+        try:
+            found = found.merged(one(place))
+        except (PageFmtError, OSError) as err:
+            if len(places) == 1:
+                raise
+            found = found._replace(failed=[*found.failed, describe(err)])
+    return found
+
+
+def _nothing() -> QueuesLook:
+    return QueuesLook([], [], 0, 0, 0, 0, 0, [], False, [], time.monotonic())
+
+
+def _watched(watch: PagesWatch) -> QueuesLook:
     broker, seen = str(watch.place.given), watch.look()
-    queues, remarks = list(found.queues), [*found.remarks, *(f"{broker}: {remark}" for remark in seen.remarks)]
-    (size, _, shared, free, unknown), wrong = found[1:6], found.wrong or seen.damaged
+    found = _nothing()._replace(remarks=[f"{broker}: {remark}" for remark in seen.remarks], wrong=seen.damaged)
+    rows: list[RankedQueue] = []
     for store in seen.stores:
-        remarks += [f"{broker}: {store.address or store.folder.name}: {remark}" for remark in store.remarks]
-        rows = store.uncounted if store.queues is None else store.queues
-        queues += [RankedQueue(broker, store.folder, row) for row in rows if row.held != 0]
-        size, shared, free = size + store.bytes, shared + store.shared, free + store.free
-        unknown += store.unknown
-        wrong |= bool(store.remarks)
-    return QueuesLook(
-        queues, size, size - shared - free - unknown, shared, free, unknown, remarks, wrong, found.failed, found.moment
-    )
+        found.remarks.extend(f"{broker}: {store.address or store.folder.name}: {remark}" for remark in store.remarks)
+        rows += [
+            RankedQueue(broker, store.folder, row)
+            for row in (store.uncounted if store.queues is None else store.queues)
+        ]
+        found.groups.extend(QueueGroup(broker, group) for group in store.groups)
+        found = found._replace(
+            size=found.size + store.bytes, shared=found.shared + store.shared, free=found.free + store.free,
+            unknown=found.unknown + store.unknown, wrong=found.wrong or bool(store.remarks),
+        )  # fmt: skip
+    queues = rows if seen.journal is None else [*_with_journal(rows, seen.journal, seen.bindings, broker)]
+    alone = found.size - found.shared - found.free - found.unknown
+    return found._replace(queues=[row for row in queues if row.backlog.disk != 0], alone=alone)
 
 
-def _with(found: QueuesLook, place: DataLocation, advance: Callable[[int], None]) -> QueuesLook:
+def _with_journal(
+    rows: Sequence[RankedQueue], journal: Mapping[int, JournalBacklog], queues: Mapping[int, QueueBinding], broker: str
+) -> Iterator[RankedQueue]:
+    from pagefmt.outstanding.backlog import with_journal
+
+    for n, row in enumerate(with_journal((each.backlog for each in rows), journal, queues)):
+        yield RankedQueue(broker, rows[n].store if n < len(rows) else None, row)
+
+
+def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], None]) -> QueuesLook:
     from pagefmt.outstanding.backlog import backlog_of
+    from pagefmt.outstanding.journal_backlog import large_sizes
 
-    broker, queues, remarks = str(place.given), list(found.queues), list(found.remarks)
-    (size, _, shared, free, unknown), wrong = found[1:6], found.wrong
-    state = told_state(place, journal=True, say=lambda text: remarks.append(f"{broker}: {text}"))
-    for known in each_store(place, state):
-        store = backlog_of(known)
+    broker, found = str(place.given), _nothing()
+    say = lambda text: found.remarks.append(f"{broker}: {text}")  # noqa: E731
+    state = told_state(place, journal=True, pages=within is not StoredIn.JOURNAL, say=say)
+    bodies = large_sizes(place.large_messages)
+    rows: list[RankedQueue] = []
+    for known in each_store(place, state) if within is not StoredIn.JOURNAL else ():
+        store = backlog_of(known, bodies)
         name = store.whole.address or store.whole.folder
-        remarks += [f"{broker}: {name}: {remark}" for remark in store.verdict.remarks]
-        rows = [RankedQueue(broker, known.store.folder, queue) for queue in store.queues]
-        queues += [row for row in rows if row.backlog.held != 0]
-        size, shared, free = size + store.size, shared + store.shared, free + store.free
-        unknown += store.unknown
-        wrong |= not store.verdict.fine
+        found.remarks.extend(f"{broker}: {name}: {remark}" for remark in store.verdict.remarks)
+        rows += [RankedQueue(broker, known.store.folder, queue) for queue in store.queues]
+        found.groups.extend(QueueGroup(broker, group) for group in store.groups)
+        found = found._replace(
+            size=found.size + store.size, shared=found.shared + store.shared, free=found.free + store.free,
+            unknown=found.unknown + store.unknown, wrong=found.wrong or not store.verdict.fine,
+        )  # fmt: skip
         advance(store.size)
-    wrong |= state.known.damaged or bool(state.journal.prepared)
-    alone = size - shared - free - unknown
-    return QueuesLook(queues, size, alone, shared, free, unknown, remarks, wrong, found.failed, found.moment)
+    queues = [*rows]
+    if (journal := journal_of(place, state, within, bodies)) is not None:
+        queues = [*_with_journal(rows, journal.of_queues(), state.bindings.queues if state.bindings else {}, broker)]
+    wrong = found.wrong or state.known.damaged or bool(state.journal.prepared)
+    alone = found.size - found.shared - found.free - found.unknown
+    return found._replace(queues=[row for row in queues if row.backlog.disk != 0], alone=alone, wrong=wrong)
+
+
+def journal_of(
+    place: DataLocation, state: PagingState, within: StoredIn, bodies: Mapping[int, int]
+) -> JournalBacklogs | None:
+    """What waits in the journal. None: not asked for, or not known whose it is.
+
+    A store or page that was named is asked about alone.
+    """
+    from pagefmt.directory.edition_evidence import likely_writer
+    from pagefmt.editions import NEWEST
+    from pagefmt.outstanding.journal_backlog import JournalBacklogs
+    from pagefmt.outstanding.schedules import BrokerStart
+
+    apart = place.store is not None or place.page is not None
+    if state.unknown is not None or apart or within is StoredIn.PAGES:
+        return None
+    edition = likely_writer(state.bindings, state.journal) or NEWEST
+    return JournalBacklogs(state, BrokerStart(int(time.time() * 1000), edition), bodies)

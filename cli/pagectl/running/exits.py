@@ -2,7 +2,7 @@
 
 Statuses (public contract): 0 done and fine; 1 done, and something was found; 2 the call cannot be carried out;
 130 interrupted; 129 and 143 ended by SIGHUP and SIGTERM; 141 without a reader
-(``statuses.END_WITH_READER``). ``disk check``, ``disk forecast`` and ``pages check``
+(``statuses.END_WITH_READER``). ``disk check``, ``disk forecast`` and ``messages check``
 follow the monitoring-plugin convention instead (``pagectl.terminal.nagios``).
 """
 

@@ -58,6 +58,16 @@ def told_state(
     return state
 
 
+def told_pages(place: DataLocation) -> PagingState:
+    """Pages as they lie, with the names of queues: the message journal is not read. Warns of damaged bindings."""
+    from pagefmt.outstanding.state import load_pages
+
+    state = load_pages(place)
+    for unknown in state.known.unknown():
+        warning(f"{unknown.reason}; queues are shown by their ids")
+    return state
+
+
 def while_it_moves(place: DataLocation, answer: Callable[[], T]) -> T:
     """The answer; where a running broker takes a journal file away meanwhile it is tried again."""
     from pagefmt.bytes.files import FileGone

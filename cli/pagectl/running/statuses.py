@@ -52,19 +52,19 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         2: CANNOT,
     },
     ("pages", "ls"): {0: "Done.", 1: "Done, but a condition is neither ok nor empty.", 2: CANNOT},
-    ("pages", "top"): {
+    ("messages", "top"): {
         0: "Done.",
         1: "Done, but something is damaged or not known, or a prepared transaction is still open.",
         2: "The command cannot be carried out, or one of several DIRs cannot be read (the others are shown).",
     },
-    ("pages", "check"): PLUGIN,
+    ("messages", "check"): PLUGIN,
     ("pages", "outstanding"): {
         0: "Done.",
         1: "Done, but something is not known, a page or the journal is damaged, or a prepared transaction is still "
            "open.",
         2: CANNOT,
     },
-    ("pages", "find"): _READS_ALL,
+    ("messages", "find"): _READS_ALL,
     ("pages", "decode"): _READS_ALL,
     ("pages", "verify"): _VERIFIES,
     ("pages", "seal"): _ONLY_DONE,
@@ -77,7 +77,6 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("messages", "ls"): {0: "Done.", 1: "Done, but something is damaged or not known.", 2: CANNOT},
     ("messages", "verify"): _VERIFIES,
     ("messages", "decode"): _READS_ALL,
-    ("messages", "find"): _READS_ALL,
     ("messages", "xml"): {
         0: "Everything written.", 1: "Written, but something was left out or is damaged.", 2: CANNOT,
     },
@@ -123,7 +122,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
 # others do their work to its end and keep the status that they have with a reader.
 END_WITH_READER: frozenset[tuple[str, ...]] = frozenset({
     ("config", "serve"),
-    ("pages", "find"),
+    ("messages", "find"),
     ("pages", "decode"),
     ("pages", "seal"),
     ("pages", "inspect"),

@@ -35,7 +35,7 @@ class TopScreen(ListScreen):
     ]
 
     def __init__(self, places: Sequence[DataLocation], order: TopOrder, limit: int | None, every: float) -> None:
-        super().__init__("pagectl pages top", "")
+        super().__init__("pagectl messages top", "")
         self.places, self.order, self.limit, self.every = places, order, limit, every
         self._watched = WatchedQueues(places)
         self.seen: QueuesLook | None = None
@@ -87,7 +87,7 @@ class TopScreen(ListScreen):
         )
         clock = time.strftime("%H:%M:%S%z")
         places = " ".join(str(place.given) for place in self.places)
-        self.retitle(f"pagectl pages top {places}  by {self.order.value}  {clock}, read in {self._took:.1f} s")
+        self.retitle(f"pagectl messages top {places}  by {self.order.value}  {clock}, read in {self._took:.1f} s")
 
     def action_sort(self, order: str) -> None:
         """By another number."""
@@ -97,5 +97,8 @@ class TopScreen(ListScreen):
     def on_listing_opened(self, event: Listing.Opened) -> None:
         """The pages of the queue's address."""
         row = self.rows[event.listing.cursor]
+        if row.store is None:
+            self.say(f"{row.backlog.queue}: all its messages are in the journal: pagectl messages decode")
+            return
         place = next(place for place in self.places if str(place.given) == row.broker)
         self.app.push_screen(PagesScreen(OpenedPlace(place), read_store(row.store)))

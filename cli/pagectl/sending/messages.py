@@ -15,6 +15,7 @@ import numpy as np
 from pagectl.decoding.sources import AllSources, PageToRead
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.json_lines import picked_lines
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.conversion.forms import NewForm
 from pagefmt.conversion.names import ANYCAST, NewNames, routing_of
 from pagefmt.directory.locks import node_id
@@ -116,23 +117,32 @@ class StoredMessages:
     state: PagingState
     selector: Selector | None
     large: LargeMessages | None
+    within: StoredIn = StoredIn.LIVE
     damaged: bool = False
+    _told: set[tuple[str, int]] = field(default_factory=set)
 
     def of(self, queue: QueueBinding) -> Iterator[QueuedMessage]:
         """Those that the queue would deliver, in that order, those with a time behind the others: by the clock a run
         that goes on would not find the order of the one before."""
         choice = MessageFilter(queues=frozenset((queue.id,)), selector=self.selector, outstanding=True)
-        sources = AllSources(self.place, self.state, choice, large=self.large, now=0)
+        sources = AllSources(self.place, self.state, choice, within=self.within, large=self.large, now=0)
         position = 0
         for at in sources:
             known = at.known
             for found in picked_lines(at.page, known, known.store, None, at.choice, at.origin, at.part or WHOLE_FILE):
                 if isinstance(found, Damage):
-                    self.damaged |= at.tell(found)
+                    self._tell(at, found)
                 elif isinstance(found, SelectedMessage):
                     yield self._queued(at, found, queue, position)
                     position += 1
         self.damaged |= sources.damaged
+
+    def _tell(self, at: PageToRead, found: Damage) -> None:
+        """Once, however many queues have messages there."""
+        file, damage, _ = at.placed(found)
+        if (file, damage.offset) not in self._told:
+            self._told.add((file, damage.offset))
+            self.damaged |= at.tell(found)
 
     def _queued(self, at: PageToRead, found: SelectedMessage, queue: QueueBinding, position: int) -> QueuedMessage:
         record = found.record

@@ -41,6 +41,7 @@ def console(stream: TextIO | None = None) -> Console:
 COLUMNS = 80
 NARROWEST = 16
 """Columns that prose gets at least."""
+WIDEST = 120  # columns: a longer value does not widen its column for all other rows
 
 
 def within_columns(lines: Iterable[str], hang: int | None = None) -> str:
@@ -148,6 +149,11 @@ def screen_width() -> int:
     return max(40, shutil.get_terminal_size((COLUMNS, 24)).columns)
 
 
+def line_width() -> int:
+    """Columns of a line: those of the terminal; without one a line is never broken, so that a row stays a line."""
+    return screen_width() if sys.stdout.isatty() else sys.maxsize
+
+
 def cell_width(text: str) -> int:
     """Columns that a text takes on a terminal: wide characters take two, combining ones none."""
     if text.isascii():
@@ -158,9 +164,11 @@ def cell_width(text: str) -> int:
 
 
 def folded(line: str, hang: int = 4) -> str:
-    """A line as wide as the screen at most: what goes on stands ``hang`` columns in. A word is never broken, so that
-    a name or a path can be copied whole."""
-    width = screen_width()
+    """Return a line that is as wide as the terminal at most: what goes on stands ``hang`` columns in.
+
+    A word is never broken, so that a name or a path can be copied whole.
+    """
+    width = line_width()
     if cell_width(line) <= width:
         return line
     import textwrap
@@ -169,11 +177,6 @@ def folded(line: str, hang: int = 4) -> str:
     return textwrap.fill(
         line, width, subsequent_indent=blank, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
     )
-
-
-def diagnostic(line: str) -> str:
-    """A line that begins with FILE:LINE: whole in a pipe, for editors and CI read such lines one by one."""
-    return folded(line) if sys.stdout.isatty() else line
 
 
 def say(text: str, hang: int = 4) -> None:
@@ -186,9 +189,9 @@ def print_table(
 ) -> None:
     """A plain table: aligned columns, a header, no borders; the text is made safe here.
 
-    ``right`` names the columns aligned to the right. Nothing is cut: columns that a line has no room for stand in
-    lines of their own below, and so does a value that is much longer than the others. ``prose``: the last column may
-    go on in the next line at a blank; a name must not, so that it can be copied.
+    ``right`` names the columns aligned to the right. Nothing is cut: columns that a line of a terminal has no room for
+    stand in lines of their own below, and so does a value that is much longer than the others. ``prose``: the last
+    column may go on in the next line at a blank; a name must not, so that it can be copied.
     """
     names = list(columns)
     cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
@@ -215,11 +218,11 @@ class _Column(NamedTuple):
 
 def _places(names: list[str], cells: list[list[str]], to_right: set[int], *, prose: bool) -> list[_Column]:
     """A value of more than half a screen does not make its column that wide."""
-    screen, end = screen_width(), -2
+    screen, end = line_width(), -2
     found: list[_Column] = []
     for n, column in enumerate(zip(names, *cells, strict=True)):
         sizes = [*map(cell_width, column)]
-        width = max(size for size in sizes if n in to_right or size <= max(screen // 2, sizes[0]))
+        width = max(size for size in sizes if n in to_right or size <= max(min(screen // 2, WIDEST), sizes[0]))
         if n + 1 == len(names) and n not in to_right:
             width = max(sizes[0], min(width, NARROWEST) if prose else 0)
         below = n > 0 and end + 2 + width > screen
@@ -229,15 +232,15 @@ def _places(names: list[str], cells: list[list[str]], to_right: set[int], *, pro
 
 
 def _row(row: list[str], columns: list[_Column], to_right: set[int], *, prose: bool) -> str:
-    screen, lines, line = screen_width(), list[str](), ""
+    screen, lines, line = line_width(), list[str](), ""
     for n, (cell, column) in enumerate(zip(row, columns, strict=True)):
         size, folds = cell_width(cell), prose and n + 1 == len(row)
         needed = max(map(cell_width, cell.split()), default=0) if folds else size
         start = BELOW if line.strip() and column.start + needed > screen else column.start
-        if n and (column.below or start < column.start or cell_width(line) + 2 > start):
+        if n and screen < sys.maxsize and (column.below or start < column.start or cell_width(line) + 2 > start):
             lines.append(line.rstrip())
             line = ""
-        line += " " * (start - cell_width(line)) + (
+        line += " " * max(start - cell_width(line), 2 if line else 0) + (
             cell.rjust(column.width + len(cell) - size) if n in to_right else cell
         )
         if folds:

@@ -1,4 +1,4 @@
-"""``pages check`` as a monitoring system calls it: statuses, one line, what is not known."""
+"""``messages check`` as a monitoring system calls it: statuses, one line, what is not known."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from golden_cases import GoldenCase, cases_of_each_kind
+from golden_cases import GoldenCase, cases_of_each_kind, spread
 from made_pages import message, store
 from pagectl.terminal.nagios import Status
 from plugin_output import PluginOutput, read_plugin_output
@@ -22,21 +22,21 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(*words: str | Path) -> tuple[int, PluginOutput]:
-    answer = call("pages", "check", *words)
+    answer = call("messages", "check", *words)
     read = read_plugin_output(answer.out)
     assert Status(answer.status).name == read.status
     return answer.status, read
 
 
 def largest(data: Path) -> dict[str, object]:
-    rows = json.loads(call("pages", "top", data, "--sort", "waiting", "--format", "json").out)["queues"]
+    rows = json.loads(call("messages", "top", data, "--sort", "waiting", "--format", "json").out)["queues"]
     return dict(rows[0])
 
 
-@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 2), ids=str)
 def test_it_agrees_with_outstanding(case: GoldenCase) -> None:
     told = call("pages", "outstanding", case.data(), "--format", "json")
-    answer = call("pages", "check", case.data(), "--format", "json")
+    answer = call("messages", "check", case.data(), "--in", "pages", "--format", "json")
     found = json.loads(answer.out)
     assert answer.status == found["exit_status"]
     assert {(row["address"], row["id"]): row["messages"] for row in found["backlogs"]} == {
@@ -47,6 +47,35 @@ def test_it_agrees_with_outstanding(case: GoldenCase) -> None:
     known = all(row["messages"] is not None for row in found["backlogs"])
     assert known or answer.status == Status.UNKNOWN
     assert (answer.status == 0) == (not found["remarks"]), "without thresholds only what is wrong alerts"
+
+
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 2), ids=str)
+def test_it_agrees_with_ls(case: GoldenCase) -> None:
+    """Journal and pages, every queue."""
+    found = json.loads(call("messages", "check", case.data(), "--format", "json").out)["backlogs"]
+    seen = {row["id"]: (row["messages"], row["journal"]) for row in found}
+    for queue in json.loads(call("messages", "ls", case.data(), "--format", "json").out)["queues"]:
+        if queue["messages"] is not None and queue["address"] is not None and seen[queue["id"]][0] is not None:
+            assert seen[queue["id"]] == (queue["messages"], queue["journal"]), queue
+
+
+def test_a_queue_in_the_journal_alone_is_alarmed() -> None:
+    case = GoldenCase("2.56.0", "multicast-acks")
+    data = case.data()
+    (row,) = (
+        row for row in json.loads(call("messages", "ls", data, "--in", "journal", "--format", "json").out)["queues"]
+        if row["messages"]
+    )  # fmt: skip
+    queue = ("--queue", row["queue"])
+    assert check(data, *queue, "--in", "journal", "-c", "messages=0")[0] == 2
+    assert check(data, *queue, "--in", "journal", "-c", f"messages={row['messages']}")[0] == 0
+
+
+@pytest.mark.parametrize("words", [("find", "--id", "1"), ("top",), ("check",)], ids=str)
+def test_what_has_moved_names_what_answers_now(words: tuple[str, ...], data: Path) -> None:
+    answer = call("pages", words[0], data, *words[1:])
+    assert answer.status == (3 if words[0] == "check" else 2)
+    assert f"is now 'pagectl messages {words[0]}'" in answer.out + answer.err
 
 
 def test_thresholds_at_their_ends(data: Path) -> None:
@@ -118,17 +147,17 @@ def test_a_queue_without_pages_is_ok(tmp_path: Path) -> None:
     for folder in (data / "paging").iterdir():
         (folder / "address.txt").unlink()
         folder.rmdir()
-    assert check(data, "--queue", str(row["queue"]), "-w", "messages=0")[0] == 0
+    assert check(data, "--queue", str(row["queue"]), "--in", "pages", "-w", "messages=0")[0] == 0
     assert check(data)[0] == 0 and check(data, "--address", str(row["address"]), "--by", "address")[0] == 0
 
 
 def test_quiet_and_hostile_names(tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     before = tree(data)
-    assert call("pages", "check", data, "--quiet").out == ""
+    assert call("messages", "check", data, "--quiet").out == ""
     assert tree(data) == before, "nothing is changed"
     next(data.rglob("address.txt")).write_text("evil | 'x'=1 \x1b]0;x\x07\n")
-    answer = call("pages", "check", data, "-v")
+    answer = call("messages", "check", data, "-v")
     assert "\x1b" not in answer.out and answer.out.splitlines()[0].count(" | ") == 1
 
 
@@ -136,7 +165,7 @@ def test_quiet_and_hostile_names(tmp_path: Path) -> None:
     ("words", "meant"), [(("--queue", "red.new"), "red.news"), (("--address", "nws"), "news")], ids=str
 )
 def test_a_name_that_is_nearly_right(words: tuple[str, str], meant: str) -> None:
-    answer = call("pages", "check", GoldenCase("2.56.0", "multicast-acks").data(), *words)
+    answer = call("messages", "check", GoldenCase("2.56.0", "multicast-acks").data(), *words)
     assert answer.status == 3 and f"did you mean '{meant}'?" in answer.out
 
 
@@ -144,5 +173,5 @@ def test_it_ends_in_time(tmp_path: Path) -> None:
     """A fifo in place of an address is not waited for; a timeout is UNKNOWN."""
     folder = store(tmp_path / "paging", "a", {1: message(1, "a", "x") * 200_000})
     os.mkfifo(folder / "pipe.page")
-    answer = call("pages", "check", tmp_path, "-t", "0.1")
+    answer = call("messages", "check", tmp_path, "-t", "0.1")
     assert answer.status == 3

@@ -1,9 +1,8 @@
-"""``pages check``: the backlog in pages, as a monitoring plugin."""
+"""``messages check``: what waits in journal and pages, as a monitoring plugin."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -14,24 +13,31 @@ from pagectl.options.backlog_thresholds import BacklogNumbers, BacklogThresholds
 from pagectl.options.disk import PLUGIN_FORMAT_HELP, QuietOption, TimeoutOption, VerboseOption
 from pagectl.options.formats import PluginFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument
+from pagectl.options.shared import DirArgument, InOption
 from pagectl.outputs.plugin import Plugin
+from pagectl.running.backlogs import journal_of
 from pagectl.running.deadline import Answer
 from pagectl.running.exits import CallError
 from pagectl.running.reading import each_store, told_state
 from pagectl.terminal.nagios import Status
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.findings import did_you_mean
 
 if TYPE_CHECKING:
     from pagectl.outputs.backlog_report import BacklogReport
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.outstanding.backlog import Backlog, StoreBacklog
+    from pagefmt.outstanding.backlog import Backlog
+    from pagefmt.outstanding.journal_backlog import JournalBacklogs
     from pagefmt.outstanding.state import PagingState
 
 EXAMPLES = (
     (
         "Warn if a queue has more than 10,000 messages waiting or holds more than 1 GiB",
-        "pages check /var/lib/broker -w messages=10000 -w held=1G",
+        "messages check /var/lib/broker -w messages=10000 -w held=1G",
+    ),
+    (
+        "Alarm if the first message of a queue waits for too long",
+        "messages check /var/lib/broker --queue red.news -w oldest=999999d",
     ),
 )
 
@@ -55,10 +61,11 @@ class BacklogScope(NamedTuple):
         """The operator named some."""
         return bool(self.addresses or self.queues)
 
-    def rows(self, found: StoreBacklog) -> Iterator[Backlog]:
-        """Those of a store that are judged."""
-        rows = found.queues if self.by is BacklogOf.queue else (found.whole,)
-        return (row for row in rows if not self.queues or row.queue in self.queues)
+    def wants(self, row: Backlog) -> bool:
+        """Whether a backlog is judged."""
+        if self.queues:
+            return row.queue in self.queues
+        return not self.addresses or row.address in self.addresses
 
 
 def command(
@@ -87,27 +94,29 @@ def command(
             "-c", "--critical", metavar="NAME=RANGE", help="Critical threshold, written the same way; repeatable."
         ),
     ] = None,
+    within: InOption = StoredIn.LIVE,
     timeout: TimeoutOption = 60.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     format: Annotated[PluginFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = PluginFormat.nagios,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Check the backlog in pages of each queue: messages and their bytes, pages held and their bytes, oldest message.
+    """Check what waits for each queue, in the journal and in pages: messages and their bytes, pages held, bytes held
+    (pages, journal, large-message files), oldest message.
 
-    Messages in doubt count as waiting; messages in the journal do not count. Exit statuses are those of monitoring
-    plugins: 0 OK, 1 WARNING (also for damage), 2 CRITICAL, 3 UNKNOWN (also if a backlog is not known).
+    Messages in doubt count as waiting. Exit statuses are those of monitoring plugins: 0 OK, 1 WARNING (also for
+    damage), 2 CRITICAL, 3 UNKNOWN (also if a backlog is not known).
     """
     thresholds = BacklogThresholds(parse_ranges(warning, "-w"), parse_ranges(critical, "-c"))
     scope = BacklogScope(by, frozenset(address or ()), frozenset(queue or ()))
     if scope.queues and (scope.addresses or by is BacklogOf.address):
         raise typer.BadParameter("--queue cannot be combined with --address or --by address")
-    plugin = Plugin("PAGES", format, given or "the instance")
+    plugin = Plugin("MESSAGES", format, given or "the instance")
 
     def check() -> Answer:
         from pagectl.outputs.backlog_report import as_json, nagios
 
-        report = _report(located(given, broker), scope, thresholds)
+        report = _report(located(given, broker), scope, thresholds, within)
         if quiet and report.status is Status.OK:
             return Answer(Status.OK)
         details = verbose or format is PluginFormat.text
@@ -116,58 +125,70 @@ def command(
     return plugin.run(check, timeout)
 
 
-def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresholds) -> BacklogReport:
+def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresholds, within: StoredIn) -> BacklogReport:
     from pagectl.outputs.backlog_report import BacklogReport
     from pagefmt.outstanding.backlog import backlog_of
+    from pagefmt.outstanding.journal_backlog import large_sizes
     from pagefmt.outstanding.overview import Condition
 
     if place.page is not None or (place.store is not None and scope.by_name):
         what = "a page" if place.page is not None else "a store folder, with --queue or --address"
         raise CallError(f"{place.given} is {what}: that is not the whole backlog; name the data directory")
-    state = told_state(place, journal=True)
-    empty = list(_empty(state, scope))
-    wanted = scope.addresses.union(row.address for row in empty if row.address is not None)
-    rows: list[Backlog] = []
+    state = told_state(place, journal=True, pages=within is not StoredIn.JOURNAL)
+    addresses = _wanted_addresses(state, scope)
+    bodies = large_sizes(place.large_messages)
+    wholes: list[Backlog] = []
+    queues: list[Backlog] = []
     remarks: list[tuple[Status, str]] = []
-    seen = {row.address for row in empty}
-    for known in each_store(place, state):
+    seen: set[str | None] = {*state.addresses}
+    for known in each_store(place, state) if within is not StoredIn.JOURNAL else ():
         store = known.store
         seen.add(store.address)
-        if scope.by_name and store.address is not None and store.address not in wanted:
+        if scope.by_name and store.address is not None and store.address not in addresses:
             continue
-        found = backlog_of(known)
+        found = backlog_of(known, bodies)
         if not found.verdict.fine:
             unknown = not found.verdict.counted or Condition.UNKNOWN in found.verdict.conditions
             status = Status.UNKNOWN if unknown and not store.from_replica else Status.WARNING
             remarks += [(status, f"{store.address or store.name}: {remark}") for remark in found.verdict.remarks]
-        rows += () if store.from_replica else scope.rows(found)
+        if not store.from_replica:
+            wholes.append(found.whole)
+            queues += found.queues
     if missing := scope.addresses - seen:
         meant = did_you_mean(min(missing), filter(None, seen), "is the name right?")
         raise CallError(f"{place.given}: no queue and no pages of the address {min(missing)!r}; {meant}")
-    there = {(row.address, row.queue) for row in rows}
+    journal = journal_of(place, state, within, bodies)
+    rows = _with_journal(journal, state, wholes, queues, scope.by)
     now = time.time()
     judged = [
-        (row, numbers := BacklogNumbers.of(row, now), thresholds.status(numbers))
-        for row in [*rows, *(row for row in empty if (row.address, row.queue) not in there)]
+        (row, numbers := BacklogNumbers.of(row, now), thresholds.status(numbers)) for row in rows if scope.wants(row)
     ]
     judged.sort(key=lambda each: (-each[2].rank, -(each[0].messages or 0), each[0].address or "", each[0].queue or ""))
     return BacklogReport(judged, thresholds, scope.by.value, scope.by_name, remarks)
 
 
-def _empty(state: PagingState, scope: BacklogScope) -> Iterator[Backlog]:
-    """The backlogs of what was named, should it have no pages. Raises ``CallError`` for a queue that is not there."""
-    from pagefmt.outstanding.backlog import Backlog
+def _with_journal(
+    journal: JournalBacklogs | None, state: PagingState, wholes: list[Backlog], queues: list[Backlog], by: BacklogOf
+) -> list[Backlog]:
+    """Of each queue, or of each address."""
+    from pagefmt.outstanding.backlog import of_addresses, with_journal
 
+    if journal is None:
+        return queues if by is BacklogOf.queue else wholes
+    bound = state.bindings.queues if state.bindings is not None else {}
+    if by is BacklogOf.queue:
+        return [*with_journal(queues, journal.of_queues(), bound)]
+    return [*of_addresses(wholes, journal.of_addresses(bound), {queue.address for queue in bound.values()})]
+
+
+def _wanted_addresses(state: PagingState, scope: BacklogScope) -> frozenset[str]:
+    """Of what was named. Raises ``CallError`` for a queue that is not there."""
     unknown = state.known.unknown_bindings
     if scope.queues and unknown is not None:
         raise CallError(unknown.reason)
     queues = state.bindings.queues.values() if state.bindings is not None else ()
     names = {queue.name for queue in queues}
     if missing := scope.queues - names:
-        meant = did_you_mean(min(missing), names, "'pagectl pages outstanding' has their names")
+        meant = did_you_mean(min(missing), names, "'pagectl messages ls' has their names")
         raise CallError(f"no queue {min(missing)!r} in the bindings; {meant}")
-    nothing = (0, 0, 0, 0, 0, 0)
-    for queue in queues:
-        if queue.name in scope.queues or queue.address in scope.addresses:
-            by_queue = scope.by is BacklogOf.queue
-            yield Backlog(queue.address, "", queue.name if by_queue else None, queue.id if by_queue else None, *nothing)
+    return scope.addresses.union(queue.address for queue in queues if queue.name in scope.queues)

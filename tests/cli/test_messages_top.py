@@ -1,4 +1,4 @@
-"""``pages top`` and the sorted ``pages ls``: who fills the disk."""
+"""``messages top`` and the sorted ``pages ls``: who fills the disk."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_cases import GoldenCase, cases_of_each_kind
+from golden_cases import GoldenCase, cases_of_each_kind, spread
 from made_pages import message, store
 from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQueues, look
 from program import Answer, call
 
 from pagefmt.columns.state_tables import page_row
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.locate import within
 from pagefmt.outstanding.backlog import Backlog
 from pagefmt.outstanding.state import load_place
 
 
 def top(*words: str | Path) -> tuple[list[dict[str, Any]], Answer]:
-    answer = call("pages", "top", "--format", "json", *words)
+    answer = call("messages", "top", "--format", "json", *words)
     return json.loads(answer.out)["queues"], answer
 
 
@@ -29,12 +30,12 @@ def holders(data: Path) -> dict[int, Any]:
     return {each["page"]: each["held_by"] for each in found["pages"]}
 
 
-@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 2), ids=str)
 def test_it_says_what_outstanding_and_decode_say(case: GoldenCase) -> None:
-    rows, answer = top(case.data())
+    rows, answer = top(case.data(), "--in", "pages")
     said = call("pages", "outstanding", "--format", "json", case.data())
     assert answer.status == said.status
-    numbers = ("queue", "messages", "bytes", "pages_held", "bytes_held", "bytes_held_alone")
+    numbers = ("queue", "messages", "bytes", "pages_held", "bytes_held_alone")
     wanted = {
         (one["address"], queue["id"]): [queue[key] for key in numbers]
         for one in json.loads(said.out)["stores"]
@@ -42,10 +43,10 @@ def test_it_says_what_outstanding_and_decode_say(case: GoldenCase) -> None:
         if queue["bytes_held"] != 0
     }
     assert {(row["address"], row["id"]): [row[key] for key in numbers] for row in rows} == wanted
-    assert [row["bytes_held_alone"] or 0 for row in rows] == sorted(
-        (r["bytes_held_alone"] or 0 for r in rows), reverse=True
-    )
-    lines = call("pages", "decode", case.data(), "--outstanding", "--format", "jsonl").lines()
+    held = [row["bytes_held"] or 0 for row in rows]
+    assert held == sorted(held, reverse=True)
+    choice = ("--outstanding", "--in", "pages", "--format", "jsonl")
+    lines = call("messages", "decode", case.data(), *choice).lines()
     for row in rows:
         mine = [
             line for line in lines
@@ -57,12 +58,39 @@ def test_it_says_what_outstanding_and_decode_say(case: GoldenCase) -> None:
             assert row["oldest"] == (stamps[0] if stamps else None), row
 
 
+@pytest.mark.parametrize("case", spread(cases_of_each_kind(), 2), ids=str)
+def test_the_journal_counts(case: GoldenCase) -> None:
+    """As ``messages ls`` counts, also queues that have nothing but messages in the journal."""
+    rows, _ = top(case.data())
+    seen = {row["id"]: (row["messages"], row["journal"]) for row in rows}
+    for queue in json.loads(call("messages", "ls", case.data(), "--format", "json").out)["queues"]:
+        if queue["messages"]:
+            assert seen[queue["id"]] == (queue["messages"], queue["journal"]), queue
+    assert [row["journal"] for row in top(case.data(), "--in", "pages")[0] if row["journal"]] == []
+    in_journal, _ = top(case.data(), "--in", "journal")
+    assert all(row["messages"] == row["journal"] and row["pages_held"] == 0 for row in in_journal)
+
+
+def test_queues_that_hold_pages_together_are_a_group() -> None:
+    data = GoldenCase("2.56.0", "multicast-acks").data()
+    answer = call("messages", "top", "--format", "json", data)
+    together: dict[tuple[str, ...], int] = {}
+    for held in holders(data).values():
+        if len(held) > 1:
+            together[tuple(sorted(held))] = together.get(tuple(sorted(held)), 0) + 1
+    groups = json.loads(answer.out)["groups"]
+    assert {tuple(sorted(each["queues"])): each["pages_held"] for each in groups} == together
+    assert [each["bytes_held"] for each in groups] == sorted((each["bytes_held"] for each in groups), reverse=True)
+    text = call("messages", "top", data).out
+    assert "held by none.news, part.news and red.news together" in text
+
+
 def ranked(*rows: tuple[str, int | None, int, int, int | None, float | None]) -> QueuesLook:
     queues = [
         RankedQueue("b", Path("s"), Backlog("a", "s", name, n, waiting, 1, 0, 1, held, alone, oldest), growth)
         for n, (name, alone, held, waiting, oldest, growth) in enumerate(rows)
     ]
-    return QueuesLook(queues, 0, 0, 0, 0, 0, [], False, [], 0)
+    return QueuesLook(queues, [], 0, 0, 0, 0, 0, [], False, [], 0)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +119,7 @@ def test_growth_is_unknown_with_a_single_look(tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     assert {row["growth"] for row in top(data)[0]} == {None}
     assert {row["growth"] for row in top(data, "--every", "0.2")[0]} == {0}
-    assert " ?  " in call("pages", "top", data).out
+    assert call("messages", "top", data).out.splitlines()[1].endswith(" ?")
 
 
 def test_several_brokers_and_one_that_is_not_there(tmp_path: Path) -> None:
@@ -100,15 +128,15 @@ def test_several_brokers_and_one_that_is_not_there(tmp_path: Path) -> None:
     assert answer.status == 0 and {row["broker"] for row in rows} == {str(one), str(two)}
     rows, answer = top(one, tmp_path / "nowhere")
     assert answer.status == 2 and {row["broker"] for row in rows} == {str(one)} and "nowhere" in answer.err
-    nothing = call("pages", "top", tmp_path / "nowhere", tmp_path / "neither")
+    nothing = call("messages", "top", tmp_path / "nowhere", tmp_path / "neither")
     assert (nothing.status, nothing.out) == (2, "") and "neither" in nothing.err
     for name in ("journal", "bindings"):
         (two / name).rename(tmp_path / f"{name}-away")
     rows, answer = top(one, two)
     assert answer.status == 2 and {row["broker"] for row in rows} == {str(one)}
     assert any("journal" in remark for remark in json.loads(answer.out)["remarks"])
-    assert call("pages", "top", two).status == 2
-    assert call("pages", "top", one, two, "--broker-xml", tmp_path / "x.xml").status == 2
+    assert call("messages", "top", two).status == 2
+    assert call("messages", "top", one, two, "--broker-xml", tmp_path / "x.xml").status == 2
 
 
 def test_what_is_not_known_is_no_number(tmp_path: Path) -> None:
@@ -117,9 +145,9 @@ def test_what_is_not_known_is_no_number(tmp_path: Path) -> None:
     rows, answer = top(data)
     assert answer.status == 1 and rows and json.loads(answer.out)["remarks"]
     assert all(row[key] is None for row in rows for key in ("messages", "bytes_held", "bytes_held_alone", "oldest"))
-    text = call("pages", "top", data)
+    text = call("messages", "top", data)
     assert text.status == 1 and "by ?" in text.out and "bindings" in text.err
-    assert text.out.splitlines()[1].split()[:6] == ["?"] * 6
+    assert text.out.splitlines()[1].split()[-7:] == ["?"] * 7
 
 
 def test_a_damaged_page_that_nobody_is_seen_to_hold_is_not_free(tmp_path: Path) -> None:
@@ -134,7 +162,7 @@ def test_a_damaged_page_that_nobody_is_seen_to_hold_is_not_free(tmp_path: Path) 
     assert held == before | {int(spoilt.stem): None}
     assert f"page {int(spoilt.stem)} (" in (told := call("pages", "outstanding", data).out) and "held by ?" in told
     free = sum(page.stat().st_size for page in pages if held[int(page.stem)] == [])
-    for seen in (look([within(data)]), WatchedQueues([within(data)]).look()):
+    for seen in (look([within(data)], StoredIn.LIVE), WatchedQueues([within(data)]).look()):
         assert (seen.unknown, seen.free) == (size, free)
     for known in load_place(within(data)).stores():
         for page in known.store.pages:
@@ -146,7 +174,7 @@ def test_limit_and_hostile_names(tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     assert len(top(data, "--limit", "1")[0]) == 1
     next(data.rglob("address.txt")).write_text("evil\x1b]0;x\x07\n")
-    answer = call("pages", "top", data)
+    answer = call("messages", "top", data)
     assert "\x1b" not in answer.out + answer.err and answer.status in (0, 1)
 
 
@@ -179,14 +207,14 @@ def test_who_fills_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """As an operator asks it: which address, which queue, what comes back, and what to do about it."""
     monkeypatch.setenv("COLUMNS", "300")
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
-    first = call("pages", "top", data, "--limit", "1")
+    first = call("messages", "top", data, "--limit", "1")
     assert first.status == 0, first
-    queue = first.out.splitlines()[1].split()[-2]
+    queue = first.out.splitlines()[1].split()[0]
     row = top(data)[0][0]
     assert row["queue"] == queue
     folder = call("pages", "ls", data, "--sort", "bytes", "--limit", "1").out.splitlines()[1].split()[-1]
     assert queue in call("pages", "outstanding", folder).out
-    waiting = call("pages", "decode", folder, "--queue", queue, "--outstanding", "--format", "jsonl").lines()
+    waiting = call("messages", "decode", data, "--queue", queue, "--outstanding", "--format", "jsonl").lines()
     assert len(waiting) == row["messages"]
     dropped = call("queue", "drop", data, queue, "--out", tmp_path / "new")
     assert dropped.status in (0, 1), dropped

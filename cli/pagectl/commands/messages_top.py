@@ -1,4 +1,4 @@
-"""``pages top``: which queue fills the disk."""
+"""``messages top``: which queues fill the disk."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pagectl.opening.broker import located
 from pagectl.options.durations import bounded_seconds
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import ListFormatOption
-from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
-from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
+from pagectl.options.shared import InOption, ListFormatOption
+from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells, group_text
+from pagectl.running.backlogs import QueueGroup, QueuesLook, RankedQueue, TopOrder, look
 from pagectl.running.exits import CallError, Exit, describe, report
 from pagectl.running.reading import bytes_to_read
 from pagectl.screens.starting import show
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import print_json, print_json_list, print_table, say, warning
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
@@ -32,8 +33,8 @@ SHOWN = 20
 """Queues that the text shows without ``--limit``."""
 
 EXAMPLES = (
-    ("Which queue fills the disk", "pages top /var/lib/broker"),
-    ("With the growth over two seconds", "pages top /var/lib/broker --every 2"),
+    ("Which queues fill the disk", "messages top /var/lib/broker"),
+    ("With the growth over two seconds", "messages top /var/lib/broker --every 2"),
 )
 
 
@@ -47,8 +48,8 @@ def command(
         ),
     ] = None,
     sort: Annotated[
-        TopOrder, typer.Option("--sort", help="Sort by this value, largest first; held and alone are bytes of pages.")
-    ] = TopOrder.alone,
+        TopOrder, typer.Option("--sort", help="Sort by this value, largest first; held and alone are bytes.")
+    ] = TopOrder.held,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -77,24 +78,28 @@ def command(
         ),
     ] = False,
     form: ListFormatOption = ListFormat.text,
+    within: InOption = StoredIn.LIVE,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
-    """Rank the queues of all addresses by the page bytes that reading or dropping their messages would free.
+    """Rank queues by the bytes on the disk that stay for their messages: pages, journal, large-message files.
 
-    ALONE: bytes of the pages that no other queue needs; these would be freed. HOLDS: bytes of all pages with a message
-    for the queue; pages that other queues hold as well stay. GROWTH: change of HOLDS between two readings. Unknown
-    values are ? (null) with the reason. Ends with status 1 if something is damaged or not known, and with 2 if one of
-    several DIRs cannot be read (the others are shown).
+    HOLDS: pages with a message for the queue, and its messages in the journal and in large-message files. ALONE: of
+    these pages those that no other queue needs: draining the queue frees them, as whole pages ('queue drop' rewrites
+    pages, so a copy without the queue is smaller by more). Queues that hold pages together are listed below with these
+    pages. GROWTH: change of HOLDS between two readings. Unknown values are ? (null) with the reason. Ends with status 1
+    if something is damaged or not known, and with 2 if one of several DIRs cannot be read (the others are shown).
     """
     if watch and form is not ListFormat.text:
         raise CallError("--watch cannot be combined with --format; for a program use --every SECONDS --format json")
+    if watch and within is not StoredIn.LIVE:
+        raise CallError("--watch cannot be combined with --in; it shows journal and pages")
     places, failed = _places(given or [], broker)
     if watch:
         return _watch(places, failed, sort, limit, every or 5.0)
-    found = _look(places)
+    found = _look(places, within)
     if every is not None:
         time.sleep(every)
-        found = _look(places).since(found)
+        found = _look(places, within).since(found)
     failed += found.failed
     for remark in found.remarks:
         warning(remark)
@@ -106,7 +111,11 @@ def command(
         for remark in found.remarks + failed:
             warning(remark)
     elif form is ListFormat.json:
-        print_json({"queues": list(map(_object, ranked[: limit or None])), "remarks": found.remarks + failed})
+        print_json({
+            "queues": list(map(_object, ranked[: limit or None])),
+            "groups": list(map(_group_object, found.ranked_groups()[: limit or None])),
+            "remarks": found.remarks + failed,
+        })  # fmt: skip
     elif len(failed) < max(1, len(given or [])):
         _text(found, ranked, SHOWN if limit is None else limit or len(ranked))
     return Exit.FAILED if failed else Exit.FOUND if found.wrong else Exit.OK
@@ -123,7 +132,7 @@ def _watch(places: list[DataLocation], failed: list[str], order: TopOrder, limit
 
         return TopScreen(places, order, limit, every)
 
-    return show("pages top --watch", "pages top, or --every SECONDS --format json", first)
+    return show("messages top --watch", "messages top, or --every SECONDS --format json", first)
 
 
 def _places(given: list[Path], broker: BrokerOptions) -> tuple[list[DataLocation], list[str]]:
@@ -143,10 +152,10 @@ def _places(given: list[Path], broker: BrokerOptions) -> tuple[list[DataLocation
     return found, failed
 
 
-def _look(places: list[DataLocation]) -> QueuesLook:
+def _look(places: list[DataLocation], within: StoredIn) -> QueuesLook:
     sizes = [bytes_to_read(place) for place in places]
     with progress("reading pages", sum(size or 0 for size in sizes)) as bar:
-        return look(places, bar.advance)
+        return look(places, within, bar.advance)
 
 
 def _object(queue: RankedQueue) -> dict[str, Any]:
@@ -157,12 +166,24 @@ def _object(queue: RankedQueue) -> dict[str, Any]:
         "queue": of.queue,
         "id": of.id,
         "messages": of.messages,
+        "journal": None if of.messages is None else of.journal,
         "bytes": of.bytes,
         "pages_held": of.pages,
-        "bytes_held": of.held,
+        "bytes_held": of.disk,
         "bytes_held_alone": of.alone,
         "oldest": of.oldest,
         "growth": None if queue.growth is None else round(queue.growth),
+    }
+
+
+def _group_object(group: QueueGroup) -> dict[str, Any]:
+    of = group.pages
+    return {
+        "broker": group.broker,
+        "address": of.address,
+        "queues": list(of.queues),
+        "bytes_held": of.bytes,
+        "pages_held": of.pages,
     }
 
 
@@ -173,4 +194,9 @@ def _text(found: QueuesLook, ranked: list[RankedQueue], limit: int) -> None:
         print_table(columns, [cells(queue)[: len(columns)] for queue in ranked[:limit]], right=RIGHT)
     if len(ranked) > limit:
         print(f"… and {count_text(len(ranked) - limit, 'more queue')} (--limit 0 shows all)")
+    groups = found.ranked_groups()
+    for group in groups[:limit]:
+        say(group_text(group))
+    if len(groups) > limit:
+        print(f"… and {count_text(len(groups) - limit, 'more group')} of queues that hold pages together")
     say(account(found))

@@ -1,0 +1,109 @@
+"""What waits for each queue in the message journal: counts, bytes and the oldest message, from heads alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from pagefmt.journal.held_messages import NO_TRANSACTION
+from pagefmt.messages.large import LargeMessages
+from pagefmt.outstanding.journal_parts import JournalParts
+from pagefmt.outstanding.origins import REPLACED
+from pagefmt.outstanding.schedules import BrokerStart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pagefmt.directory.bindings import QueueBinding
+    from pagefmt.outstanding.state import PagingState
+    from pagefmt.pages.gather import Ints
+
+_LOOKED_AT_FOR_A_TIME: Final = 64
+
+
+class JournalBacklog(NamedTuple):
+    """Of one queue. ``bytes`` of the records of ``messages``, ``large`` of their bodies that are files.
+
+    ``scheduled`` are among the messages, those ``in_doubt`` (of prepared transactions) are not. ``oldest``: timestamp
+    (ms) of the first message that has one.
+    """
+
+    messages: int = 0
+    bytes: int = 0
+    large: int = 0
+    in_doubt: int = 0
+    scheduled: int = 0
+    oldest: int | None = None
+
+
+def large_sizes(folder: Path | None) -> dict[int, int]:
+    """Message id → bytes of its body, of all large-message files. Raises ``NotReadable``."""
+    files = LargeMessages(folder).unsorted() if folder is not None else ()
+    return {file.id: file.size for file in files if file.id is not None}
+
+
+class JournalBacklogs:
+    """What waits in the journal, as a broker that starts finds it. ``bodies``: message id → bytes of its file."""
+
+    def __init__(self, state: PagingState, start: BrokerStart, bodies: Mapping[int, int]) -> None:
+        self._parts = parts = JournalParts(state, None, start)
+        messages, references = parts.messages, parts.messages.references
+        self._sizes = messages.columns.sizes.at(messages.rows) if len(messages) else np.zeros(0, np.int64)
+        self._files = _files(messages.ids, bodies)
+        stays = ~references.acked & (references.scheduled != REPLACED)
+        self._rows = np.flatnonzero(stays)
+        self._doubtful = references.held | (messages.tx[references.message] != NO_TRANSACTION)
+        self._late = (references.scheduled < 0) | (references.scheduled > start.now)
+
+    def of_queues(self) -> dict[int, JournalBacklog]:
+        """By id of each queue that waits for something."""
+        references, found = self._parts.messages.references, {}
+        for queue, mine in _split(references.queue[self._rows], self._rows):
+            waiting = mine[~self._doubtful[mine]]
+            some = self._sums(references.message[waiting])
+            late = int(self._late[waiting].sum())
+            found[queue] = some._replace(in_doubt=len(mine) - len(waiting), scheduled=late)
+        return found
+
+    def of_addresses(self, queues: Mapping[int, QueueBinding]) -> dict[str | None, JournalBacklog]:
+        """By address, each message once, in doubt or not; None: of queues that have no binding."""
+        references = self._parts.messages.references
+        names = sorted({queue.address for queue in queues.values()})
+        number = {name: n for n, name in enumerate(names)}
+        ids, where = np.unique(references.queue[self._rows], return_inverse=True)
+        of_queue = [number[queues[queue].address] if queue in queues else -1 for queue in ids.tolist()]
+        found: dict[str | None, JournalBacklog] = {}
+        for address, mine in _split(np.array(of_queue, np.int64)[where], self._rows):
+            some = self._sums(np.unique(references.message[mine]))
+            found[names[address] if address >= 0 else None] = some
+        return found
+
+    def _sums(self, numbers: Ints) -> JournalBacklog:
+        sizes, files = self._sizes[numbers], self._files[numbers]
+        oldest = _first_timestamp(self._parts, numbers)
+        return JournalBacklog(len(numbers), int(sizes.sum()), int(files.sum()), oldest=oldest)
+
+
+def _split(keys: Ints, rows: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield the rows of each key."""
+    order = np.argsort(keys, kind="stable")
+    distinct, begins = np.unique(keys[order], return_index=True)
+    for key, (begin, end) in zip(distinct.tolist(), pairwise([*begins.tolist(), len(rows)]), strict=True):
+        yield key, rows[order[begin:end]]
+
+
+def _files(ids: Ints, bodies: Mapping[int, int]) -> Ints:
+    found = np.zeros(len(ids), np.int64)
+    if bodies:
+        for number in np.flatnonzero(np.isin(ids, list(bodies))).tolist():
+            found[number] = bodies[int(ids[number])]
+    return found
+
+
+def _first_timestamp(parts: JournalParts, numbers: Ints) -> int | None:
+    some = np.sort(numbers)[:_LOOKED_AT_FOR_A_TIME]
+    times = (message.timestamp for _, message in parts.decoded(some))
+    return next((time for time in times if time > 0), None)
