@@ -32,6 +32,7 @@ SUITED = (
     "addresses", "large", "basic", "amqp-jms", "core-types",
 )  # fmt: skip
 TORN = ("torn", "torn-head", "zero-tail", "bad-end", "bad-start", "halt", "halt-acks", "tx-halt")
+LARGE_TYPE = 13  # offset in a record; 0 is an ordinary message
 WAYS = [*KINDS, "put aside", "no address", "wrong address", "other name"]
 LAST = (1 << 31) - 1
 HEAD = "version         what      directories  queues  messages  lost  different"
@@ -74,6 +75,8 @@ def hit(original: Path, way: str, result: Path) -> Hit | None:
     path = pages[len(pages) // 2]
     number, records, content, store = int(path.name[:9]), spans(path), path.read_bytes(), path.parent
     first, lost = len(records), frozenset[int]()
+    if way == "size of the body" and content[records[2][0] + LARGE_TYPE]:
+        return None  # a large message has its id there
     match way:
         case "put aside":
             path.unlink()
@@ -151,8 +154,9 @@ def test_a_broker_delivers_what_can_be_read(version: str, tmp_path: Path, capfd:
 def test_the_last_page_number(version: str, tmp_path: Path) -> None:
     """Behind page 2147483647 there is none: what lies behind its damage goes in front of it, and is delivered."""
     oracle()
-    name = next(name for name in SUITED if GoldenCase(version, name).archive.exists())
-    original = GoldenCase(version, name).lay_out(tmp_path / "original")
+    suited = [GoldenCase(version, name) for name in SUITED if GoldenCase(version, name).archive.exists()]
+    case = next(case for case in suited if len(spans(max(case.data().rglob("*.page")))) > 2)
+    original = case.lay_out(tmp_path / "original")
     for store in (original / "data").glob("*paging/*"):
         for n, path in enumerate(sorted(store.glob("*.page"), reverse=True)):
             path.rename(path.with_name(f"{LAST - n:09d}.page"))
