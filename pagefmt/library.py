@@ -125,7 +125,7 @@ class BrokerDirectory:
     def _stores(self) -> Iterator[StoreState]:
         return self._state.of(stores(self.place))
 
-    def _query(self, choice: MessageChoice, columns: Iterable[str] | None) -> tuple[TableQuery, _Wanted, list[str]]:
+    def _query(self, choice: MessageChoice, columns: Iterable[str] | None) -> tuple[TableQuery, _Scope, list[str]]:
         from pagefmt.columns.table import TableQuery
         from pagefmt.columns.table_body import TableBody
         from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
@@ -150,10 +150,10 @@ class BrokerDirectory:
         needed |= {"store_address"} if choice.get("address") is not None else set()
         wanted = None if columns is None else frozenset(names) | needed
         within = StoredIn(choice.get("within", StoredIn.LIVE))
-        return TableQuery(every.body, every.where, wanted), _Wanted(chosen, choice.get("address"), within), names
+        return TableQuery(every.body, every.where, wanted), _Scope(chosen, choice.get("address"), within), names
 
     def _batches(
-        self, query: TableQuery, wanted: _Wanted, names: list[str], damage: list[PageDamage] | None
+        self, query: TableQuery, wanted: _Scope, names: list[str], damage: list[PageDamage] | None
     ) -> Iterator[pa.RecordBatch]:
         if wanted.within is not StoredIn.PAGES and self.place.store is None and self.place.page is None:
             for rows in self._of_journal(query, wanted, damage):
@@ -165,7 +165,7 @@ class BrokerDirectory:
                 yield rows.select(names)
 
     def _of_journal(
-        self, query: TableQuery, wanted: _Wanted, damage: list[PageDamage] | None
+        self, query: TableQuery, wanted: _Scope, damage: list[PageDamage] | None
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow.compute as pc
 
@@ -187,9 +187,7 @@ class BrokerDirectory:
                     rows = rows.filter(pc.equal(rows.column("store_address"), wanted.address))
                 yield rows if part.unknown is None else without_outstanding(rows)
 
-    def _of_pages(
-        self, query: TableQuery, wanted: _Wanted, damage: list[PageDamage] | None
-    ) -> Iterator[pa.RecordBatch]:
+    def _of_pages(self, query: TableQuery, wanted: _Scope, damage: list[PageDamage] | None) -> Iterator[pa.RecordBatch]:
         from pagefmt.columns.table import PageSource, TableDamage, without_outstanding
         from pagefmt.columns.together import together_batches
         from pagefmt.columns.wanted_records import rows_by_queue
@@ -259,7 +257,7 @@ class PagedAddress(NamedTuple):
         return sum(page.size for page in self.pages)
 
 
-class _Wanted(NamedTuple):
+class _Scope(NamedTuple):
     """Which messages. ``within``: they are looked for there alone."""
 
     choice: MessageFilter

@@ -89,7 +89,8 @@ class PagesWatch:
         judged = zip(stores, state.of(store.newest() for store in stores), strict=True)
         read = sum(store.judge(found, journals.marks, journals.bodies) for store, found in judged)
         remarks = (*(unknown.reason for unknown in known.unknown()), *known.lost())
-        waits = journals.backlog if known.unknown_journal is None and known.unknown_bindings is None else None
+        is_known = known.unknown_journal is None and known.unknown_bindings is None
+        waits = journals.backlog if is_known and self.place.store is None else None  # a store is asked about alone
         bindings = known.bindings.queues if known.bindings is not None else {}
         backlogs = tuple(store.backlog for store in stores)
         return BrokerBacklog(backlogs, live, known.damaged, read, remarks, waits, bindings)

@@ -141,13 +141,11 @@ def test_few_messages_are_told_as_many_are(case: GoldenCase, monkeypatch: pytest
     """Those of small directories are read one by one."""
     calls = [
         ("--format", "jsonl", "--body", "size,sha256,text,value,base64"), ("--body", "text"),
-        ("--format", "csv", "--outstanding"),
     ]  # fmt: skip
     every = [("pages", "decode", case.data(), *words) for words in calls]
-    every += [("messages", "decode", case.data(), *words) for words in calls[:1]]
+    every += [("messages", "decode", case.data(), *words) for words in (*calls, ("--format", "csv", "--outstanding"))]
     few = [call(*words) for words in every]
     monkeypatch.setattr(run, "PLAIN", -1)
-    monkeypatch.setattr(run, "SMALL_PAGE", -1)
     assert few == [call(*words) for words in every]
 
 

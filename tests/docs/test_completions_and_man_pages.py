@@ -128,7 +128,10 @@ def test_every_command_has_its_statuses_and_its_place_in_a_manual_page() -> None
 
 
 NAMES = [
-    ("pagectl pages decode broker --queue ", {"$sys.mqtt.sessions", "all.news", "none.news", "part.news", "red.news"}),
+    (
+        "pagectl messages decode broker --queue ",
+        {"$sys.mqtt.sessions", "all.news", "none.news", "part.news", "red.news"},
+    ),
     ("pagectl messages find broker --queue r", {"red.news"}),
     ("pagectl messages find broker/data --address ", {"news"}),
     ("pagectl messages find --queue=p", {"part.news"}),

@@ -23,7 +23,7 @@ ANSWERS = {
     "The messages of one queue and hour, as CSV": "messages decode",
     "Find a message by its id": "messages find",
     "Would these limits have held?": "replay sweep",
-    "Parquet every night, and a query": "pages decode",
+    "Parquet every night, and a query": "messages decode",
     "Compact, and change one's mind": "pages restore",
     "Move the messages of a queue out": "queue drop",
 }

@@ -73,7 +73,7 @@ def _replaced(value: Any) -> Any:
 
 def test_every_column_of_the_list_is_read() -> None:
     data = GoldenCase("2.56.0", "mixed-protocols").data()
-    lines = call("pages", "decode", data, "--columns", ",".join(COLUMNS), "--format", "jsonl").lines()
+    lines = call("messages", "decode", data, "--columns", ",".join(COLUMNS), "--format", "jsonl").lines()
     empty = {name for name in COLUMNS if all(line[name] is None for line in lines)}
     unset = {"damage", "large_id", "large_file", "large_size", "body_error", "body_value", "expires"}
     assert empty <= {*ORIGIN_COLUMNS, *unset}

@@ -18,11 +18,13 @@ from harmed import acknowledgement, bound_queue, data_directory, journal_with, r
 from pagectl.running.backlogs import WatchedQueues, look
 
 from pagefmt.bytes.files import NotReadable
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.locate import locate, stores
 from pagefmt.journal import load
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.outstanding import watch, watched_store
 from pagefmt.outstanding.backlog import backlog_of
+from pagefmt.outstanding.journal_backlog import large_sizes
 from pagefmt.outstanding.journal_marks import JournalMarks
 from pagefmt.outstanding.state import CannotKnow, load_place
 from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
@@ -37,11 +39,12 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 def read_whole(data: Path) -> dict[str, object]:
     """By address: (pages, bytes, and of each queue what the reference counts, None where it is not known)."""
     found: dict[str, object] = {}
+    bodies = large_sizes(locate(data).large_messages)
     for known in load_place(locate(data)).stores():
         there = bool(known.store.pages or known.store.problem)
         queues: tuple[tuple[object, ...], ...] | None = None if there else ()
         if known.unknown is None:
-            seen = backlog_of(known)
+            seen = backlog_of(known, bodies)
             if seen.verdict.counted or not there:
                 queues = tuple((queue.queue, *queue[4:]) for queue in seen.queues)
         sizes = [page.size for page in known.store.pages]
@@ -77,7 +80,7 @@ def test_top_sees_the_same_look_after_look(case: GoldenCase) -> None:
         return
     for one in (place, *(locate(store.folder) for store in stores(place))):
         try:
-            whole = look([one])
+            whole = look([one], StoredIn.LIVE)
         except CannotKnow:
             continue
         seen = WatchedQueues([one])

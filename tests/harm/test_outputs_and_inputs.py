@@ -88,6 +88,8 @@ def contents(world: Path) -> dict[str, bytes]:
 )
 def test_an_input_is_not_replaced(world: Path, text: str, read: str) -> None:
     """Neither under its own name nor under a second one, nor through a link."""
+    if text.startswith("messages send"):
+        pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
     before = contents(world)
     named, second, link = world / read, world / f"second{Path(read).suffix}", world / f"link{Path(read).suffix}"
     for target in (named, second, link):
