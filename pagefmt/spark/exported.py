@@ -379,13 +379,13 @@ def news_of(broker: FleetBroker, log: ExportLog | None, within: StoredIn) -> Bro
     before = log.of_broker(broker.name) if log is not None else {}
     gone = {key: each for key, each in before.items() if key[1] != JOURNAL}
     again: dict[tuple[str, int], dict[str, Any]] = {}
-    if within is not StoredIn.PAGES and broker.place.journal is not None:
+    if within is not StoredIn.PAGES:
         entry = before.get(("", JOURNAL))
         identity = journal_identity(broker.place.journal)
         found.same_journal = entry is not None and identity is not None and entry["identity"] == identity
         if entry is not None and not found.same_journal:
             again["", JOURNAL] = entry
-        found.looked += not found.same_journal
+        found.looked += broker.place.journal is not None and not found.same_journal
     try:
         for store in stores(broker.place) if within is not StoredIn.JOURNAL else ():
             name = utf8_name(store.name)

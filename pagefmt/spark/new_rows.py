@@ -146,14 +146,18 @@ def new_rows(
             let_go(found.page.path)
 
 
-def new_of_journal(rows: Iterable[Any], broker: str, known: PageMessages | None, identity: str | None) -> Iterator[Any]:
-    """Yield what of the rows of a journal's messages is not in the table, and the entry of the journal behind them.
+def new_of_journal(
+    rows: Iterable[Any], broker: str, known: PageMessages | None, identity: str | None, *, whole: bool
+) -> Iterator[Any]:
+    """Yield the rows of a journal's messages that are not in the table, and then the entry of the journal.
 
-    The entry names the messages that are still there: ids are never given again. ``identity``: as the log keeps it.
+    A message id is never given again, so the entry drops messages that are gone, but only if the ``whole`` journal was
+    read: what one run cannot read may be there in the next. ``identity``: as the log keeps it.
     """
     taken = TakenMessages.of(known)
     for each in rows:
         if not isinstance(each, pa.RecordBatch):
+            whole = False
             yield each
             continue
         ids = each.column("id").cast(pa.int64()).to_numpy()
@@ -161,8 +165,10 @@ def new_of_journal(rows: Iterable[Any], broker: str, known: PageMessages | None,
         yield each if new is None or new.all() else each.filter(pa.array(new))
     state = ADDED if known is None else GREW if taken.rows else SAME
     ids = np.concatenate(taken.ids)
-    ids = ids[~np.isin(ids, [message for _, message in taken.missed])]
+    if whole:
+        ids = ids[~np.isin(ids, [message for _, message in taken.missed])]
     numbers = np.full(len(ids), -1, np.int64)
+    identity = identity if whole else None  # so that the next run reads it again
     yield PageEntry(broker, "", JOURNAL, state, identity=identity, rows=taken.rows, numbers=numbers, ids=ids)
 
 

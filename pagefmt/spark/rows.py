@@ -156,7 +156,9 @@ def _messages(found: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[Ro
     if piece.store is None:
         rows = _messages_of_journal(found, table, spec)
         if piece.known is not None:
-            rows = new_of_journal(rows, found.broker.name, piece.known.get(JOURNAL), found.journal_identity)
+            journals, exported = found.state.known, piece.known.get(JOURNAL)
+            whole = journals.unknown_journal is None and not journals.damaged
+            rows = new_of_journal(rows, found.broker.name, exported, found.journal_identity, whole=whole)
         yield from rows
         return
     pages, known = list(found.pages(piece)), found.stores[piece.store]

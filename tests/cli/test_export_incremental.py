@@ -115,6 +115,34 @@ def test_messages_of_the_journal_are_added_once(name: str, tmp_path: Path) -> No
     assert night_here(place, folder, StoredIn.LIVE)[0] == 0
 
 
+@pytest.mark.parametrize("way", ["damaged", "gone", "closed"])
+def test_what_is_known_of_a_journal_outlasts_a_night_without_it(way: str, tmp_path: Path) -> None:
+    """Its messages are in the table once, whatever a night could not read."""
+    data = GoldenCase("2.56.0", "journal-mix").copy(tmp_path)
+    every = len(call("messages", "decode", data, "--format", "jsonl").lines())
+    journal, kept, log = data / "journal", tmp_path / "kept", tmp_path / "log"
+    log.mkdir()
+
+    def night() -> int:
+        return night_here(FleetBroker("b", absolute(within(data))), log, StoredIn.LIVE)[0]
+
+    assert night() == every
+    shutil.copytree(journal, kept)
+    if way == "damaged":
+        for path in journal.glob("*.amq"):
+            path.write_bytes(b"x" * path.stat().st_size)
+    elif way == "gone":
+        shutil.rmtree(journal)
+    else:
+        for path in journal.glob("*.amq"):
+            path.unlink()
+            path.mkdir()
+    assert [night(), night()] == [0, 0]
+    shutil.rmtree(journal, ignore_errors=True)
+    shutil.copytree(kept, journal)
+    assert night() == 0
+
+
 def test_damage_is_told_until_it_goes_away(spark_context: Any, tmp_path: Path) -> None:
     """As the page that is damaged is looked at again, sound by then; not as it is copied or deleted."""
     data, out = halved(ACKED, tmp_path), tmp_path / "out"
