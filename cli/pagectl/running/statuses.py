@@ -122,7 +122,6 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
 # others do their work to its end and keep the status that they have with a reader.
 END_WITH_READER: frozenset[tuple[str, ...]] = frozenset({
     ("config", "serve"),
-    ("messages", "find"),
     ("pages", "decode"),
     ("pages", "seal"),
     ("pages", "inspect"),
