@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
 
 from pagefmt.columns.table_content import StoredIn
-from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.locate import DataLocation, locate, stores
-from pagefmt.editions import NEWEST, Edition
+from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.outstanding.state import CannotKnow, PagingState, StoreState, load_place
 
@@ -69,7 +69,7 @@ class BrokerDirectory:
         self._state: PagingState = load_place(place)
         found = self._state.bindings
         self.queues: dict[int, QueueBinding] = dict(found.queues) if found else {}
-        self._edition: Edition = likely_writer(found, self._state.journal) or NEWEST
+        self._edition: Edition = assumed_edition(found, self._state.journal)
         self.read_from: Counter[str] = Counter()
         """Messages that were handed out so far, by where they lay: ``journal`` or ``pages``."""
 

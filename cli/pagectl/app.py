@@ -258,13 +258,10 @@ def run(argv: list[str]) -> int:
 
 def _dispatch(argv: list[str], service: str | None) -> int | None:
     """The status of a command; a usage error is one line, or the answer of a plugin."""
-    if (now := MOVED.get(tuple(argv[:2]))) is not None:
-        message = f"'pagectl {' '.join(argv[:2])}' is now 'pagectl {now}', which answers for journal and pages"
-        if service is not None:
-            return _tell_unknown(service, argv, message)
-        report(message)
-        return Exit.FAILED
     try:
+        if (now := MOVED.get(tuple(argv[:2]))) is not None:
+            called = " ".join(argv[:2])
+            raise PageFmtError(f"'pagectl {called}' is now 'pagectl {now}', which answers for journal and pages")
         group = root()
         # not main(): that turns a closed pipe into status 1, and an interrupt into an exit of its own
         with group.make_context("pagectl", list(argv)) as ctx:
@@ -277,14 +274,15 @@ def _dispatch(argv: list[str], service: str | None) -> int | None:
     except typer.TyperException as err:
         context = getattr(err, "ctx", None)
         path = context.command_path if context else "pagectl"
-        now = MOVED_OPTIONS.get(tuple(argv[:2]), {}).get(getattr(err, "option_name", ""))
+        option = getattr(err, "option_name", "")
+        now = MOVED_OPTIONS.get(tuple(argv[:2]), {}).get(option)
         message = f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')"
         if now is not None:
-            message = f"{getattr(err, 'option_name', '')} is now {now}"
+            message = f"{option} is now {now}"
         if service is not None:
             return _tell_unknown(service, argv, message)
         report(message, prefix=f"{path}: ")
-    except PageFmtError as err:  # a DIR that no command can read
+    except PageFmtError as err:  # a command that has moved, or a DIR that no command can read
         if service is None:
             raise
         return _tell_unknown(service, argv, describe(err))

@@ -20,6 +20,11 @@ from pagefmt.journal.record_types import RecordType
 INCREMENTS = (RecordType.PAGE_CURSOR_COUNTER_INC, RecordType.PAGE_CURSOR_PENDING_COUNTER)
 
 
+def assumed_edition(bindings: Bindings | None, journal: MessageJournal) -> Edition:
+    """Return the edition that probably wrote the journals, or the newest if nothing shows it."""
+    return likely_writer(bindings, journal) or NEWEST
+
+
 def likely_writer(bindings: Bindings | None, journal: MessageJournal) -> Edition | None:
     """None: nothing to go by."""
     fields = {name for queue in (bindings.queues.values() if bindings else ()) for name in queue.fields}

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.journal_backlog import JournalBacklog
+from pagefmt.outstanding.journal_backlog import LOOKED_AT_FOR_A_TIME, JournalBacklog
 from pagefmt.outstanding.overview import StoreVerdict, judged
 from pagefmt.outstanding.page_load import QueueLoad
 from pagefmt.outstanding.state import StoreState, StoreSummary
@@ -18,7 +18,6 @@ from pagefmt.pages.record import PageRecord
 
 CLOCKS_DIFFER: Final = 60.0
 """Seconds that the sender's clock may be ahead of ours."""
-_LOOKED_AT_FOR_A_TIME: Final = 64
 
 
 class Backlog(NamedTuple):
@@ -43,6 +42,11 @@ class Backlog(NamedTuple):
     oldest: int | None = None
     journal: int = 0
     beside: int = 0
+
+    @property
+    def in_journal(self) -> int | None:
+        """Messages that wait in the journal; None if it is not known what waits."""
+        return None if self.messages is None else self.journal
 
     @property
     def disk(self) -> int | None:
@@ -211,7 +215,7 @@ def _oldest(state: StoreState, queues: Iterable[QueueLoad]) -> dict[int, int]:
 def first_timestamp(opened: Page, rule: PageRule, queue: int, begins: int, number: int) -> int | None:
     """The first that is set (ms), of the records that wait for a queue from that offset and number on."""
     layout, behind = opened.strict_layout(), opened.handed_out(begins, number)
-    for route in islice(behind, _LOOKED_AT_FOR_A_TIME):
+    for route in islice(behind, LOOKED_AT_FOR_A_TIME):
         if isinstance(route, Damage) or not rule.outstanding(route[0], route[3], {queue}.intersection(route[6])):
             continue
         record = opened.record(*route[:3], layout)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.journal.held_messages import NO_TRANSACTION
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.journal_parts import JournalParts
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.gather import Ints
 
-_LOOKED_AT_FOR_A_TIME: Final = 64
+LOOKED_AT_FOR_A_TIME: Final = 64  # messages of which the first with a timestamp is looked for
 
 
 class JournalBacklog(NamedTuple):
@@ -87,6 +89,12 @@ class JournalBacklogs:
         return JournalBacklog(len(numbers), int(sizes.sum()), int(files.sum()), oldest=oldest)
 
 
+def journal_backlogs(state: PagingState, bodies: Mapping[int, int]) -> JournalBacklogs:
+    """Return what waits in the journal if a broker of the assumed edition starts now. ``bodies``: see the class."""
+    edition = assumed_edition(state.bindings, state.journal)
+    return JournalBacklogs(state, BrokerStart(int(time.time() * 1000), edition), bodies)
+
+
 def _split(keys: Ints, rows: Ints) -> Iterator[tuple[int, Ints]]:
     """Yield the rows of each key."""
     order = np.argsort(keys, kind="stable")
@@ -104,6 +112,6 @@ def _files(ids: Ints, bodies: Mapping[int, int]) -> Ints:
 
 
 def _first_timestamp(parts: JournalParts, numbers: Ints) -> int | None:
-    some = np.sort(numbers)[:_LOOKED_AT_FOR_A_TIME]
+    some = np.sort(numbers)[:LOOKED_AT_FOR_A_TIME]
     times = (message.timestamp for _, message in parts.decoded(some))
     return next((time for time in times if time > 0), None)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.journal_backlog import LOOKED_AT_FOR_A_TIME
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart
 from pagefmt.outstanding.state import LoadOfPage, PageLook, StoreRemark, StoreState, StoreSummary
 from pagefmt.pages.frames import NO_BYTES, Damage, DamageKind
@@ -21,8 +22,6 @@ from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.outstanding.route_columns import RouteColumns
-
-_LOOKED_AT_FOR_A_TIME: Final = 64
 
 
 class Condition(StrEnum):
@@ -175,7 +174,7 @@ def _at_once(page: PageFile, rule: PageRule | None) -> PageCount:
 
 def _begins(page: PageFile, routes: RouteColumns) -> int | None:
     """As ``_begins_at``, of the chunk that the page begins with if that has enough records to tell."""
-    if routes.page.size < page.size and len(routes) < _LOOKED_AT_FOR_A_TIME:
+    if routes.page.size < page.size and len(routes) < LOOKED_AT_FOR_A_TIME:
         with open_page(page) as opened:
             return _begins_at(opened, opened.layout())
     opened = Page(memoryview(routes.page.buffer)[: routes.page.size])
@@ -196,7 +195,7 @@ def _with_care(page: PageFile, rule: PageRule | None) -> PageCount:
 def _begins_at(opened: Page, layout: Layout | None) -> int | None:
     """The timestamp of the first record of a page that has one."""
     for number, offset, length in opened.frames():
-        if number >= _LOOKED_AT_FOR_A_TIME:
+        if number >= LOOKED_AT_FOR_A_TIME:
             return None
         record = opened.record(number, offset, length, layout)
         if not isinstance(record, Damage) and record.message.timestamp > 0:

@@ -8,7 +8,6 @@ page changed. Memory: some 600 bytes a page, whatever a page holds, and what the
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,15 +16,12 @@ from typing import NamedTuple, TypeAlias
 
 from pagefmt.bytes.files import FileGone
 from pagefmt.directory.bindings import QueueBinding
-from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.locks import running_broker
-from pagefmt.editions import NEWEST
 from pagefmt.outstanding.backlog import Backlog, with_journal
-from pagefmt.outstanding.journal_backlog import JournalBacklog, JournalBacklogs, large_sizes
+from pagefmt.outstanding.journal_backlog import JournalBacklog, journal_backlogs, large_sizes
 from pagefmt.outstanding.journal_marks import JournalMarks
 from pagefmt.outstanding.knowledge import KnownJournals, load_journals
-from pagefmt.outstanding.schedules import BrokerStart
 from pagefmt.outstanding.state import PagingState
 from pagefmt.outstanding.watched_store import StoreWatch, WatchedStore, settled
 from pagefmt.pages.paging import PagingDirectory, read_paging, shared_addresses
@@ -54,12 +50,13 @@ class BrokerBacklog(NamedTuple):
 
 
 class _Journals(NamedTuple):
-    """As they were read. ``bodies``: message id → bytes of its large-message file; ``backlog``: by queue id."""
+    """As they were read. ``bodies``: message id → bytes of its large-message file; ``backlog``: by queue id; None: not
+    asked for, or not known."""
 
     known: KnownJournals
     marks: JournalMarks
     bodies: dict[int, int]
-    backlog: dict[int, JournalBacklog]
+    backlog: dict[int, JournalBacklog] | None
 
 
 class PagesWatch:
@@ -89,11 +86,9 @@ class PagesWatch:
         judged = zip(stores, state.of(store.newest() for store in stores), strict=True)
         read = sum(store.judge(found, journals.marks, journals.bodies) for store, found in judged)
         remarks = (*(unknown.reason for unknown in known.unknown()), *known.lost())
-        is_known = known.unknown_journal is None and known.unknown_bindings is None
-        waits = journals.backlog if is_known and self.place.store is None else None  # a store is asked about alone
         bindings = known.bindings.queues if known.bindings is not None else {}
         backlogs = tuple(store.backlog for store in stores)
-        return BrokerBacklog(backlogs, live, known.damaged, read, remarks, waits, bindings)
+        return BrokerBacklog(backlogs, live, known.damaged, read, remarks, journals.backlog, bindings)
 
     def _list(self, paging: PagingDirectory) -> None:
         """Of a place that is a store folder that one alone."""
@@ -117,9 +112,9 @@ class PagesWatch:
             self._loads += 1
             known = load_journals(self.place)
             bodies = large_sizes(self.place.large_messages)
-            edition = likely_writer(known.bindings, known.journal) or NEWEST
-            start = BrokerStart(int(time.time() * 1000), edition)
-            backlog = JournalBacklogs(PagingState(paging, known, {}, live=live), start, bodies).of_queues()
+            state, backlog = PagingState(paging, known, {}, live=live), None
+            if state.unknown is None and self.place.store is None:  # a store is asked about alone
+                backlog = journal_backlogs(state, bodies).of_queues()
             self._known = _Journals(known, JournalMarks(known.journal, self._loads), bodies, backlog)
         # what could not be read may be readable the next time, with no file changed
         self._seen = None if self._known.known.damaged else seen

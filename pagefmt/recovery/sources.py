@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pagefmt.directory.bindings import Bindings, QueueBinding
-from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.locate import DataLocation
-from pagefmt.editions import NEWEST, Edition
+from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.files import Journal, folder_names
 from pagefmt.journal.load import LoadedJournal
@@ -131,7 +131,7 @@ def _edition(place: DataLocation, bindings: Bindings, journal: MessageJournal, e
         not evidence.layouts and next(journal.of_type(RecordType.ADD_MESSAGE), None) is not None
     ):
         return Edition.HORNETQ_2_4 if name_prefix(place, None) == "hornetq" else Edition.ARTEMIS_1_5
-    return likely_writer(bindings, journal) or NEWEST
+    return assumed_edition(bindings, journal)
 
 
 def name_prefix(place: DataLocation, edition: Edition | None) -> str:

@@ -23,11 +23,11 @@ from pagefmt.columns.state_tables import acknowledgement_batches, page_row, queu
 from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches, without_outstanding
 from pagefmt.columns.table_content import TableContent
 from pagefmt.columns.together import together_batches
-from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
 from pagefmt.directory.store_findings import entry_findings
-from pagefmt.editions import NEWEST, Edition
+from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
@@ -98,7 +98,7 @@ class BrokerAtHand:
         identity = journal_identity(place.journal)
         state = load_place(place)
         known = {each.store.name: each for each in state.of(stores(place))}
-        edition = broker.edition or likely_writer(state.bindings, state.journal) or NEWEST
+        edition = broker.edition or assumed_edition(state.bindings, state.journal)
         names = {each: queue.name for each, queue in state.bindings.queues.items()} if state.bindings else {}
         large = None if place.large_messages is None else LargeMessages(place.large_messages)
         return cls(broker, state, known, edition, names, large, identity)

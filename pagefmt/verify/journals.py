@@ -7,10 +7,10 @@ from pagefmt.cross_checks.of_messages import check_messages
 from pagefmt.cross_checks.of_positions import check_positions
 from pagefmt.cross_checks.of_records import check_records, check_types
 from pagefmt.cross_checks.survey import survey
-from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.locks import running_broker
-from pagefmt.editions import NEWEST, Edition
+from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.files import Journal
@@ -31,7 +31,7 @@ def verify_journals(
         findings.extend(check_records("journal", Journal.MESSAGES, loaded, live=live))
 
     state = load_place(place, look=look)
-    edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
+    edition = edition or assumed_edition(state.bindings, state.journal)
     findings += check_types("journal", Journal.MESSAGES, state.journal.loaded, edition)
     reports += file_reports("messages", state.journal.loaded, live=live)
     if state.bindings is not None:

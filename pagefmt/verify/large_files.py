@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -71,7 +71,7 @@ class LargeRow:
 
 
 def large_rows(
-    state: PagingState, large: LargeMessages, references: Iterable[LargeReference], unread: list[str]
+    state: PagingState, large: LargeMessages, references: Iterable[LargeReference], unread: Sized
 ) -> list[LargeRow]:
     """By id: what is there, and what should be. Raises ``NotReadable``.
 

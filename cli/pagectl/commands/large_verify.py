@@ -47,9 +47,9 @@ def command(
 
     state, large = open_large(given, broker)
     seen = survey(state, processes(jobs), bodies=True)
-    unread = [f"{store.place} page {page}" for store in seen.stores for page in sorted(store.damaged)]
+    unread = [*_not_read(seen)]
     rows = large_rows(state, large, [*seen.references, *references_of_journal(state)], unread)
-    found = [*_findings(seen, large, rows, edition_for(edition, state)), *_not_read(seen)]
+    found = [*_findings(seen, large, rows, edition_for(edition, state)), *unread]
     findings = sorted(found, key=gravest_first)
     if form is ListFormat.text:
         note_edition(edition, state)

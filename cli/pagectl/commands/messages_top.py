@@ -166,7 +166,7 @@ def _object(queue: RankedQueue) -> dict[str, Any]:
         "queue": of.queue,
         "id": of.id,
         "messages": of.messages,
-        "journal": None if of.messages is None else of.journal,
+        "journal": of.in_journal,
         "bytes": of.bytes,
         "pages_held": of.pages,
         "bytes_held": of.disk,

@@ -69,10 +69,9 @@ def _findings(place: DataLocation, within: StoredIn, edition: Edition | None, jo
     from pagefmt.columns.journal_findings import unreadable_messages
     from pagefmt.cross_checks.of_journal import check_journals
     from pagefmt.cross_checks.of_messages import check_messages
-    from pagefmt.directory.edition_evidence import likely_writer
+    from pagefmt.directory.edition_evidence import assumed_edition
     from pagefmt.directory.locate import stores
     from pagefmt.directory.store_findings import store_findings
-    from pagefmt.editions import NEWEST
     from pagefmt.findings import Severity, about_data
     from pagefmt.outstanding.journal_parts import JournalParts
     from pagefmt.outstanding.state import load_place, looking_ahead
@@ -80,7 +79,7 @@ def _findings(place: DataLocation, within: StoredIn, edition: Edition | None, jo
     from pagefmt.verify.report import PageReader, across, folder_findings, page_reports
 
     state = load_place(place)
-    known_edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
+    known_edition = edition or assumed_edition(state.bindings, state.journal)
     layout = None
     if within is not StoredIn.JOURNAL:
         listed = list(state.of(stores(place)))

@@ -98,11 +98,9 @@ def carry_out(
 
 def _reader(state: PagingState, edition: Any) -> Edition:
     """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
-    from pagefmt.directory.edition_evidence import likely_writer
-    from pagefmt.editions import NEWEST
+    from pagefmt.directory.edition_evidence import assumed_edition
 
-    writer = likely_writer(state.bindings, state.journal)
-    return edition_of(edition) or writer or NEWEST
+    return edition_of(edition) or assumed_edition(state.bindings, state.journal)
 
 
 def _message_options(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> MessageOptions:

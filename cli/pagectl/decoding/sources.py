@@ -179,12 +179,11 @@ class AllSources(PageSources):
             yield from PageSources.pages(self)
 
     def _journal_parts(self) -> JournalParts:
-        from pagefmt.directory.edition_evidence import likely_writer
-        from pagefmt.editions import NEWEST
+        from pagefmt.directory.edition_evidence import assumed_edition
         from pagefmt.outstanding.journal_parts import JournalParts
         from pagefmt.outstanding.schedules import BrokerStart
 
-        edition = self.edition or likely_writer(self.state.bindings, self.state.journal) or NEWEST
+        edition = self.edition or assumed_edition(self.state.bindings, self.state.journal)
         parts = JournalParts(self.state, self.large, BrokerStart(self.now, edition))
         missing = {message for message, _ in parts.messages.lost}
         if missing and not self.state.live:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,13 +102,14 @@ class FilterOptions(OptionGroup):
 
     def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
         """Return all of them together; standard error tells which times were understood."""
+        return self._filter(place, None, where)
+
+    def _filter(self, place: DataLocation, state: PagingState | None, where: Selector | None) -> MessageFilter:
+        """Return the filter. ``state``: messages may lie in the journal as well, so its addresses exist, too."""
         from pagefmt.outstanding.message_filter import MessageFilter
 
-        addresses = self._addresses(place, None)
-        return MessageFilter(None, self._joined(place, where), False, page_range(self.page), addresses)
-
-    def _addresses(self, place: DataLocation, state: PagingState | None) -> frozenset[str] | None:
-        return None if self.address is None else _addresses(_texts("--address", self.address), place, state)
+        wanted = None if self.address is None else _addresses(_texts("--address", self.address), place, state)
+        return MessageFilter(None, self._joined(place, where), False, page_range(self.page), wanted)
 
     def _joined(self, place: DataLocation, where: Selector | None) -> Selector | None:
         facts = (self.message_id, self.since, self.until, self.user_id, self.correlation_id, self.contains)
@@ -164,11 +165,10 @@ class QueueFilterOptions(FilterOptions):
 
     def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
         """Return all of them together; messages may lie in the journal as well."""
-        from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+        from pagefmt.outstanding.message_filter import queue_ids
 
-        addresses = self._addresses(place, state)
         queues = queue_ids(self.queue, state.bindings) if self.queue else None
-        return MessageFilter(queues, self._joined(place, where), self.outstanding, page_range(self.page), addresses)
+        return replace(self._filter(place, state, where), queues=queues, outstanding=self.outstanding)
 
 
 def tell_unsearched(choice: MessageFilter) -> None:

@@ -109,7 +109,7 @@ def as_json(report: BacklogReport) -> dict[str, Any]:
         "backlogs": [
             {
                 "status": status.name, "address": backlog.address, "queue": backlog.queue, "id": backlog.id,
-                "messages": backlog.messages, "journal": None if backlog.messages is None else backlog.journal,
+                "messages": backlog.messages, "journal": backlog.in_journal,
                 "bytes": backlog.bytes, "in_doubt": backlog.in_doubt,
                 "pages_held": backlog.pages, "bytes_held": backlog.disk, "bytes_held_alone": backlog.alone,
                 "oldest": backlog.oldest, "age": numbers.oldest,

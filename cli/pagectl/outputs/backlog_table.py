@@ -23,7 +23,7 @@ def cells(queue: RankedQueue) -> tuple[str, ...]:
         "?" if of.alone is None else size_text(of.alone),
         "?" if of.pages is None else str(of.pages),
         "?" if of.messages is None else str(of.messages),
-        "?" if of.messages is None else str(of.journal),
+        "?" if of.in_journal is None else str(of.in_journal),
         time_text(of.oldest, "minutes") or ("?" if of.messages != 0 else ""),
         "?" if queue.growth is None else rate_text(queue.growth),
         queue.broker,

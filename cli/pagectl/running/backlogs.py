@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -172,18 +172,21 @@ def _watched(watch: PagesWatch) -> QueuesLook:
             size=found.size + store.bytes, shared=found.shared + store.shared, free=found.free + store.free,
             unknown=found.unknown + store.unknown, wrong=found.wrong or bool(store.remarks),
         )  # fmt: skip
-    queues = rows if seen.journal is None else [*_with_journal(rows, seen.journal, seen.bindings, broker)]
-    alone = found.size - found.shared - found.free - found.unknown
-    return found._replace(queues=[row for row in queues if row.backlog.disk != 0], alone=alone)
+    return _completed(found, rows, broker, seen.journal, seen.bindings)
 
 
-def _with_journal(
-    rows: Sequence[RankedQueue], journal: Mapping[int, JournalBacklog], queues: Mapping[int, QueueBinding], broker: str
-) -> Iterator[RankedQueue]:
+def _completed(
+    found: QueuesLook, rows: Sequence[RankedQueue], broker: str, journal: Mapping[int, JournalBacklog] | None,
+    queues: Mapping[int, QueueBinding],
+) -> QueuesLook:  # fmt: skip
+    """Return the look at a broker with the queues that hold something, in pages or (unless None) in the journal."""
     from pagefmt.outstanding.backlog import with_journal
 
-    for n, row in enumerate(with_journal((each.backlog for each in rows), journal, queues)):
-        yield RankedQueue(broker, rows[n].store if n < len(rows) else None, row)
+    if journal is not None:
+        both = with_journal((each.backlog for each in rows), journal, queues)
+        rows = [RankedQueue(broker, rows[n].store if n < len(rows) else None, row) for n, row in enumerate(both)]
+    alone = found.size - found.shared - found.free - found.unknown
+    return found._replace(queues=[row for row in rows if row.backlog.disk != 0], alone=alone)
 
 
 def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], None]) -> QueuesLook:
@@ -206,12 +209,10 @@ def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], N
             unknown=found.unknown + store.unknown, wrong=found.wrong or not store.verdict.fine,
         )  # fmt: skip
         advance(store.size)
-    queues = [*rows]
-    if (journal := journal_of(place, state, within, bodies)) is not None:
-        queues = [*_with_journal(rows, journal.of_queues(), state.bindings.queues if state.bindings else {}, broker)]
-    wrong = found.wrong or state.known.damaged or bool(state.journal.prepared)
-    alone = found.size - found.shared - found.free - found.unknown
-    return found._replace(queues=[row for row in queues if row.backlog.disk != 0], alone=alone, wrong=wrong)
+    found = found._replace(wrong=found.wrong or state.known.damaged or bool(state.journal.prepared))
+    journal = journal_of(place, state, within, bodies)
+    waits = None if journal is None else journal.of_queues()
+    return _completed(found, rows, broker, waits, state.bindings.queues if state.bindings else {})
 
 
 def journal_of(
@@ -221,13 +222,9 @@ def journal_of(
 
     A store or page that was named is asked about alone.
     """
-    from pagefmt.directory.edition_evidence import likely_writer
-    from pagefmt.editions import NEWEST
-    from pagefmt.outstanding.journal_backlog import JournalBacklogs
-    from pagefmt.outstanding.schedules import BrokerStart
+    from pagefmt.outstanding.journal_backlog import journal_backlogs
 
     apart = place.store is not None or place.page is not None
     if state.unknown is not None or apart or within is StoredIn.PAGES:
         return None
-    edition = likely_writer(state.bindings, state.journal) or NEWEST
-    return JournalBacklogs(state, BrokerStart(int(time.time() * 1000), edition), bodies)
+    return journal_backlogs(state, bodies)
