@@ -81,7 +81,7 @@ def page_row(known: StoreState, page: PageFile, queues: Mapping[int, str]) -> di
 
 
 def queue_rows(known: StoreState) -> Iterator[dict[str, Any]]:
-    """Queues that hold pages of a store, as ``messages top`` has them; reads its pages one at a time."""
+    """Queues that hold pages of a store, as ``messages top --in pages`` has them; reads its pages one at a time."""
     store = {"store": known.store.name, "store_address": known.store.address}
     if known.unknown is not None and known.unknown.part is UnknownPart.JOURNAL:
         yield store | {"remark": known.unknown.reason}
