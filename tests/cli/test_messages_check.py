@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,20 @@ def test_an_unknown_backlog_is_never_ok(tmp_path: Path, gone: str) -> None:
     (data / gone).rename(tmp_path / "away")
     for words in ([], ["--queue", queue], ["--by", "address"]):
         assert check(data, *words)[0] == 3, words
+
+
+@pytest.mark.parametrize("folder", ["journal", "bindings"])
+def test_a_journal_that_is_damaged_says_nothing_about_a_queue_without_pages(folder: str, tmp_path: Path) -> None:
+    """What was in it may have been for the queue: its count is not 0."""
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    for pages in (data / "paging").iterdir():
+        shutil.rmtree(pages)
+    assert check(data, "-c", "messages=100")[0] == 0
+    for path in (data / folder).glob("activemq-*"):
+        content = bytearray(path.read_bytes())
+        content[40:3000] = b"\xff" * 2960
+        path.write_bytes(content)
+    assert check(data, "-c", "messages=100")[0] == 3
 
 
 def test_damage_is_a_warning_and_what_it_hides_is_unknown(tmp_path: Path) -> None:

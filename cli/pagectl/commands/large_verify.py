@@ -80,9 +80,11 @@ def _not_read(seen: DirectorySurvey) -> Iterator[Finding]:
                 f"{store.place} page {page}",
                 f"offset {damage.offset}: {damage.detail}: its messages may need any of the files",
             )
-    known = seen.state.known
-    for reason in [*known.lost(), *(each.reason for each in known.unknown() if each is known.unknown_bindings)]:
+    for reason in seen.state.known.lost():
         yield about_data(Severity.ERROR, "journal-not-read", "journal", reason)
+    bindings = seen.state.known.unknown_bindings
+    if bindings is not None and not bindings.missing:
+        yield about_data(Severity.ERROR, "bindings-unreadable", "bindings", bindings.reason)
 
 
 def _findings(seen: DirectorySurvey, large: LargeMessages, rows: list[LargeRow], edition: Edition) -> list[Finding]:

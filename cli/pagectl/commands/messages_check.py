@@ -157,6 +157,9 @@ def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresho
     if missing := scope.addresses - seen:
         meant = did_you_mean(min(missing), filter(None, seen), "is the name right?")
         raise CallError(f"{place.given}: no queue and no pages of the address {min(missing)!r}; {meant}")
+    if state.known.damaged and not any(status is Status.UNKNOWN for status, _ in remarks):
+        lost = [*state.known.lost(), *(each.reason for each in state.known.unknown() if not each.missing)]
+        remarks += [(Status.UNKNOWN, reason) for reason in lost]  # a queue without pages is in no store's remarks
     journal = journal_of(place, state, within, bodies)
     rows = _with_journal(journal, state, wholes, queues, scope.by)
     now = time.time()
