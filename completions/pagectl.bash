@@ -454,6 +454,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk check --timeout' |\
         'disk check --format' |\
         'disk check --textfile' |\
+        'disk check --broker' |\
         'disk watch --interval' |\
         'disk watch --broker-xml' |\
         'disk watch --properties' |\
@@ -482,6 +483,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk usage --format' |\
         'disk usage --limit' |\
         'disk exporter --listen' |\
+        'disk exporter --broker' |\
         'disk exporter --interval' |\
         'disk exporter --max-disk-usage' |\
         'disk exporter --min-disk-free' |\
@@ -591,11 +593,11 @@ _pagectl_options() {
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --list --help -h ;;
-        'disk check') _pagectl_offer '' --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical --anyway -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
+        'disk check') _pagectl_offer '' --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical --anyway -t --timeout -q --quiet -v --verbose --format --textfile --broker --help -h ;;
         'disk watch') _pagectl_offer '' --interval --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses --anyway -t --timeout -q --quiet -v --verbose --format --help -h ;;
         'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
-        'disk exporter') _pagectl_offer '' --listen --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
+        'disk exporter') _pagectl_offer '' --listen --broker --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --anyway --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
         'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;

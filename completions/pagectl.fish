@@ -643,6 +643,7 @@ complete -c pagectl -n '__pagectl_at disk check' -s q -l quiet -d 'Print nothing
 complete -c pagectl -n '__pagectl_at disk check' -s v -l verbose -d 'Print more lines: every file system and the reasons.'
 complete -c pagectl -n '__pagectl_at disk check' -l format -x -a 'nagios text json prometheus' -d 'Output format. text is nagios with --verbose.'
 complete -c pagectl -n '__pagectl_at disk check' -l textfile -r -F -d 'Also write Prometheus metrics to FILE, for the textfile collector of a node exporter.'
+complete -c pagectl -n '__pagectl_at disk check' -l broker -x -d 'Value of the label broker in metrics'
 complete -c pagectl -n '__pagectl_at disk check' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk check' -F
 
@@ -689,6 +690,7 @@ complete -c pagectl -n '__pagectl_at disk usage' -l help -s h -d 'Show the help 
 complete -c pagectl -n '__pagectl_at disk usage' -F
 
 complete -c pagectl -n '__pagectl_at disk exporter' -l listen -x -d 'Address and port to listen on; 0.0.0.0 is every address of this host.'
+complete -c pagectl -n '__pagectl_at disk exporter' -l broker -x -d 'Value of the label broker in metrics; repeatable, once for each DIR'
 complete -c pagectl -n '__pagectl_at disk exporter' -l interval -x -d 'Time between measurements.'
 complete -c pagectl -n '__pagectl_at disk exporter' -l max-disk-usage -x -d 'Limit to use instead of the one in broker.xml.'
 complete -c pagectl -n '__pagectl_at disk exporter' -l min-disk-free -x -d 'Limit to use instead of the one in broker.xml; takes precedence over --max-disk-usage.'

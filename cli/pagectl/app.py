@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -294,4 +295,20 @@ def _tell_unknown(service: str, argv: list[str], message: str) -> int:
     from pagectl.outputs.plugin import Plugin
 
     asked = next((name for name in ("json", "prometheus") if name in argv or f"--format={name}" in argv), "nagios")
-    return Plugin(service, asked).tell_unknown(message)
+    return Plugin(service, asked, broker=_broker_in(argv[2:]) if service == "DISK" else None).tell_unknown(message)
+
+
+def _broker_in(words: list[str]) -> str:
+    """Return the broker's name in a call of ``disk check`` that cannot be parsed: that of --broker, else of DIR."""
+    from pagectl.options.disk import broker_name
+
+    before = ""
+    place: str | None = None
+    for word in words:
+        option, _, value = word.partition("=")
+        if before == "--broker" or (option == "--broker" and value):
+            return value or word
+        if place is None and not word.startswith("-") and not before.startswith("-"):
+            place = word
+        before = word
+    return broker_name(Path(place) if place else None)

@@ -23,6 +23,7 @@ NOT_THE_SAME = {
     "--rate": "messages that are made, or sent at most",
     "--until": "an operation of a trace, or a time",
     "--addresses": "only in generate, a number",
+    "--broker": "the name of one broker, or of each",
 }
 
 

@@ -15,8 +15,10 @@ from types import SimpleNamespace
 
 import program
 import pytest
+from exporters import samples
 from golden_cases import GoldenCase
 from pagectl.app import run
+from pagectl.options.disk import broker_name
 from plugin_output import PluginOutput, read_plugin_output
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -347,14 +349,82 @@ def test_prometheus_is_read_back(call: Call, numbers: Callable[[object], None], 
     status, out, _ = call(
         tmp_path, "--any-path", "--max-disk-usage", "75", "--format", "prometheus", "--textfile", target
     )
-    samples = {s.name: s.value for family in text_string_to_metric_families(out) for s in family.samples}
     assert status == 2
     assert target.read_text() == out
-    assert samples == {
+    assert {dict(labels)["broker"] for _, labels in samples(out)} == {tmp_path.name}
+    assert {name: value for (name, _), value in samples(out).items()} == {
         "pagectl_disk_status": 2, "pagectl_disk_blocked": 1, "pagectl_disk_usage_ratio": 0.75,
         "pagectl_disk_usable_bytes": 250, "pagectl_disk_size_bytes": 1000, "pagectl_disk_blocks_at_bytes": 250,
         "pagectl_disk_margin_bytes": 0, "pagectl_disk_inodes": 1000, "pagectl_disk_inodes_usable": 900,
     }  # fmt: skip
+
+
+def test_textfiles_of_two_brokers_are_one_exposition(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path
+) -> None:
+    """A node exporter reads all files of its folder, and drops what it has read before."""
+    numbers(disk(250, 1000))
+    files = []
+    for name, limit in (("orders", 75), ("billing", 90)):
+        files.append(tmp_path / f"{name}.prom")
+        call(instance(tmp_path / name), "--max-disk-usage", limit, "--textfile", files[-1])
+    files.append(tmp_path / "none.prom")
+    call(tmp_path / "none", "--textfile", files[-1], "--broker", "third")
+    found = samples("".join(path.read_text() for path in files))
+    states = {dict(labels)["broker"]: value for (name, labels), value in found.items() if name == "pagectl_disk_status"}
+    assert states == {"orders": 2, "billing": 0, "third": 3}
+    blocked = {dict(labels)["broker"]: value for (name, labels), value in found.items() if name.endswith("_blocked")}
+    assert blocked == {"orders": 1, "billing": 0}
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/srv/orders", "orders"), ("/srv/orders/data", "orders"), ("/srv/orders/data/paging", "orders"),
+        ("/srv/orders/data/paging/4f2a/000000001.page", "orders"), ("/srv/orders/etc/broker.xml", "orders"),
+        ("/data", "data"), ("/", "/"), ("/data/orders/data", "orders"), ("/srv/a/../orders/.", "orders"),
+        ("/opt/eap/standalone/data/activemq", "eap"), ("/opt/eap/standalone/configuration/standalone.xml", "eap"),
+        ("/var/lib/activemq", "activemq"), ("/var/lib/broker-2.56", "broker-2.56"),
+    ],
+)  # fmt: skip
+def test_a_broker_is_called_as_the_folder_of_its_instance(
+    path: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert broker_name(Path(path)) == name
+    monkeypatch.chdir(tmp_path)
+    assert broker_name(Path()) == broker_name(Path("data")) == tmp_path.name
+    monkeypatch.setenv("ARTEMIS_INSTANCE", path)
+    assert broker_name(None) == name
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["/srv/orders/data", "--no-such"], "orders"), (["--warning", "x", "/srv/orders", "--no-such"], "orders"),
+        (["/srv/orders", "--broker", "east", "--no-such"], "east"), (["--broker=east", "--no-such"], "east"),
+        (["--no-such"], "from-environment"),
+    ],
+)  # fmt: skip
+def test_unknown_for_a_call_with_an_error_has_its_broker(
+    call: Call, words: list[str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARTEMIS_INSTANCE", "/srv/from-environment")
+    status, out, _ = call(*words, "--format", "prometheus")
+    assert status == 3
+    assert samples(out) == {("pagectl_disk_status", frozenset({("broker", name)})): 3}
+    assert json.loads(call(*words, "--format=json")[1])["broker"] == name
+
+
+def test_only_exposition_text_needs_the_library_for_it(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It loads HTTP and TLS, which takes as long as the rest of the start."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "prometheus_client"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    options = ("--any-path", "--max-disk-usage", 100)
+    for words in ([], ["--format", "json"], ["--format", "text"]):
+        assert call(tmp_path, *options, *words)[0] == 0
+    assert call(tmp_path, *options, "--textfile", tmp_path / "x.prom")[0] == 3
 
 
 def test_odd_names_survive_every_format(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +442,7 @@ def test_quiet_is_silent_only_when_fine(call: Call, numbers: Callable[[object], 
     numbers(disk(250, 1000))
     target = tmp_path / "disk.prom"
     assert call(tmp_path, "--any-path", "--quiet", "--textfile", target) == (0, "", "")
-    assert "pagectl_disk_status 0" in target.read_text()
+    assert samples(target.read_text())["pagectl_disk_status", frozenset({("broker", tmp_path.name)})] == 0
     assert call(tmp_path, "--any-path", "--quiet", "-w", "10")[1].startswith("DISK WARNING")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.options.disk import (
+    BROKER_HELP,
     PLUGIN_FORMAT_HELP,
     DiskOptions,
     DiskQuery,
@@ -81,6 +82,7 @@ def command(
             help="Also write Prometheus metrics to FILE, for the textfile collector of a node exporter.",
         ),
     ] = None,
+    broker: Annotated[str | None, typer.Option("--broker", metavar="NAME", help=BROKER_HELP)] = None,
 ) -> int:
     """Check the disks as the broker's disk monitor does, and report the distance to the limit.
 
@@ -92,8 +94,8 @@ def command(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
-    query = disk_query(path, options, anyway)
-    plugin = Plugin("DISK", format, query.subject)
+    query = disk_query(path, options, anyway, broker)
+    plugin = Plugin("DISK", format, query.subject, query.broker)
     details = verbose or format is CheckFormat.text
     return plugin.run(partial(_check, plugin, query, thresholds, textfile, details, quiet), timeout)
 
@@ -107,17 +109,19 @@ def _check(
     try:
         report, took_for = _report(query, thresholds, effects=details or plugin.format == CheckFormat.json)
         if textfile is not None:
-            _write(textfile, report)
+            _write(textfile, query.broker, report)
     except Exception:
         if textfile is not None:
             with suppress(Exception):
-                _write(textfile, None)
+                _write(textfile, query.broker, None)
         raise
     if quiet and report.status is Status.OK:
         return Answer(Status.OK)
     if plugin.format == CheckFormat.prometheus:
-        return Answer(report.status, _metrics(report))
-    return plugin.answer(report.status, lambda: nagios(report, details=details), lambda: as_json(report, took_for))
+        return Answer(report.status, _metrics(query.broker, report))
+    return plugin.answer(
+        report.status, lambda: nagios(report, details=details), lambda: as_json(report, took_for, query.broker)
+    )
 
 
 def _report(query: DiskQuery, thresholds: Thresholds, *, effects: bool) -> tuple[DiskReport, str]:
@@ -130,15 +134,15 @@ def _report(query: DiskQuery, thresholds: Thresholds, *, effects: bool) -> tuple
     return DiskReport(disks.state(), thresholds, felt, disks.supposed, disks.assumed), disks.took_for
 
 
-def _metrics(report: DiskReport | None) -> str:
-    """Without a report: that nothing is known."""
+def _metrics(broker: str, report: DiskReport | None) -> str:
+    """Return the report as exposition text; without a report, that the status is unknown."""
     from pagectl.outputs.disk_metrics import metrics, status_metric
     from pagectl.outputs.prometheus import exposition
 
-    return exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)])
+    return exposition(broker, metrics(report) if report else [status_metric(Status.UNKNOWN)])
 
 
-def _write(textfile: Path, report: DiskReport | None) -> None:
+def _write(textfile: Path, broker: str, report: DiskReport | None) -> None:
     from pagefmt.bytes.writing import write_text
 
-    write_text(textfile, _metrics(report), 0o644)
+    write_text(textfile, _metrics(broker, report), 0o644)

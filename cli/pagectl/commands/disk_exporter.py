@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +40,15 @@ def command(
             help="Address and port to listen on; 0.0.0.0 is every address of this host.",
         ),
     ] = "127.0.0.1:9872",
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--broker",
+            metavar="NAME",
+            help="Value of the label broker in metrics; repeatable, once for each DIR [default: the name of the "
+            "instance's folder].",
+        ),
+    ] = None,
     interval: IntervalOption = 15.0,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
@@ -58,17 +68,14 @@ def command(
         raise CallError(f"--interval {interval}: give seconds, at most {LONGEST_INTERVAL:.0f}")
     host, port = _address(listen)
     options = DiskOptions(**vars(broker), edition=edition, max_disk_usage=max_disk_usage, min_disk_free=min_disk_free)
-    queries = [disk_query(each, options) for each in places]
-    _check(queries)
-    try:
-        from pagectl.serving.metrics import MetricsServer
-    except ModuleNotFoundError as err:
-        if (err.name or "").partition(".")[0] != "prometheus_client":
-            raise
+    if name and len(name) != len(places):
         raise CallError(
-            "disk exporter needs prometheus-client; install it with: pip install 'pagectl[exporter]'"
-        ) from err
+            f"--broker names {len(name)} of {len(places)} brokers; give it once for each DIR, in their order"
+        )
+    queries = [disk_query(place, options, name=each) for place, each in zip_longest(places, name or ())]
+    _check(queries)
     from pagectl.opening.watched_broker import WatchedBroker
+    from pagectl.serving.metrics import MetricsServer
 
     brokers = [WatchedBroker(query, interval) for query in queries]
     try:
@@ -105,3 +112,10 @@ def _check(queries: list[DiskQuery]) -> None:
             raise CallError(f"{path}: no such folder; name a broker instance or a data directory")
         if any(same(path, other) for other in paths[:number]):
             raise CallError(f"{path}: named twice; name each broker once")
+    names: dict[str, object] = {}
+    for query in queries:
+        if names.setdefault(query.broker, query.subject) != query.subject:
+            raise CallError(
+                f"{names[query.broker]} and {query.subject} are both called {query.broker} in metrics; "
+                "give --broker NAME once for each DIR"
+            )

@@ -55,10 +55,10 @@ class _Opened(Generic[T]):
 
 
 class WatchedBroker:
-    """``disks`` and ``pages`` are looked at in threads of their own. ``name`` is what the operator typed."""
+    """A broker whose disks and pages are each read in a thread. ``name`` is the value of the label ``broker``."""
 
     def __init__(self, query: DiskQuery, interval: float) -> None:
-        self.name = str(query.subject)
+        self.name, shown = query.broker, str(query.subject)
         self._disks = _Opened(lambda: monitored_disks(query), _all_there)
         self._place = _Opened(
             lambda: open_broker(query.path, query.broker_xml, query.options).place,
@@ -66,8 +66,8 @@ class WatchedBroker:
         )
         self._samples = DiskSamples(self.name)
         self._watch: PagesWatch | None = None
-        self.disks = Repeated(f"{self.name}: disks", self._look_at_disks, interval)
-        self.pages = Repeated(f"{self.name}: pages", self._look_at_pages, interval)
+        self.disks = Repeated(f"{shown}: disks", self._look_at_disks, interval)
+        self.pages = Repeated(f"{shown}: pages", self._look_at_pages, interval)
 
     def _look_at_disks(self) -> DisksSeen:
         from pagectl.outputs.disk_report import DiskReport

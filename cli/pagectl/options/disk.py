@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, Final, NamedTuple, TypeVar
 
 import typer
 
@@ -43,11 +44,16 @@ AnyPathOption = Annotated[
     bool,
     typer.Option("--any-path", help="Accept a path that is no broker's, and look at its file system."),
 ]
+BROKER_HELP = "Value of the label broker in metrics [default: the name of the instance's folder]."
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing if the status is OK.")]
 VerboseOption = Annotated[
     bool, typer.Option("-v", "--verbose", help="Print more lines: every file system and the reasons.")
 ]
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
+
+
+_FOLDERS_OF_INSTANCES: Final = frozenset({"data", "etc", "config", "configuration", "standalone"})
+_FOLDERS_OF_APPLICATION_SERVERS: Final = frozenset({("data", "activemq"), ("data", "hornetq"), ("data", "messaging")})
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class DiskQuery(NamedTuple):
     """What a ``disk`` command is asked about; ``limits`` of options replace those of a configuration.
 
     With ``any_path``, a path that is no broker's is accepted. ``anyway``: as ``require_start``; None: a configuration
-    with which no broker starts is only noted.
+    with which no broker starts is only noted. ``name``: what the option ``--broker`` calls the broker.
     """
 
     path: Path | None
@@ -73,17 +79,54 @@ class DiskQuery(NamedTuple):
     options: ConfigurationOptions
     any_path: bool = False
     anyway: bool | None = None
+    name: str | None = None
 
     @property
     def subject(self) -> object:
         """What the operator named, for messages."""
         return self.path or self.broker_xml or "the instance"
 
+    @property
+    def broker(self) -> str:
+        """The value of the label ``broker``, which every sample has."""
+        return self.name or broker_name(self.path or self.broker_xml)
 
-def disk_query(path: Path | None, options: DiskOptions, anyway: bool | None = None) -> DiskQuery:
+
+def broker_name(path: Path | None) -> str:
+    """Return the name of the instance's folder, for any directory or file of the instance.
+
+    Without a path, ``ARTEMIS_INSTANCE`` counts. Only the names in the path are looked at, because the file system may
+    not answer. The folder of a data directory that belongs to no instance is as good as one.
+    """
+    given = path or Path(os.environ.get("ARTEMIS_INSTANCE", ""))
+    try:
+        names = Path(os.path.normpath(given.absolute())).parts[1:]
+    except OSError:  # the working directory is gone
+        return str(given)
+    while len(names) > 1 and _is_inside(names[-2], names[-1]):
+        names = names[:-1]
+    return names[-1] if names else str(given)
+
+
+def _is_inside(parent: str, name: str) -> bool:
+    """Return whether a file or folder lies inside a broker instance, by its name and that of its parent folder."""
+    from pagefmt.directory.locate import LAYOUT, PAGING_NAMES
+
+    return (
+        any(name in folders for folders in LAYOUT.values())
+        or parent in PAGING_NAMES
+        or name in _FOLDERS_OF_INSTANCES
+        or (parent, name) in _FOLDERS_OF_APPLICATION_SERVERS
+        or name.endswith((".xml", ".page"))
+    )
+
+
+def disk_query(
+    path: Path | None, options: DiskOptions, anyway: bool | None = None, name: str | None = None
+) -> DiskQuery:
     """Return the options of a call, understood; what the broker refuses is a usage error."""
     limits = _limits(options.max_disk_usage, options.min_disk_free)
-    return DiskQuery(path, options.broker_xml, limits, options.reading(options.edition), options.any_path, anyway)
+    return DiskQuery(path, options.broker_xml, limits, options.reading(options.edition), options.any_path, anyway, name)
 
 
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:

@@ -178,8 +178,8 @@ def _beside(store: FileStoreState) -> Iterator[str]:
         yield f"inodes: {system.inodes_percent:.1f}% used, {system.inodes_usable} of {system.inodes} left"
 
 
-def as_json(report: DiskReport, took_for: str) -> dict[str, Any]:
-    """The whole report as plain values; sizes in bytes."""
+def as_json(report: DiskReport, took_for: str, broker: str) -> dict[str, Any]:
+    """Return the whole report as plain values; sizes in bytes."""
     limit = report.state.limit
     known = isinstance(limit, DiskLimit)
     return {
@@ -187,6 +187,7 @@ def as_json(report: DiskReport, took_for: str) -> dict[str, Any]:
         "exit_status": int(report.status),
         "state": report.overall,
         "text": summary(report),
+        "broker": broker,
         "took_for": took_for,
         "edition": report.state.edition.value,
         "limit": {"setting": limit.kind.value, "value": limit.value} if isinstance(limit, DiskLimit) else None,

@@ -19,11 +19,16 @@ UNKNOWN_VALUES = {"DISK": {"state": "unknown"}}
 
 
 class Plugin(NamedTuple):
-    """``service`` begins the line, ``format`` is an output format, ``subject`` what the operator named."""
+    """A call of a monitoring plugin.
+
+    ``service`` begins the line, ``format`` is an output format, ``subject`` what the operator named, ``broker`` the
+    broker's name in metrics and JSON, where there is one.
+    """
 
     service: str
     format: str
     subject: object = ""
+    broker: str | None = None
 
     def run(self, work: Callable[[], Answer], seconds: float) -> int:
         """Print the answer of ``work`` and return its status; UNKNOWN where it raises or takes too long."""
@@ -57,7 +62,7 @@ class Plugin(NamedTuple):
                 from pagectl.outputs.disk_metrics import status_metric
                 from pagectl.outputs.prometheus import exposition
 
-                return Answer(status, exposition([status_metric(status)]))
+                return Answer(status, exposition(self.broker or "", [status_metric(status)]))
             case _:
                 return Answer(status, text())
 
@@ -68,6 +73,7 @@ class Plugin(NamedTuple):
             "status": "UNKNOWN",
             "exit_status": int(Status.UNKNOWN),
             **UNKNOWN_VALUES.get(self.service, {}),
+            **({} if self.broker is None else {"broker": self.broker}),
             "text": why,
         }
         answer = self.answer(Status.UNKNOWN, lambda: said, lambda: values)

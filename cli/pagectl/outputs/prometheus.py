@@ -1,51 +1,55 @@
-"""Prometheus text exposition, as a node exporter's textfile collector reads it too."""
+"""Prometheus metrics of brokers, and their exposition text, which prometheus-client writes."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prometheus_client.core import GaugeMetricFamily
 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A gauge with its samples: labels and value."""
+    """A gauge of one broker with its samples: labels (without ``broker``) and value."""
 
     name: str
     help: str
     samples: tuple[tuple[Mapping[str, str], float | int], ...]
 
 
-def exposition(metrics: Iterable[Gauge]) -> str:
-    """Text format 0.0.4. Metrics without samples are left out."""
-    lines: list[str] = []
-    for metric in metrics:
-        if not metric.samples:
-            continue
-        lines += [f"# HELP {metric.name} {_escaped(metric.help)}", f"# TYPE {metric.name} gauge"]
-        lines += [f"{metric.name}{_labels(labels)} {_value(value)}" for labels, value in metric.samples]
-    return "".join(f"{line}\n" for line in lines)
+class Brokers:
+    """The gauges of brokers as a registry of prometheus-client: the label ``broker`` of each sample names its broker.
+
+    Gauges without samples are left out.
+    """
+
+    def __init__(self, brokers: Iterable[tuple[str, Iterable[Gauge]]]) -> None:
+        self._brokers = brokers
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Return one metric family for each name, with the samples of all brokers."""
+        from prometheus_client.core import GaugeMetricFamily
+
+        families: dict[str, GaugeMetricFamily] = {}
+        for broker, gauges in self._brokers:
+            for gauge in gauges:
+                for labels, value in gauge.samples:
+                    if gauge.name not in families:
+                        names = ["broker", *labels]
+                        families[gauge.name] = GaugeMetricFamily(gauge.name, gauge.help, labels=names)
+                    families[gauge.name].add_metric([*map(_as_utf8, (broker, *labels.values()))], value)
+        return families.values()
 
 
-def _labels(labels: Mapping[str, str]) -> str:
-    pairs = [f'{name}="{_quoted(value)}"' for name, value in labels.items()]
-    return f"{{{','.join(pairs)}}}" if pairs else ""
+def exposition(broker: str, gauges: Iterable[Gauge]) -> str:
+    """Return the gauges of a broker in text format 0.0.4, which a node exporter's textfile collector reads too."""
+    from prometheus_client.exposition import generate_latest  # loads HTTP and TLS: 0.1 s that other formats do not need
+
+    return generate_latest(Brokers([(broker, gauges)])).decode()
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n")
-
-
-def label_text(text: str) -> str:
-    """The text with what UTF-8 does not have as escapes."""
+def _as_utf8(text: str) -> str:
+    """Return a text with the characters that UTF-8 does not have as escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _quoted(text: str) -> str:
-    return _escaped(label_text(text)).replace('"', '\\"')
-
-
-def _value(value: float | int) -> str:
-    if isinstance(value, float) and math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    return str(value)

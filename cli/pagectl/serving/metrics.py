@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from pagectl.opening.watched_broker import WatchedBroker
 from pagectl.outputs.disk_metrics import forecast_metrics, metrics, status_metric
 from pagectl.outputs.page_metrics import page_metrics
-from pagectl.outputs.prometheus import Gauge, label_text
+from pagectl.outputs.prometheus import Brokers, Gauge
 from pagectl.running.exits import CallError
 from pagectl.running.repeated import Repeated
 from pagectl.terminal.nagios import Status
@@ -29,28 +29,18 @@ FAIR_SHARE: Final = 1.0  # seconds after which a connection makes way for a new 
 
 
 class BrokerCollector(Collector):
-    """All that is known of the brokers at the time of a scrape; the label ``broker`` says whose it is."""
+    """All that is known of the brokers at the time of a scrape."""
 
     def __init__(self, brokers: Sequence[WatchedBroker]) -> None:
         self._brokers = brokers
 
     def describe(self) -> Iterable[Any]:
-        """Nothing: what there is becomes known when it is asked for."""
+        """Return nothing, because the metrics are only known at a scrape."""
         return ()
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """One family a name, with the samples of every broker."""
-        families: dict[str, GaugeMetricFamily] = {}
-        for broker in self._brokers:
-            for gauge in _gauges(broker):
-                for labels, value in gauge.samples:
-                    family = families.get(gauge.name)
-                    if family is None:
-                        family = families[gauge.name] = GaugeMetricFamily(
-                            gauge.name, gauge.help, labels=["broker", *labels]
-                        )
-                    family.add_metric([label_text(broker.name), *map(label_text, labels.values())], value)
-        yield from families.values()
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Return one metric family for each name, with the samples of all brokers."""
+        return Brokers((broker.name, _gauges(broker)) for broker in self._brokers).collect()
 
 
 def _gauges(broker: WatchedBroker) -> Iterator[Gauge]:
