@@ -874,7 +874,7 @@ _pagectl_value() {
         'pages decode --columns' |\
         'messages decode --columns' |\
         'messages find --columns')
-            _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state
+            _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties property_types amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state
             ;;
         'pages decode --partition-by' |\
         'messages decode --partition-by' |\

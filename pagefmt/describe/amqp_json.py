@@ -5,7 +5,14 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from pagefmt.describe.values_json import Json, annotations_json, plain_value, property_map_json, typed_json
+from pagefmt.describe.values_json import (
+    Json,
+    annotations_json,
+    plain_value,
+    property_types_json,
+    property_values_json,
+    typed_json,
+)
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader, AmqpSections, BodySection
 from pagefmt.messages.values import Property, TypedValue, ValueKind, last_wins, string
@@ -18,6 +25,7 @@ def amqp_json(message: AmqpMessage | AmqpLargeMessage, *, bodies: bool = True) -
     sections = message.sections()
     encoded = message.encoded if isinstance(message, AmqpMessage) else None
     summed = None if bodies else encoded
+    extra = _extra_properties(message)
     return {
         "message_format": message.message_format,
         "encoded_size": None if encoded is None else len(encoded),
@@ -29,7 +37,8 @@ def amqp_json(message: AmqpMessage | AmqpLargeMessage, *, bodies: bool = True) -
         "application_properties": annotations_json(sections.application_properties),
         "footer": annotations_json(sections.footer),
         "body": None if encoded is None else [body_section_json(section, summed) for section in sections.body],
-        "extra_properties": _extra_json(message),
+        "extra_properties": None if extra is None else property_values_json(extra),
+        "extra_property_types": None if extra is None else property_types_json(extra),
     }
 
 
@@ -68,11 +77,11 @@ def _content(value: TypedValue) -> bytes:
     return value.value if value.kind is ValueKind.BYTES else b""
 
 
-def _extra_json(message: AmqpMessage | AmqpLargeMessage) -> list[Json] | None:
+def _extra_properties(message: AmqpMessage | AmqpLargeMessage) -> dict[str, TypedValue] | None:
     """With the address that a reader of persisters 2 and 4 puts there (it is null in none of the others)."""
     entries: tuple[Property, ...] | None = message.extra.entries
     properties: dict[str, TypedValue] | None = None if entries is None else last_wins(entries)
     sets_address = isinstance(message, AmqpLargeMessage) or message.persister == 2
     if sets_address and message.stored_address is not None:
         properties = (properties or {}) | {ADDRESS: string(message.stored_address)}
-    return None if properties is None else property_map_json(properties)
+    return properties

@@ -16,7 +16,13 @@ from typing import Final
 from pagefmt.bytes.files import NotReadable
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import amqp_json
-from pagefmt.describe.values_json import Json, property_map_json, typed_json
+from pagefmt.describe.values_json import (
+    Json,
+    property_map_json,
+    property_types_json,
+    property_values_json,
+    typed_json,
+)
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import decode_sections
@@ -34,6 +40,7 @@ from pagefmt.pages.record import PageRecord
 MESSAGE_KEYS: Final = (
     "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
     "type", "type_name", "large", "large_id", "large_file", "large_size", "properties",
+    "property_types",
 )  # fmt: skip
 """What a message has wherever it lives, without bodies and ``amqp``."""
 
@@ -110,7 +117,8 @@ def message_json(message: Message, wanted: MessageOptions) -> Json:
         "large_id": message.id if message.large else None,
         "large_file": file.name if file else None,
         "large_size": declared_size(message, properties),
-        "properties": property_map_json(properties),
+        "properties": property_values_json(properties),
+        "property_types": property_types_json(properties),
     }
     match message:
         case AmqpMessage() | AmqpLargeMessage():

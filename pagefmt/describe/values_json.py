@@ -1,20 +1,24 @@
 """Typed values as JSON: ``{"type": T, "value": V}`` (and ``"bits"`` of a float or double).
 
 Numbers are exact, bytes are lower-case hex, maps are arrays of pairs in wire order, property maps are sorted by name
-in UTF-16 order. A float is written with the fewest digits that lead back to the same bits.
+in UTF-16 order. A float is written with the fewest digits that lead back to the same bits. The properties of a message
+are two objects by name: their values, and the types that JSON does not show.
 """
 
 from __future__ import annotations
 
 import math
 from struct import pack, unpack
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pagefmt.describe.decimal_text import decimal_text
 from pagefmt.messages.amqp_text import binary_text, uuid_text
 from pagefmt.messages.values import TypedValue, ValueKind
 
 Json: TypeAlias = dict[str, Any]
+
+SHOWN_TYPES: Final = frozenset((ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.INT, ValueKind.NULL))
+"""Types that a reader takes from the JSON value alone; ``property_types`` names all others."""
 
 
 def typed_json(typed: TypedValue) -> Json:
@@ -88,6 +92,20 @@ def utf16_order(name: str) -> bytes:
 def property_map_json(properties: dict[str, TypedValue]) -> list[Json]:
     """The properties as objects, sorted by name."""
     return [{"name": name} | typed_json(properties[name]) for name in sorted(properties, key=utf16_order)]
+
+
+def property_values_json(properties: dict[str, TypedValue]) -> Json:
+    """Return the plain values by name, in the order of ``property_map_json``."""
+    return {name: plain_value(properties[name]) for name in sorted(properties, key=utf16_order)}
+
+
+def property_types_json(properties: dict[str, TypedValue]) -> dict[str, str]:
+    """Return the types that the values of ``property_values_json`` do not show, by name, in the same order."""
+    return {
+        name: str(properties[name].kind)
+        for name in sorted(properties, key=utf16_order)
+        if properties[name].kind not in SHOWN_TYPES
+    }
 
 
 def annotations_json(section: TypedValue | None) -> list[Json] | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from broker_jars import CURRENT, ended, oracle
-from broker_messages import differences, explained
+from broker_messages import as_lines_have_it, differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GOLDEN, GoldenCase, unpacked
 from program import call
@@ -43,7 +43,7 @@ def wrong_messages(folder: Path, version: str) -> list[tuple[str, Any, Any]]:
         for said in (message for page in store["pages"] for message in page["messages"]):
             seen += 1
             line = ours.pop((store["folder"], said["page"], said["number"]))
-            theirs = {key: value for key, value in said.items() if key != "class"}
+            theirs = as_lines_have_it({key: value for key, value in said.items() if key != "class"})
             theirs |= {"store": store["folder"], "store_address": store["address"]}
             found += [one for one in differences(theirs, line) if not explained(version, said, *one)]
     assert seen > 0

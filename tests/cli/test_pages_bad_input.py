@@ -186,7 +186,7 @@ def test_json_keeps_what_it_escapes(tmp_path: Path) -> None:
     assert len(out.splitlines()) == 1
     line = json.loads(out)
     assert line["body_text"] == NASTY
-    assert line["properties"] == [{"name": "p\u2028", "type": "string", "value": NASTY}]
+    assert line["properties"] == {"p\u2028": NASTY} and line["property_types"] == {}
 
 
 def test_csv_cells_are_no_formulas(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broker_messages import differences, explained
+from broker_messages import as_lines_have_it, differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
 from pagectl.decoding import run
@@ -36,7 +36,7 @@ def manifest_messages(case: GoldenCase) -> dict[tuple[str, int, int], dict[str, 
             "store": store["folder"],
             "store_address": store["address"],
         }
-        | {key: value for key, value in message.items() if key != "class"}
+        | as_lines_have_it({key: value for key, value in message.items() if key != "class"})
         for store in case.manifest()["stores"]
         for page in store["pages"]
         for message in page["messages"]

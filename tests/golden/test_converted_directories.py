@@ -39,7 +39,7 @@ def facts(message: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     found["state"] = {names.get(name, name): state for name, state in message["queues_state"].items()}
     added = {"_AMQ_ROUTING_TYPE", "JMSReplyTo"}
     found["properties"] = [
-        (new_property(each["name"]), each["value"]) for each in message["properties"] if each["name"] not in added
+        (new_property(name), value) for name, value in message["properties"].items() if name not in added
     ]
     return found
 
@@ -108,7 +108,7 @@ def test_prefixes_are_kept_when_asked_for(tmp_path: Path) -> None:
 def test_messages_of_jms_say_where_they_are_of(tmp_path: Path) -> None:
     converted(GoldenCase("hornetq-2.4.7", "jms"), tmp_path / "new")
     found = lines(tmp_path / "new")
-    properties = [{each["name"]: each["value"] for each in message["properties"]} for message in found]
+    properties = [message["properties"] for message in found]
     assert {each["_AMQ_ROUTING_TYPE"] for each in properties} == {1}
     assert {each["JMSReplyTo"] for each in properties if "JMSReplyTo" in each} == {"queue://reply.to"}
     assert {message["address"] for message in found} == {"jmsTypes"}

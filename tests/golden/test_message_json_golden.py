@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from broker_messages import differences, explained
+from broker_messages import as_lines_have_it, differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases
 
@@ -40,7 +40,8 @@ def messages(case: GoldenCase) -> Iterator[tuple[dict[str, Any], dict[str, Any]]
                 for (number, record), theirs in zip(records, entry["messages"], strict=True):
                     assert not isinstance(record, Damage)
                     ours = json.loads(json.dumps(record_json(entry["page"], number, record, wanted)))
-                    yield {key: theirs[key] for key in theirs if key not in ("class", "acked_by")}, ours
+                    told = {key: theirs[key] for key in theirs if key not in ("class", "acked_by")}
+                    yield as_lines_have_it(told), ours
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)

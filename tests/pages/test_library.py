@@ -48,7 +48,7 @@ def _of(message: Any, ids: dict[str, int]) -> tuple[Any, ...]:
 def _of_line(line: dict[str, Any]) -> tuple[Any, ...]:
     return (
         line["store_address"], line["page"], line["number"], line["id"], line["length"], line["timestamp"],
-        line["user_id"], line["queues"], line.get("acked_by"), sorted({one["name"] for one in line["properties"]}),
+        line["user_id"], line["queues"], line.get("acked_by"), sorted(line["properties"]),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from pagefmt.messages.amqp_sections import decode_sections
 from pagefmt.messages.bodies import inflated, map_of, stream_of, text_of
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.persisted import decode_persisted, encode_persisted
-from pagefmt.messages.properties import properties_bytes
+from pagefmt.messages.properties import double_of, float_of, properties_bytes
 from pagefmt.messages.values import Property, TypedValue, ValueKind
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.record import Layout, PageRecord, decode_record, encode_record, frame
@@ -44,7 +44,7 @@ def test_standard_amqp_of_every_age(persister: int) -> None:
     assert encode_record(record) == raw
     assert route_at(raw, 0, len(raw) - 6)[5:] == (7, (5,))
     extra = message_json(record.message, MessageOptions())["amqp"]["extra_properties"]
-    assert extra == ([{"name": "_AMQ_AD", "type": "string", "value": "orders"}] if persister == 2 else None)
+    assert extra == ({"_AMQ_AD": "orders"} if persister == 2 else None)
 
 
 def large_amqp() -> PageRecord:
@@ -94,6 +94,21 @@ def test_the_address_is_found_elsewhere() -> None:
 def core(kind: int, body: bytes, *entries: Property) -> CoreMessage:
     header = HeaderBlock(1, 1, "a", 0, None, kind, 1, 0, 0, 4, properties_bytes(entries))
     return CoreMessage(1, 1, "a", body, header)
+
+
+def test_properties_are_values_by_name_and_types_that_json_does_not_show() -> None:
+    """Of a name that comes twice the last value counts, and its type with it."""
+    entries = [
+        ("twice", TypedValue(ValueKind.LONG, 1)), ("b", TypedValue(ValueKind.BOOLEAN, True, 1)),
+        ("twice", TypedValue(ValueKind.INT, 2)), ("price", double_of(0x3FF8000000000000)),
+        ("never", float_of(0x7FC00000)), ("raw", TypedValue(ValueKind.BYTES, b"\x01\xff")),
+        ("none", TypedValue(ValueKind.NULL, None)), ("s", TypedValue(ValueKind.STRING, "x")),
+    ]  # fmt: skip
+    fields = message_json(core(4, b"", *(Property(*entry) for entry in entries)), MessageOptions())
+    assert list(fields["properties"].items()) == [
+        ("b", True), ("never", "NaN"), ("none", None), ("price", 1.5), ("raw", "01ff"), ("s", "x"), ("twice", 2)
+    ]  # fmt: skip
+    assert fields["property_types"] == {"never": "float", "price": "double", "raw": "bytes"}
 
 
 def test_a_message_behind_its_persister_id() -> None:
@@ -168,5 +183,5 @@ def test_the_example_of_the_format_description() -> None:
         record = decode_record(raw, 0, len(raw) - 6)
         fields = message_json(record.message, MessageOptions(frozenset((BodyForm.TEXT,))))
         assert (fields["id"], fields["address"], fields["body_text"]) == (1001, "orders", "hi")
-        assert [(entry["name"], entry["value"]) for entry in fields["properties"]] == [("color", "red"), ("n", 7)]
+        assert list(fields["properties"].items()) == [("color", "red"), ("n", 7)]
         assert encode_record(record) == raw

@@ -75,7 +75,7 @@ def _expired(message: Mapping[str, Any], at: RowPlace) -> bool | None:
 def _correlation_id(message: Mapping[str, Any], _: RowPlace) -> Any:
     fields = (message.get("amqp") or {}).get("properties") or {}
     found = (fields.get("correlation_id") or {}).get("value")
-    known = {entry["name"]: entry["value"] for entry in message["properties"] or ()}
+    known = message["properties"] or {}
     names = ("JMSCorrelationID", "mqtt.correlation.data")
     return next((each for each in (found, *map(known.get, names)) if each is not None), None)
 
@@ -114,13 +114,15 @@ _AMQP_MAPS: Final = tuple(
                                  "extra_properties")
 )  # fmt: skip
 """Sections with names of the sender's choice."""
+_PROPERTIES: Final = ("properties", "amqp.extra_properties")
+"""Columns that are objects of values by name."""
 
 
 def _amqp_columns() -> list[str]:
     from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader
 
     names = [*(f"header.{name}" for name in AmqpHeader.__slots__), *(f"properties.{name}" for name in PROPERTY_FIELDS)]
-    whole = ("header", "properties", "message_format", "encoded_size", "encoded_sha256", "body")
+    whole = ("header", "properties", "extra_property_types", "message_format", "encoded_size", "encoded_sha256", "body")
     return [*(f"amqp.{name}" for name in (*whole, *names)), *(name[:-1] for name in _AMQP_MAPS)]
 
 
@@ -142,6 +144,8 @@ def reader(name: str) -> Read:
     head, dot, rest = name.partition(".")
     if not dot:
         return lambda message, _: message.get(name)
+    if head == "properties":
+        return lambda message, _: (message[head] or {}).get(rest)
     return lambda message, _: _within(message.get(head), rest)
 
 
@@ -151,6 +155,8 @@ def _within(value: Any, path: str) -> Any:
         return next((_plain(entry) for entry in value if entry["name"] == path), None)
     key, dot, rest = path.partition(".")
     found = value.get(key) if isinstance(value, dict) else None
+    if key == "extra_properties" and dot:
+        return (found or {}).get(rest)
     return _within(found, rest) if dot else _plain(found)
 
 
@@ -189,6 +195,8 @@ def _text(value: Any) -> str:
 def _cell(name: str, value: Any) -> Any:
     if value is None:
         return UNKNOWN if name.startswith("outstanding") else None
+    if name in _PROPERTIES:
+        return "; ".join(f"{key}={_text(each)}" for key, each in value.items())
     if not isinstance(value, list):
         return value
     if all(isinstance(each, dict) and "name" in each for each in value):

@@ -41,7 +41,7 @@ class MessageText:
         print(_first_line(message, self._now, f"offset {message['offset']}" if with_offset else None))
         self._wrapped(_routing(message, queues))
         self._wrapped(_amqp_words(message.get("amqp") or {}, message["user_id"]))
-        self._wrapped([f"{one_line(entry['name'])}={_value(entry['value'])}" for entry in message["properties"] or ()])
+        self._wrapped([f"{one_line(name)}={_value(value)}" for name, value in (message["properties"] or {}).items()])
         for key in _BODY_KEYS:
             if message.get(key) is not None:
                 self._body(key, message[key])

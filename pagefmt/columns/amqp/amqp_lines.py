@@ -25,7 +25,7 @@ from pagefmt.columns.amqp.line_sections import (
 from pagefmt.columns.amqp.line_values import decoded
 from pagefmt.columns.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp.structure import Structure, ValueColumn, structure
-from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, either, laid_out, where_present
+from pagefmt.columns.arrays.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
 from pagefmt.columns.arrays.json_text import Quote, java_text, utf8_texts
 from pagefmt.columns.arrays.strings import distinct, few
 from pagefmt.columns.core.batch import Batch, queue_lists
@@ -34,7 +34,7 @@ from pagefmt.columns.core.line_parts import LineSource, coded, digests, frame_pa
 from pagefmt.columns.core.property_lines import property_lines
 from pagefmt.describe.amqp_json import ADDRESS
 from pagefmt.describe.message_json import BodyForm
-from pagefmt.describe.values_json import property_map_json
+from pagefmt.describe.values_json import property_types_json, property_values_json
 from pagefmt.editions import Edition
 from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY, decode_extra
 from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
@@ -47,7 +47,7 @@ from pagefmt.pages.scan import PageFrames
 _MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
 _EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
 _CREATED: Final = PROPERTY_FIELDS.index("creation_time")
-_NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['
+_NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":{'
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     body = body_list(built, pool, quote, shown=source.wanted.shows_values)
     body_forms = _body_forms(built, parts, source, pool)
     facts = _facts(page, found, fields[_MESSAGE_ID], source, pool)
-    extra = _extra_lists(page, parts, regular, pool, quote)
+    extra = _extra_properties(page, parts, regular, pool, quote)
     if extra is None or not regular.all():
         return []
     tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
@@ -85,7 +85,8 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         pool.constant(',"protocol":"amqp","id":'), pool.numbers(parts.id),
         pool.constant(',"address":'), address, *facts,
         maps[walk.APPLICATION].given,
-        pool.constant("]"), *body_forms,
+        pool.constant('},"property_types":{'), maps[walk.APPLICATION].types,
+        pool.constant("}"), *body_forms,
         *state_parts(pool, source, batch.row + frames.number, tx, found.queues),
         pool.constant(',"amqp":{"message_format":'), pool.numbers(parts.format),
         pool.constant(',"encoded_size":'), pool.numbers(parts.encoded_size),
@@ -97,7 +98,8 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         pool.constant(',"application_properties":'), maps[walk.APPLICATION].section,
         pool.constant(',"footer":'), maps[walk.FOOTER].section,
         pool.constant(',"body":['), body,
-        pool.constant('],"extra_properties":'), _extra(parts, extra, address, pool), pool.constant("}}\n"),
+        pool.constant('],"extra_properties":'), _extra(parts, extra.inside, address, pool),
+        pool.constant(',"extra_property_types":'), _extra(parts, extra.types, None, pool), pool.constant("}}\n"),
     ]  # fmt: skip
 
 
@@ -184,34 +186,48 @@ def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> C
     return coded(pool, raw, lambda value: quote(java_text(value)))
 
 
-def _extra_lists(page: PageBytes, parts: AmqpParts, regular: Mask, pool: Pool, quote: Quote) -> Part | None:
-    """The inside of the lists of the broker's own properties, which are mostly the same in all messages."""
+@dataclass(frozen=True, slots=True)
+class _ExtraParts:
+    """The inside of the objects of the broker's own properties: ``inside`` of the values, ``types`` of their types."""
+
+    inside: Part
+    types: Part
+
+
+def _extra_properties(page: PageBytes, parts: AmqpParts, regular: Mask, pool: Pool, quote: Quote) -> _ExtraParts | None:
+    """The broker's own properties, which are mostly the same in all messages."""
     at, end = parts.extra_at, parts.extra_end
     same = few(page, at, end - at)
     if same is None:
         found = property_lines(page, at, end, end > at, regular, pool, quote)
-        return None if found is None else found.inside
-    texts = [_extra_text(block, quote) for block in same[0]]
+        return None if found is None else _ExtraParts(found.inside, found.types)
+    texts = [_extra_texts(block, quote) for block in same[0]]
     regular &= np.array([text is not None for text in texts])[same[1]]
-    codes: Codes = np.array([pool.constant(text or "") for text in texts], np.int32)[same[1]]
-    return codes
+    inside, types = (
+        np.array([pool.constant(text[n] if text else "") for text in texts], np.int32)[same[1]] for n in (0, 1)
+    )
+    return _ExtraParts(inside, types)
 
 
 @lru_cache(1024)
-def _extra_text(block: bytes, quote: Quote) -> str | None:
-    """By the reference decoder; None where it does not decode."""
+def _extra_texts(block: bytes, quote: Quote) -> tuple[str, str] | None:
+    """Values and types by the reference decoder, without braces; None where it does not decode."""
     try:
         entries = decode_extra(ByteReader(len(block).to_bytes(4, "big") + block)).entries
     except Undecodable:
         return None
-    return "" if entries is None else quote(property_map_json(last_wins(entries)))[1:-1]
+    if entries is None:
+        return "", ""
+    properties = last_wins(entries)
+    return quote(property_values_json(properties))[1:-1], quote(property_types_json(properties))[1:-1]
 
 
-def _extra(parts: AmqpParts, entries: Part, address: Cell, pool: Pool) -> Part:
-    """The broker's own properties; a reader of the first persister puts the address there."""
+def _extra(parts: AmqpParts, entries: Part, address: Cell | None, pool: Pool) -> Part:
+    """An object of the broker's own properties. A reader of the first persister puts the address there; None: the
+    object is that of types, of which an address has none."""
     rows = len(parts.regular)
-    listed = laid_out(rows, [pool.constant("["), entries, pool.constant("]")])
+    listed = laid_out(rows, [pool.constant("{"), entries, pool.constant("}")])
     out = where_present(pool, parts.extra_end > parts.extra_at, listed, pool.constant("null"))
-    head = pool.constant(f'[{{"name":"{ADDRESS}","type":"string","value":')
-    alone = laid_out(rows, [head, address, pool.constant("}]")])
+    head = pool.constant("{" if address is None else f'{{"{ADDRESS}":')
+    alone = laid_out(rows, [head, *([] if address is None else [address]), pool.constant("}")])
     return where_present(pool, parts.persister == AMQP_V1, alone, laid_out(rows, [out]))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -12,42 +11,58 @@ import pyarrow as pa
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.columns.amqp import values, walk
-from pagefmt.columns.amqp.line_values import (
-    GIVEN_AS_IS,
-    ValueCells,
-    decoded,
-    given_head,
-    type_head,
-    undecodable,
-    value_cells,
-)
+from pagefmt.columns.amqp.line_values import ENTRIES, FIELDS, ValueCells, decoded, undecodable, value_cells
 from pagefmt.columns.amqp.maps import known_keys
 from pagefmt.columns.amqp.structure import RepeatedSection, Structure, ValueColumn
+from pagefmt.columns.amqp.values import GIVEN_CONSTRUCTOR_NAMES
 from pagefmt.columns.amqp.walk import ABSENT
-from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, either, laid_out, listed, where_present
+from pagefmt.columns.arrays.fragments import (
+    Cell,
+    Codes,
+    Even,
+    Part,
+    Pool,
+    Runs,
+    either,
+    laid_out,
+    listed,
+    where_present,
+)
 from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.core.line_parts import digests
 from pagefmt.columns.core.properties import repeated_keys
-from pagefmt.columns.core.property_lines import NamedCells, by_name, named_cells, ordered, prefixes
+from pagefmt.columns.core.property_lines import (
+    EntryForm,
+    NamedCells,
+    by_name,
+    named_cells,
+    ordered,
+    prefixes,
+    type_entries,
+)
 from pagefmt.describe.amqp_json import header_json
-from pagefmt.describe.values_json import annotations_json, plain_value
+from pagefmt.describe.values_json import annotations_json, plain_value, utf16_order
 from pagefmt.messages.amqp_sections import HEADER, PROPERTY_FIELDS, AmqpSections, decode_sections
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
 
 @dataclass(frozen=True, slots=True)
 class MapParts:
-    """``section``: a list of named values, or null; ``given``: the inside of the list, as the broker hands it out, of
-    application properties alone."""
+    """``section``: a list of named values, or null.
+
+    Of application properties alone, as the broker hands them out: ``given``, the inside of the object of values, and
+    ``types``, that of their types.
+    """
 
     section: Part
     given: Part
+    types: Part
 
 
 def map_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
     """A map section of all messages, sorted by name; what does not fit clears ``found.regular``."""
     if found.section(kind).code == ABSENT:
-        return MapParts(pool.constant("null"), pool.constant(""))
+        return _only_section(pool.constant("null"), pool)
     entries = found.entries(kind)
     keys = None if entries is None else known_keys(entries[0::2])
     if entries is None or keys is None:
@@ -56,8 +71,28 @@ def map_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts
     for each in columns:
         _irregular(found.regular, kind, each)
     named = [NamedCells(name, each.code, each.content, each.close) for name, each in zip(keys, columns, strict=True)]
-    section, given = (named_cells(named, head, pool, quote) for head in (type_head, given_head))
-    return MapParts(Even((pool.constant("["), *section, pool.constant("]"))), Even(tuple(given)))
+    section = Even((pool.constant("["), *named_cells(named, ENTRIES, pool, quote), pool.constant("]")))
+    if kind != walk.APPLICATION or not named:
+        return _only_section(section, pool)
+    plain = [replace(each, close=of.closing_quote(pool)) for each, of in zip(named, columns, strict=True)]
+    types = _types(sorted(named, key=lambda each: utf16_order(each.name)), len(found.regular), pool, quote)
+    return MapParts(section, Even(tuple(named_cells(plain, FIELDS, pool, quote))), types)
+
+
+def _only_section(section: Part, pool: Pool) -> MapParts:
+    nothing = pool.constant("")
+    return MapParts(section, nothing, nothing)
+
+
+def _types(named: list[NamedCells], rows: int, pool: Pool, quote: Quote) -> Even | Runs:
+    """The types of application properties that all messages have under the same names."""
+    which = np.tile(np.arange(len(named)), rows)
+    code = np.empty((rows, len(named)), np.uint8)
+    for n, each in enumerate(named):
+        code[:, n] = each.code
+    known = [each.name for each in named]
+    offsets = np.arange(rows + 1) * len(named)
+    return type_entries(offsets, which, known, code.reshape(-1), GIVEN_CONSTRUCTOR_NAMES, pool, quote)
 
 
 def _irregular(regular: Mask, kind: int, cells: ValueCells, owners: Ints | None = None) -> None:
@@ -71,14 +106,15 @@ def _joined_lists(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapP
     """The list of each message joined by itself, to stand in its line as one piece."""
     present = found.section(kind).at != ABSENT
     if not present.any():
-        return MapParts(pool.constant("null"), pool.constant(""))
+        return _only_section(pool.constant("null"), pool)
     if kind != walk.APPLICATION and (repeated := found.repeated(kind)) is not None:
         texts = [_map_text(kind, raw, quote) for raw in repeated.different]
-        return MapParts(_repeated_texts(found, repeated, texts, pool), pool.constant(""))
+        return _only_section(_repeated_texts(found, repeated, texts, pool), pool)
     opened = either(present, pool.constant("["), pool.constant("null"))
     closed = either(present, pool.constant("]"), pool.constant(""))
-    section, given = (pool.add(texts) for texts in _map_texts(found, kind, quote))
-    return MapParts(Even((opened, section, closed)), given)
+    section, given, types = (pool.constant("") if text is None else pool.add(text)
+                             for text in _map_texts(found, kind, quote))  # fmt: skip
+    return MapParts(Even((opened, section, closed)), given, types)
 
 
 def _repeated_texts(found: Structure, repeated: RepeatedSection, texts: list[str | None], pool: Pool) -> Codes:
@@ -107,8 +143,11 @@ def _map_text(kind: int, raw: bytes, quote: Quote) -> str | None:
     return quote(annotations_json(maps[walk.MAPS.index(kind)]))
 
 
-def _map_texts(found: Structure, kind: int, quote: Quote) -> tuple[pa.BinaryArray, pa.BinaryArray]:
-    """The inside of each message's list, as it stands there, and as the broker hands it out."""
+def _map_texts(
+    found: Structure, kind: int, quote: Quote
+) -> tuple[pa.BinaryArray, pa.BinaryArray | None, pa.BinaryArray | None]:
+    """The inside of each message's list; of application properties also that of the values and types as the broker
+    hands them out."""
     page, regular, pairs = found.page, found.regular, found.pairs(kind)
     names = values.raw_keys(page, pairs, regular)
     regular &= ~repeated_keys(pairs.offsets, names)
@@ -127,14 +166,20 @@ def _map_texts(found: Structure, kind: int, quote: Quote) -> tuple[pa.BinaryArra
     _irregular(regular, kind, cells, pairs.owners())
     order = by_name(pairs.offsets, which, known)
 
-    def texts(head: Callable[[int], str]) -> pa.BinaryArray:
-        prefix = prefixes(which, known, cells.code, head, pool, quote)
-        parts = ordered([prefix, cells.content, cells.close], order)
+    def texts(form: EntryForm, close: Cell) -> pa.BinaryArray:
+        prefix = prefixes(which, known, cells.code, form, pool, quote)
+        parts = ordered([prefix, cells.content, close], order)
         return pool.joined(len(regular), [listed(pool, pairs.offsets, parts)])
 
-    section = texts(type_head)
-    same = kind != walk.APPLICATION or bool(np.all(GIVEN_AS_IS[cells.code]))
-    return section, section if same else texts(given_head)
+    section = texts(ENTRIES, cells.close)
+    if kind != walk.APPLICATION:
+        return section, None, None
+    given = texts(FIELDS, cells.closing_quote(pool))
+    code = np.broadcast_to(np.asarray(cells.code, np.uint8), which.shape)
+    if order is not None:
+        which, code = which[order], code[order]
+    types = type_entries(pairs.offsets, which, known, code, GIVEN_CONSTRUCTOR_NAMES, pool, quote)
+    return section, given, pool.joined(len(regular), [types])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +192,7 @@ class OptionalCells:
 
     def spread(self, pool: Pool) -> list[Cell]:
         """Its cells, empty where it is absent."""
-        head = prefixes(0, None, self.cells.code, type_head, pool)
+        head = prefixes(0, None, self.cells.code, ENTRIES, pool)
         each = [head, self.cells.content, self.cells.close]
         return each if self.rows is None else [self.at_rows(cell, pool.constant("")) for cell in each]
 

@@ -16,13 +16,12 @@ from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.columns.amqp.structure import ValueColumn
 from pagefmt.columns.amqp.values import (
     BOOLEANS,
-    GIVEN_NAMES,
+    CONSTRUCTOR_NAMES,
     IS_BINARY,
     IS_STRING,
     IS_SYMBOL,
     IS_TEXT,
     SYMBOLS,
-    TYPE_NAMES,
     TYPE_OF,
     ULONG,
     UNKNOWN,
@@ -31,11 +30,11 @@ from pagefmt.columns.amqp.values import (
     read_integer,
 )
 from pagefmt.columns.amqp.walk import NULL, one_value, widths
-from pagefmt.columns.arrays.fragments import Cell, Codes, Pool
+from pagefmt.columns.arrays.fragments import Cell, Codes, Pool, either
 from pagefmt.columns.arrays.json_text import Quote, escaped, is_plain, odd_rows
 from pagefmt.columns.arrays.strings import slices, text_of_utf8, value_bytes
-from pagefmt.columns.core.property_lines import doubles, reals
-from pagefmt.describe.values_json import typed_json
+from pagefmt.columns.core.property_lines import BY_NAME, NAMED, EntryForm, bits_closes, doubles, reals
+from pagefmt.describe.values_json import plain_value
 from pagefmt.messages.amqp_values import decode_amqp_value
 from pagefmt.messages.properties import float_of
 from pagefmt.messages.values import TypedValue
@@ -46,11 +45,10 @@ _FLOAT, _DOUBLE = 0x72, 0x82
 
 @dataclass(frozen=True, slots=True)
 class ValueCells:
-    """The values of some messages as JSON: ``content``, and ``close`` up to the brace that ends the object.
+    """The values of some messages as JSON: ``content``, and ``close`` up to the brace that ends a typed value.
 
-    ``code``: the constructors, from which ``type_head`` makes what stands in front; 0 where the content says the type
-    itself. ``bad``: values that do not decode. ``huge``: unsigned numbers above 2^63-1, which the broker hands out as
-    negative ones.
+    ``code``: the constructors, from which the head of an entry is made. ``bad``: values that do not decode. ``huge``:
+    unsigned numbers above 2^63-1, which the broker hands out as negative ones.
     """
 
     code: int | Bytes
@@ -59,24 +57,29 @@ class ValueCells:
     bad: Mask | bool = False
     huge: Mask | bool = False
 
-
-def type_head(code: int) -> str:
-    """``"type":T,"value":`` of the values with a constructor, and the quote that opens a text."""
-    return _head(code, TYPE_NAMES)
-
-
-def given_head(code: int) -> str:
-    """As ``type_head``, with the type by which the broker hands out application properties."""
-    return _head(code, GIVEN_NAMES)
+    def closing_quote(self, pool: Pool) -> Cell:
+        """What ends a plain value: the quote of a text or of bytes."""
+        quote, nothing = pool.constant('"'), pool.constant("")
+        if isinstance(self.code, int):
+            return quote if _IS_QUOTED[self.code] else nothing
+        return either(_IS_QUOTED[self.code], quote, nothing)
 
 
-def _head(code: int, names: tuple[str, ...]) -> str:
-    quoted = IS_TEXT[code] or IS_BINARY[code]
-    return "" if TYPE_OF[code] == UNKNOWN else f'"type":"{names[TYPE_OF[code]]}","value":{chr(34) * bool(quoted)}'
+_IS_QUOTED: Final = IS_TEXT | IS_BINARY
 
 
-GIVEN_AS_IS: Final = np.array([type_head(code) == given_head(code) for code in range(256)])
-"""By constructor: the two heads are the same."""
+def _opening_quote(code: int) -> str:
+    return '"' if _IS_QUOTED[code] else ""
+
+
+def _type_head(code: int) -> str:
+    return f'"type":"{CONSTRUCTOR_NAMES[code]}","value":{_opening_quote(code)}'
+
+
+ENTRIES: Final = EntryForm(NAMED, _type_head, typed=True)
+"""Items of a section that is a list: name, type and value."""
+FIELDS: Final = EntryForm(BY_NAME, _opening_quote, typed=False)
+"""Fields of the properties that the broker hands out: plain values by name."""
 
 
 def value_cells(page: PageBytes, value: ValueColumn, depth: int, pool: Pool, quote: Quote) -> ValueCells:
@@ -100,26 +103,28 @@ def _cells_of(page: PageBytes, value: ValueColumn, code: int, depth: int, pool: 
     brace = pool.constant("}")
     if TYPE_OF[code] == UNKNOWN:
         texts, bad = _one_by_one(page, value.at, depth, pool, quote)
-        return ValueCells(0, texts, brace, bad)
+        return ValueCells(code, texts, brace, bad)
     if IS_TEXT[code] or IS_BINARY[code]:
         content, wrong = _texts(page, value, code, pool, quote)
         return ValueCells(code, content, pool.constant('"}'), wrong)
+    if code == _FLOAT:
+        bits = page.i32(value.at + 1) & 0xFFFFFFFF
+        return ValueCells(code, reals(pool, bits, float_of), bits_closes(pool, bits, 8))
+    if code == _DOUBLE:
+        wide = page.i64(value.at + 1).view(np.uint64)
+        return ValueCells(code, doubles(pool, wide), bits_closes(pool, wide, 16))
     content = _scalars(page, value.at, code, pool)
     huge = page.byte(value.at + 1) > 0x7F if code == ULONG else np.zeros(1, bool)
     if not huge.any():
         return ValueCells(code, content, brace)
     content = np.array(np.broadcast_to(content, value.at.shape), np.int32)
     content[huge], _ = _one_by_one(page, value.at[huge], depth, pool, quote)
-    return ValueCells(np.where(huge, 0, code).astype(np.uint8), content, brace, huge=huge)
+    return ValueCells(code, content, brace, huge=huge)
 
 
 def _scalars(page: PageBytes, at: Ints, code: int, pool: Pool) -> Cell:
     if code == NULL:
         return pool.constant("null")
-    if code == _FLOAT:
-        return reals(pool, page.i32(at + 1) & 0xFFFFFFFF, float_of)
-    if code == _DOUBLE:
-        return doubles(pool, page.i64(at + 1).view(np.uint64))
     numbers = read_integer(page, code, at + 1)
     if code in BOOLEANS:
         return pool.flags(numbers != 0)
@@ -161,10 +166,10 @@ def text_of(code: int, raw: bytes) -> str:
 
 
 def _one_by_one(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote) -> tuple[Codes, Mask]:
-    """Type and value by the reference decoder, without braces, and which values do not decode."""
+    """Plain values by the reference decoder, and which values do not decode."""
     _, start, size = widths(page, at)
     found = [decoded(page, *each, depth) for each in zip(at.tolist(), (start + size).tolist(), strict=True)]
-    texts = pool.texts("" if value is None else quote(typed_json(value))[1:-1] for value in found)
+    texts = pool.texts("" if value is None else quote(plain_value(value)) for value in found)
     return texts, np.array([value is None for value in found], bool)
 
 

@@ -152,6 +152,14 @@ for _name, _codes in (
 ):  # fmt: skip
     for _code in _codes:
         TYPE_OF[_code] = TYPE_NAMES.index(_name)
+_OTHER_NAMES: Final = {
+    0x00: "described", 0x45: "list", 0x74: "decimal32", 0x84: "decimal64", 0x94: "decimal128", 0x98: "uuid",
+    0xC0: "list", 0xC1: "map", 0xD0: "list", 0xD1: "map", 0xE0: "array", 0xF0: "array",
+}  # fmt: skip
+CONSTRUCTOR_NAMES: Final = tuple(TYPE_NAMES[TYPE_OF[_code]] or _OTHER_NAMES.get(_code, "") for _code in range(256))
+"""By constructor: the type of its values, also of those that the reference decoder reads."""
+GIVEN_CONSTRUCTOR_NAMES: Final = tuple(GIVEN_NAMES[TYPE_OF[_code]] or CONSTRUCTOR_NAMES[_code] for _code in range(256))
+"""The same, as the broker hands out application properties."""
 WHOLE: Final = frozenset((0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x60, 0x61, 0x70, 0x71,
                            0x73, 0x80, 0x81, 0x83))  # fmt: skip
 

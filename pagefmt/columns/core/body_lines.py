@@ -18,7 +18,7 @@ from pagefmt.columns.arrays.json_text import Quote, utf8_texts, utf16_texts
 from pagefmt.columns.arrays.strings import readable_texts, slices, value_bytes
 from pagefmt.columns.core.line_parts import LineSource, digests
 from pagefmt.columns.core.parts import CoreParts, nullable_string
-from pagefmt.columns.core.property_lines import property_lines
+from pagefmt.columns.core.property_lines import ENTRIES, property_lines
 from pagefmt.describe.message_json import BodyForm
 from pagefmt.describe.values_json import typed_json
 from pagefmt.messages.bodies import stream_of
@@ -101,7 +101,7 @@ def _map(page: PageBytes, parts: CoreParts, regular: Mask, pool: Pool, quote: Qu
     if not mine.any():
         return pool.constant("")
     filled, end = mine & (parts.body_size > 0), parts.body_at + parts.body_size
-    found = property_lines(page, parts.body_at, end, filled, regular, pool, quote)
+    found = property_lines(page, parts.body_at, end, filled, regular, pool, quote, ENTRIES)
     if found is None:
         return pool.constant("")
     inner = found.inside

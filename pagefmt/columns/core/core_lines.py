@@ -46,9 +46,9 @@ def core_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         pool.constant(',"expiration":'), pool.numbers(parts.expiration),
         pool.constant(',"user_id":'), *_user_ids(page, parts, pool),
         pool.constant(',"type":'), _types(parts, pool, source.quote),
-        pool.constant(',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['),
+        pool.constant(',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":{'),
         properties.inside,
-        pool.constant("]"), *body,
+        pool.constant('},"property_types":{'), properties.types, pool.constant("}"), *body,
         *state_parts(pool, source, batch.row + frames.number, tx, queues), pool.constant("}\n"),
     ]  # fmt: skip
 

@@ -1,10 +1,14 @@
-"""The property list of a JSON line: typed properties of core messages, sorted by name."""
+"""The properties of a JSON line: typed properties of core messages, sorted by name.
+
+The properties of a message are an object of plain values and one of the types that JSON does not show; the body of a
+map message is a list of named, typed values. ``EntryForm`` is the difference between the two.
+"""
 
 from __future__ import annotations
 
 import json
 from binascii import hexlify
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,12 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Pool, Runs, either, listed
+from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Pool, Runs, listed
 from pagefmt.columns.arrays.json_text import Quote, java_text, utf16_texts
 from pagefmt.columns.arrays.strings import slices, table_slices
 from pagefmt.columns.core import properties as props
 from pagefmt.columns.core.alike import Column, alike
-from pagefmt.describe.values_json import Json, typed_json, utf16_order
+from pagefmt.describe.values_json import SHOWN_TYPES, plain_value, utf16_order
 from pagefmt.messages.bodies import COMPRESSED
 from pagefmt.messages.properties import double_of, float_of
 from pagefmt.messages.values import TypedValue
@@ -32,21 +36,56 @@ _UNSIGNED: Final = np.uint64((1 << 63) - 1)
 
 
 @dataclass(frozen=True, slots=True)
+class EntryForm:
+    """How a named value is written: its quoted name in ``lead``, then the ``head`` of its type code, content, close.
+
+    ``typed``: the type stands with the value, and the bits of floating point after it.
+    """
+
+    lead: str
+    head: Callable[[int], str]
+    typed: bool
+
+    def of_types(self, names: Sequence[str]) -> EntryForm:
+        """Return the form of entries of ``property_types``; ``names`` are the types by code."""
+        return EntryForm(self.lead, lambda code: f'"{names[code]}"', typed=False)
+
+
+def _opening_quote(code: int) -> str:
+    return '"' if code in _QUOTED else ""
+
+
+NAMED: Final = '{{"name":{},'
+BY_NAME: Final = "{}:"
+ENTRIES: Final = EntryForm(
+    NAMED, lambda code: f'"type":"{props.NAMES[code]}","value":{_opening_quote(code)}', typed=True
+)
+"""Items of a list: name, type and value."""
+FIELDS: Final = EntryForm(BY_NAME, _opening_quote, typed=False)
+"""Fields of an object: plain values by name."""
+
+
+@dataclass(frozen=True, slots=True)
 class PropertyLines:
-    """``inside``: of each message's list. ``compressed``: messages with a property that may say so of the body."""
+    """``inside``: of each message's list or object; ``types``: of its ``property_types``.
+
+    ``compressed``: messages with a property that may say so of the body.
+    """
 
     inside: Even | Runs
+    types: Even | Runs
     compressed: Mask
 
 
 def property_lines(
-    page: PageBytes, at: Ints, end: Ints, present: Mask, regular: Mask, pool: Pool, quote: Quote
-) -> PropertyLines | None:
+    page: PageBytes, at: Ints, end: Ints, present: Mask, regular: Mask, pool: Pool, quote: Quote,
+    form: EntryForm = FIELDS,
+) -> PropertyLines | None:  # fmt: skip
     """The properties blocks from ``at`` to ``end`` of the messages ``present``; None where some are not regular."""
     if present.all() and (table := alike(page, at, end)) is not None:
         known = [java_text(column.name) for column in table]
         compressed = np.full(len(at), any(name in COMPRESSED for name in known))
-        return PropertyLines(_table_list(page, table, known, pool, quote), compressed)
+        return PropertyLines(*_table_entries(page, table, known, pool, quote, form), compressed)
     entries, fine = props.read_entries(page, at, end, present)
     regular &= fine | ~present
     if not regular.all():
@@ -55,7 +94,8 @@ def property_lines(
     regular &= ~props.repeated_keys(entries.offsets, names)
     if not regular.all():
         return None
-    return PropertyLines(_flat_list(page, entries, names, pool, quote), _may_be_compressed(names, entries.offsets))
+    inside, types = _flat_entries(page, entries, names, pool, quote, form)
+    return PropertyLines(inside, types, _may_be_compressed(names, entries.offsets))
 
 
 def _may_be_compressed(names: pa.DictionaryArray, offsets: Ints) -> Mask:
@@ -68,8 +108,10 @@ def _may_be_compressed(names: pa.DictionaryArray, offsets: Ints) -> Mask:
     return out
 
 
-def _table_list(page: PageBytes, columns: list[Column], known: list[str], pool: Pool, quote: Quote) -> Even:
-    """Of messages that all have the same properties."""
+def _table_entries(
+    page: PageBytes, columns: list[Column], known: list[str], pool: Pool, quote: Quote, form: EntryForm
+) -> tuple[Even, Even]:
+    """The entries and their types of messages that all have the same properties."""
     texts = [column for column in columns if column.type == props.TEXT]
     codes: Iterator[Codes] = iter(())
     if texts:
@@ -78,10 +120,15 @@ def _table_list(page: PageBytes, columns: list[Column], known: list[str], pool: 
         codes = iter(pool.add(utf16_texts(raw, quote)).reshape(rows, len(texts)).T)
     contents = [next(codes) if each.type == props.TEXT else _column(page, each, pool, quote) for each in columns]
     named = [
-        NamedCells(name, each.type, content, pool.constant(_close(each.type)))
+        NamedCells(name, each.type, content, _close(page, each.type, each.at, pool, form))
         for name, each, content in zip(known, columns, contents, strict=True)
     ]
-    return Even(tuple(named_cells(named, _type_head, pool, quote)))
+    hidden = sorted(
+        ((name, each.type) for name, each in zip(known, columns, strict=True) if HIDDEN[each.type]),
+        key=lambda entry: utf16_order(entry[0]),
+    )
+    types = ",".join(f'{quote(name)}:"{props.NAMES[code]}"' for name, code in hidden)
+    return Even(tuple(named_cells(named, form, pool, quote))), Even((pool.constant(types),))
 
 
 def _column(page: PageBytes, column: Column, pool: Pool, quote: Quote) -> Cell:
@@ -90,26 +137,47 @@ def _column(page: PageBytes, column: Column, pool: Pool, quote: Quote) -> Cell:
     return _TEXTS[column.type](page, column.at, np.broadcast_to(column.size, column.at.shape), pool, quote)
 
 
-def _type_head(code: int) -> str:
-    return f'"type":"{props.NAMES[code]}","value":{chr(34) * (code in _QUOTED)}'
+def _close(page: PageBytes, code: int, at: Ints, pool: Pool, form: EntryForm) -> Cell:
+    """What ends the values of one type at ``at``."""
+    if not form.typed:
+        return pool.constant(_opening_quote(code))
+    if code == props.FLOAT:
+        return bits_closes(pool, page.i32(at) & 0xFFFFFFFF, 8)
+    if code == props.DOUBLE:
+        return bits_closes(pool, page.i64(at), 16)
+    return pool.constant(_opening_quote(code) + "}")
 
 
-def _close(code: int) -> str:
-    return '"}' if code in _QUOTED else "}"
-
-
-def _flat_list(
-    page: PageBytes, entries: props.Entries, names: pa.DictionaryArray, pool: Pool, quote: Quote
-) -> Even | Runs:
-    """The inside of each message's list. ``names`` as ``raw_keys`` gives them."""
+def _flat_entries(
+    page: PageBytes, entries: props.Entries, names: pa.DictionaryArray, pool: Pool, quote: Quote, form: EntryForm
+) -> tuple[Even | Runs, Even | Runs]:
+    """The entries of each message, and their types. ``names`` as ``raw_keys`` gives them."""
     known = [java_text(raw) for raw in names.dictionary.to_pylist()]
     which: Ints = np.asarray(names.indices).astype(np.int64)
     order = by_name(entries.offsets, which, known)
-    prefix = prefixes(which, known, entries.type, _type_head, pool, quote)
-    content = _contents(page, entries, pool, quote)
-    quoted = (entries.type == props.TEXT) | (entries.type == props.BYTES)
-    suffix = either(quoted, pool.constant('"}'), pool.constant("}"))
-    return listed(pool, entries.offsets, ordered([prefix, content, suffix], order))
+    prefix = prefixes(which, known, entries.type, form, pool, quote)
+    content, close = _contents(page, entries, pool, quote, form)
+    inside = listed(pool, entries.offsets, ordered([prefix, content, close], order))
+    code = entries.type
+    if order is not None:
+        which, code = which[order], code[order]
+    return inside, type_entries(entries.offsets, which, known, code, props.NAMES, pool, quote)
+
+
+HIDDEN: Final = np.array([bool(name) and name not in SHOWN_TYPES for name in props.NAMES])
+"""By type code of core properties: JSON does not show the type."""
+
+
+def type_entries(
+    offsets: Ints, which: Ints, known: list[str], code: Bytes, names: Sequence[str], pool: Pool, quote: Quote
+) -> Even | Runs:
+    """The types of each message's entries that JSON does not show. ``which``: index into the ``known`` names;
+    ``names``: of the types by ``code``."""
+    hidden = np.array([bool(name) and name not in SHOWN_TYPES for name in names])[code]
+    if not hidden.any():
+        return Even((pool.constant(""),))
+    inside = np.concatenate(([0], np.cumsum(hidden)))[offsets]
+    return listed(pool, inside, [prefixes(which[hidden], known, code[hidden], FIELDS.of_types(names), pool, quote)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,33 +190,29 @@ class NamedCells:
     close: Cell
 
 
-def named_cells(named: list[NamedCells], type_head: Callable[[int], str], pool: Pool, quote: Quote) -> list[Cell]:
-    """The objects of a property list that has the same names in all messages, sorted by name, commas between them.
-
-    ``type_head``: what stands between the name and the content of a value with a type code.
-    """
+def named_cells(named: list[NamedCells], form: EntryForm, pool: Pool, quote: Quote) -> list[Cell]:
+    """The entries of messages that all have the same names, sorted by name, commas between them."""
     out: list[Cell] = []
     for each in sorted(named, key=lambda each: utf16_order(each.name)):
-        lead = prefixes(0, [each.name], each.code, type_head, pool, quote)
+        lead = prefixes(0, [each.name], each.code, form, pool, quote)
         out += [*([pool.constant(",")] if out else []), lead, each.content, each.close]
     return out
 
 
 def prefixes(
-    which: Ints | int, known: list[str] | None, code: int | Bytes, type_head: Callable[[int], str], pool: Pool,
-    quote: Quote = str,
-) -> Cell:  # fmt: skip
-    """What stands in front of each content: ``{"name":N,`` (without ``known`` nothing), then the head of its type.
+    which: Ints | int, known: list[str] | None, code: int | Bytes, form: EntryForm, pool: Pool, quote: Quote = str
+) -> Cell:
+    """What precedes each content: the name (without ``known`` nothing), then the head of its type.
 
     ``which``: the name's index in ``known``, ``code``: the type; each combination is made once.
     """
-    leads = [""] if known is None else [f'{{"name":{quote(name)},' for name in known]
+    leads = [""] if known is None else [form.lead.format(quote(name)) for name in known]
     if isinstance(code, int) and isinstance(which, int):
-        return pool.constant(leads[which] + type_head(code))
+        return pool.constant(leads[which] + form.head(code))
     combined = np.asarray(which << 8 | np.asarray(code, np.int64))
     texts = np.zeros(len(leads) << 8, np.int32)
     for each in np.flatnonzero(np.bincount(combined, minlength=1)).tolist():
-        texts[each] = pool.constant(leads[each >> 8] + type_head(each & 0xFF))
+        texts[each] = pool.constant(leads[each >> 8] + form.head(each & 0xFF))
     cells: Codes = texts[combined]
     return cells
 
@@ -176,13 +240,17 @@ def by_name(offsets: Ints, which: Ints, known: list[str]) -> Ints | None:
     return np.argsort(message * len(known) + ranks, kind="stable")
 
 
-def _contents(page: PageBytes, entries: props.Entries, pool: Pool, quote: Quote) -> Codes:
+def _contents(
+    page: PageBytes, entries: props.Entries, pool: Pool, quote: Quote, form: EntryForm
+) -> tuple[Codes, Codes]:
+    """(content, close) of each entry."""
     code, at, size = entries.type, entries.value_at, entries.value_size
-    out = np.empty(len(code), np.int32)
+    content, close = np.empty(len(code), np.int32), np.empty(len(code), np.int32)
     for kind in np.flatnonzero(np.bincount(code, minlength=1)).tolist():
         here = np.flatnonzero(code == kind)
-        out[here] = _TEXTS[kind](page, at[here], size[here], pool, quote)
-    return out
+        content[here] = _TEXTS[kind](page, at[here], size[here], pool, quote)
+        close[here] = _close(page, kind, at[here], pool, form)
+    return content, close
 
 
 _Texts = Callable[[PageBytes, Ints, Ints, Pool, Quote], Cell]
@@ -225,26 +293,26 @@ def doubles(pool: Pool, bits: npt.NDArray[np.uint64]) -> Codes:
     size = bits & _UNSIGNED  # bits of positive numbers rise as these do
     plain = ((size >= _LEAST_PLAIN) & (size < _PLAIN_BELOW)) | (size == 0)
     numbers = np.where(plain, bits, 0).view(np.float64)
-    digits = pa.array(numbers).cast(pa.string())
     whole = pa.array(np.trunc(numbers) == numbers)  # Arrow writes 1 for 1.0
-    between = pc.if_else(whole, '.0,"bits":"', ',"bits":"')
-    ends = pa.py_buffer(np.arange(0, 16 * len(bits) + 1, 16, dtype=np.int32))
-    raw = pa.py_buffer(hexlify(bits.astype(">u8").tobytes()))
-    bits_text = pa.Array.from_buffers(pa.string(), len(bits), [None, ends, raw])
-    out = pool.add(pc.binary_join_element_wise(digits, between, bits_text, '"', ""))
+    digits = pa.array(numbers).cast(pa.string())
+    out = pool.add(pc.binary_join_element_wise(digits, pc.if_else(whole, ".0", ""), ""))
     if not plain.all():
         out[~plain] = reals(pool, bits[~plain], double_of)
     return out
 
 
 def reals(pool: Pool, bits: npt.NDArray[np.integer[Any]], value: Callable[[int], TypedValue]) -> Codes:
-    """Floating point by its bits, and these: each distinct one is written once."""
+    """Floating point numbers by their bits: each distinct one is written once."""
     distinct, which = np.unique(bits, return_inverse=True)
-    return pool.texts(_real(typed_json(value(each))) for each in distinct.tolist())[which]
+    return pool.texts(json.dumps(plain_value(value(each))) for each in distinct.tolist())[which]
 
 
-def _real(fields: Json) -> str:
-    return f'{json.dumps(fields["value"])},"bits":"{fields["bits"]}"'
+def bits_closes(pool: Pool, bits: npt.NDArray[np.integer[Any]], digits: int) -> Codes:
+    """What ends the typed value of floating point numbers: their bits in so many hexadecimal digits, and the brace."""
+    ends = pa.py_buffer(np.arange(0, digits * len(bits) + 1, digits, dtype=np.int32))
+    raw = pa.py_buffer(hexlify(bits.astype(f">u{digits // 2}").tobytes()))
+    texts = pa.Array.from_buffers(pa.string(), len(bits), [None, ends, raw])
+    return pool.add(pc.binary_join_element_wise(',"bits":"', texts, '"}', ""))
 
 
 _TEXTS: Final[dict[int, _Texts]] = {
