@@ -38,6 +38,7 @@ from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints
 from pagefmt.pages.paging import PageFile, Store, store_entries
 from pagefmt.spark.groups import JOURNAL, PageMessages, Piece, runs_of
+from pagefmt.spark.known_brokers import BrokerIdentity, KnownPlaces
 from pagefmt.spark.table_folder import EXPORTED
 from pagefmt.spark.table_formats import data_files
 
@@ -55,6 +56,7 @@ SCHEMA: Final = pa.schema([*_FIELDS, *_LISTS])
 NO_PAGES: Final = pa.schema(_FIELDS).empty_table()
 _SETTINGS: Final = b"pagectl.export"
 _WRONG: Final = b"pagectl.wrong"
+_BROKERS: Final = b"pagectl.brokers"
 _MADE: Final = re.compile(r"part-\d+-\d+-([0-9a-f]{12})\.parquet")
 """Files of a table, and the run that made them."""
 _SUMMED: Final = re.compile(r"part-\d+-([0-9a-f]{8})-[0-9a-f]{12}\.arrow")
@@ -118,10 +120,16 @@ class LogWriter:
 
 @contextmanager
 def entries_to(
-    path: Path, settings: Mapping[str, Any] | None = None, wrong: BrokerRemarks | None = None
+    path: Path, settings: Mapping[str, Any] | None = None, wrong: BrokerRemarks | None = None,
+    brokers: Mapping[str, KnownPlaces] | None = None,
 ) -> Iterator[LogWriter]:  # fmt: skip
-    """A file of entries; ``settings``: how the table is made; ``wrong``: what is damaged or not known of brokers."""
-    noted = {} if settings is None else {_SETTINGS: json.dumps(settings), _WRONG: json.dumps(wrong or {})}
+    """Open a file of entries for writing.
+
+    ``settings``: how the table is made; ``wrong``: what is damaged or not known of brokers; ``brokers``: where the
+    brokers of the table were read.
+    """
+    values = {_SETTINGS: settings, _WRONG: wrong or {}, _BROKERS: brokers or {}}
+    noted = {} if settings is None else {name: json.dumps(value) for name, value in values.items()}
     form = SCHEMA.with_metadata(noted or None)
     with table_file(path, ARROW, form) as out:
         writer = LogWriter(out)
@@ -131,12 +139,12 @@ def entries_to(
 
 def write_entries(
     path: Path, parts: Iterable[Path], news: Iterable[BrokerNews], settings: Mapping[str, Any],
-    wrong: BrokerRemarks | None = None,
+    wrong: BrokerRemarks | None = None, brokers: Mapping[str, KnownPlaces] | None = None,
 ) -> pa.Table:  # fmt: skip
     """The files of tasks, and the pages that are no longer there, as one; what the tasks looked at."""
     plain = [each.name for each in _FIELDS]
     batches: list[pa.RecordBatch] = []
-    with made_folder(path.parent, exist_ok=True) as here, entries_to(here / path.name, settings, wrong) as log:
+    with made_folder(path.parent, exist_ok=True) as here, entries_to(here / path.name, settings, wrong, brokers) as log:
         for part in parts:
             reader = _opened(part, SCHEMA)
             for n in range(reader.num_record_batches):
@@ -206,12 +214,14 @@ class ExportLog:
     """The log of a table. ``pages``: its columns but the messages, in the order of the runs.
 
     ``wrong``: what the last run that looked at a broker found damaged or not known, beside its pages.
+    ``brokers``: where the brokers of the table were read.
     """
 
     files: tuple[Path, ...]
     pages: pa.Table
     settings: Mapping[str, Any]
     wrong: BrokerRemarks
+    brokers: Mapping[str, KnownPlaces]
     _rows: Mapping[str, Ints] = field(repr=False)
     _batches: tuple[tuple[int, ...], ...] = field(repr=False)
 
@@ -223,8 +233,11 @@ class ExportLog:
             return None
         with _refused(folder / EXPORTED):
             tables = [_batches(_opened(path, _FIELDS)) for path in files]
-            noted = tables[-1].schema.metadata
-            settings, wrong = (dict(json.loads(each)) for each in (noted[_SETTINGS], noted.get(_WRONG, b"{}")))
+            noted = {_WRONG: b"{}", _BROKERS: b"{}", **tables[-1].schema.metadata}
+            settings, wrong, brokers = (dict(json.loads(noted[each])) for each in (_SETTINGS, _WRONG, _BROKERS))
+            identities = {
+                name: [BrokerIdentity(*each) for each in places] for name, places in brokers.items() if places
+            }
             pages = pa.concat_tables(tables).select([each.name for each in _FIELDS])
         if not _is_complete(folder, files):
             raise LogRefused(
@@ -238,12 +251,20 @@ class ExportLog:
         names = named.dictionary.to_pylist()  # none where no run has met a page
         rows = dict(zip(names, np.split(order, cuts)[: len(names)], strict=True))
         batches = tuple(tuple(map(len, each.column("page").chunks)) for each in tables)
-        return cls(files, pages, settings, wrong, rows, batches)
+        return cls(files, pages, settings, wrong, identities, rows, batches)
 
     @property
     def run(self) -> int:
         """The number of the last run."""
         return int(self.files[-1].name.split("-")[1])
+
+    def stores_of(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
+        """Return the store folders of brokers."""
+        column = self.pages.column("store")
+        return {
+            name: frozenset(pc.unique(column.take(pa.array(self._rows[name]))).to_pylist()) - {""}
+            for name in names if name in self._rows
+        }  # fmt: skip
 
     def of_broker(self, name: str) -> dict[tuple[str, int], dict[str, Any]]:
         """The last entry of each page, by store and number, with its row in ``pages``."""

@@ -45,6 +45,7 @@ from pagefmt.spark.exported import (
     write_entries,
 )
 from pagefmt.spark.groups import GROUP, JOURNAL, PageGroup, Piece, grouped
+from pagefmt.spark.known_brokers import KnownPlaces
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import BrokerFailure, LostRows, rows_of
 from pagefmt.spark.session import answered, cause
@@ -117,12 +118,14 @@ class Increment:
     """What is new beside a table. ``settings``: how it is made; ``log``: None where there is none yet.
 
     ``surveyed``: what is wrong with brokers, nothing of those that are well; the others were not looked at.
+    ``brokers``: where the brokers of the table were read, after this run.
     """
 
     settings: dict[str, Any]
     news: tuple[BrokerNews, ...]
     log: ExportLog | None = None
     surveyed: BrokerRemarks = field(default_factory=dict)
+    brokers: Mapping[str, KnownPlaces] = field(default_factory=dict)
 
     @property
     def nothing(self) -> bool:
@@ -278,7 +281,7 @@ def _put(
         number = number if increment.log is None or anew else max(number, increment.log.run)
         looked = write_entries(
             run / LOG, [run / part.log for part in parts if part.log], increment.news, increment.settings,
-            increment.wrong,
+            increment.wrong, increment.brokers,
         )  # fmt: skip
         names[LOG] = f"{EXPORTED}/{log_name(number + 1, run.name, run / LOG)}"
         pages = told_pages(looked, increment.news)

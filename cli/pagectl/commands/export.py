@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
     from pagefmt.directory.fleet import FleetBroker
+    from pagefmt.spark.known_brokers import KnownBroker
     from pagefmt.spark.options import TableSpec
     from pagefmt.spark.survey import BrokerSurvey
     from pagefmt.spark.table import FleetBacklogs, Increment, WrittenTable
@@ -196,8 +197,14 @@ def command(
     with ExitStack() as ending:
         ending.callback(forget_archives)
         held = ending.enter_context(_being_added_to(folder, fleet)) if incremental else None
+        copies: dict[str, list[str]] = {}
         if incremental:
-            job = job._replace(held=held, increment=_increment(job, folder, held, fleet))
+            known, increment = _increment(job, folder, held, fleet)
+            job, fleet = job._replace(held=held, increment=increment), [each.broker for each in increment.news]
+            failed |= {each.named: _copy_text(each) for each in known if each.is_copy}
+            copies = {name: [each.path for each in places] for name, places in increment.brokers.items()}
+        else:
+            _note_same(fleet)
         if held is not None and job.increment is not None and job.increment.nothing and report_to is None:
             from pagefmt.spark.table import TableTarget, write_log
 
@@ -218,6 +225,13 @@ def command(
     for name, remarks in written.standing_remarks.items():
         for text, missing in remarks:
             (note if missing else _warn)(f"{'' if alone else f'{name}: '}{text}, {_STANDING}")
+    changed = {each["broker"] for each in (written.pages or {}).get("changed", ())}
+    apart = [name for name, places in copies.items() if name in changed and len(places) > 1]
+    for name in apart:
+        _warn(
+            f"{name}: {' and '.join(copies[name])} are two copies of one broker (one node id) with pages of different "
+            "content; messages that both number alike are in the table once; export each copy to its own table"
+        )
     if written.left is not None:
         _warn(
             f"{folder}: {written.left}; the table is complete, and the next export removes the leftover temporary files"
@@ -232,7 +246,7 @@ def command(
     }  # fmt: skip
     _say(summary, what, form)
     wrong = summary["damaged"] or written.harmed or written.standing_remarks or failed or written.left
-    wrong = wrong or any(each.wrong for each in done.found)
+    wrong = wrong or apart or any(each.wrong for each in done.found)
     return Exit.FOUND if wrong else Exit.OK
 
 
@@ -275,9 +289,15 @@ def _being_added_to(folder: Path, fleet: list[FleetBroker]) -> Iterator[Path | N
         yield held
 
 
-def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBroker]) -> Increment:
-    """What is new beside the table. Raises ``CallError`` where it cannot be added to."""
+def _increment(
+    job: _Job, folder: Path, held: Path | None, fleet: list[FleetBroker]
+) -> tuple[list[KnownBroker], Increment]:  # fmt: skip
+    """Return which brokers of the table those of the call are, and what is new.
+
+    Raises ``CallError`` if the table cannot be added to.
+    """
     from pagefmt.spark.exported import ExportLog, all_news
+    from pagefmt.spark.known_brokers import recognise
     from pagefmt.spark.table import Increment
 
     spec = job.spec
@@ -294,7 +314,34 @@ def _increment(job: _Job, folder: Path, held: Path | None, fleet: list[FleetBrok
                 f"{folder}: was exported with another --{name.replace('_', '-')} ({before or 'none'}); "
                 "give the same, or --mode overwrite, or another folder"
             )
-    return Increment(settings, all_news(fleet, log, spec.within), log)
+    before = {} if log is None else log.brokers
+    known = recognise(fleet, before, {} if log is None else log.stores_of(before))
+    _tell_known(known)
+    mine = [each for each in known if each.same_as is None]
+    identities = {**before, **{each.broker.name: each.places for each in mine}}
+    return known, Increment(
+        settings, all_news([each.broker for each in mine], log, spec.within), log, brokers=identities
+    )
+
+
+def _tell_known(known: list[KnownBroker]) -> None:
+    """Say which brokers are left out because the call names them twice, and which the table has under another name."""
+    from pagectl.terminal.streams import note
+
+    for each in known:
+        if each.is_copy:
+            _warn(f"{each.named}: {_copy_text(each)}")
+        elif each.same_as is not None:
+            note(f"{each.named}: the same directory as {each.same_as}; exported once")
+        elif each.named != each.broker.name:
+            note(f"{each.named}: the table knows this broker as {each.broker.name}; its rows keep that name")
+
+
+def _copy_text(one: KnownBroker) -> str:
+    return (
+        f"a copy of {one.same_as}: both have the node id {one.identity.node}; left out, so that no message is in the "
+        "table twice"
+    )
 
 
 def _by_spark(job: _Job, master: str, settings: dict[str, str], fleet: list[FleetBroker], *, alone: bool) -> _Done:
@@ -357,19 +404,22 @@ def _fleet(
                 _warn(f"{entry.name}: {failed[entry.name]}; left out")
     if not found:
         raise CallError(f"none of {len(entries)} brokers can be read")
-    _note_same(found)
     return found, failed
 
 
 def _note_same(fleet: list[FleetBroker]) -> None:
-    """Says which brokers are one, named twice: each of its messages is in the table twice."""
+    """Say which brokers are one, named twice, or copies of one: each of its messages is in the table twice."""
     from pagectl.terminal.streams import note
+    from pagefmt.spark.known_brokers import recognise
 
-    first: dict[Path, str] = {}
-    for each in fleet:
-        where = (each.place.page or each.place.store or each.place.paging or each.place.given).resolve()
-        if (name := first.setdefault(where, each.name)) != each.name:
-            note(f"{each.name}: the same directory as {name}; its rows are in the table under both names")
+    for each in recognise(fleet, {}, {}) if len(fleet) > 1 else []:
+        if each.is_copy:
+            note(
+                f"{each.named}: a copy of {each.same_as}: both have the node id {each.identity.node}; the rows of both "
+                "are in the table"
+            )
+        elif each.same_as is not None:
+            note(f"{each.named}: the same directory as {each.same_as}; its rows are in the table under both names")
 
 
 def _spec(what: TableContent, within: StoredIn, body: TableBody, where: str | None, splits: list[str]) -> TableSpec:
