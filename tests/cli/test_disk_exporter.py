@@ -314,6 +314,21 @@ def test_a_directory_that_comes_later(tmp_path: Path) -> None:
     assert seen is not None and seen.stores
 
 
+def test_a_paging_directory_that_the_broker_makes_later_counts_at_the_next_look(tmp_path: Path) -> None:
+    """A broker makes it when it pages for the first time."""
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    (data / "paging").rename(tmp_path / "kept")
+    (broker,) = watched(data)
+    broker.pages.once()
+    seen = broker.pages.seen().value
+    assert seen is not None and not seen.stores
+    (tmp_path / "kept").rename(data / "paging")
+    broker.pages.once()
+    with serving([broker]) as url:
+        found = samples(fetched(f"{url}/metrics")[1])
+    assert outstanding(data).items() <= found.items()
+
+
 def test_calls_that_cannot_be_carried_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = GoldenCase("2.56.0", "scattered-acks").data()
     monkeypatch.delenv("ARTEMIS_INSTANCE", raising=False)

@@ -260,7 +260,7 @@ def test_the_exporter_counts_what_the_broker_counts_in_flat_memory(broker: Broke
                 again = broker.ask()
                 broker.ask("go")
                 assert (counted.sent, counted.consumed, counted.paged) == (again.sent, again.consumed, again.paged)
-                assert sum(of(found, "artemis_outstanding_messages").values()) == counted.paged, counted
+                assert sum(of(found, "artemis_waiting_messages", where="pages").values()) == counted.paged, counted
                 # pages that nobody needs any more go while the traffic rests
                 assert again.pages <= sum(of(found, "artemis_page_files").values()) <= counted.pages, counted
                 rests += 1

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from pagectl.opening.broker import open_broker
+from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.opening.monitored_disks import monitored_disks
 from pagectl.options.disk import DiskQuery
 from pagectl.options.disk_thresholds import Thresholds
 from pagectl.running.repeated import Repeated
 from pageengine.disk.samples import DiskSample, DiskSamples
+from pagefmt.directory.locate import LAYOUT
 
 if TYPE_CHECKING:
-    from pagectl.opening.monitored_disks import MonitoredDisks
     from pagectl.outputs.disk_report import DiskReport
     from pagectl.outputs.forecast_report import Forecast
     from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
 
 T = TypeVar("T")
 
-OPENED_AGAIN: Final = 600.0
-"""Seconds: after so long the configuration is read again."""
-LOOKED_FOR: Final = 60.0
-"""The same where a directory was not there yet."""
+REOPEN_AFTER: Final = 600.0  # seconds after which a configuration is read again
+REOPEN_SOONER_AFTER: Final = 60.0  # seconds, if a directory was missing
 
 
 class DisksSeen(NamedTuple):
@@ -35,23 +34,28 @@ class DisksSeen(NamedTuple):
 
 
 class _Opened(Generic[T]):
-    """What a configuration says, as it was read some time ago; read again after whatever was raised."""
+    """What a configuration says, read again after a while, after an error, and when a missing directory appears.
 
-    def __init__(self, read: Callable[[], T], whole: Callable[[T], bool]) -> None:
+    ``missing`` returns the directories that a value names and that do not exist. A broker makes its paging directory
+    when it pages for the first time: what is in it must not wait until the configuration is read again.
+    """
+
+    def __init__(self, read: Callable[[], T], missing: Callable[[T], list[Path]]) -> None:
         self._read = read
-        self._whole = whole
-        self._found: tuple[T, float] | None = None
+        self._missing = missing
+        self._opened: tuple[T, list[Path], float] | None = None
 
     def forget(self) -> None:
-        self._found = None
+        self._opened = None
 
     def now(self) -> T:
-        found, self._found = self._found, None
-        if found is None or found[1] <= time.monotonic():
+        opened, self._opened = self._opened, None
+        if opened is None or opened[2] <= time.monotonic() or any(path.is_dir() for path in opened[1]):
             value = self._read()
-            found = value, time.monotonic() + (OPENED_AGAIN if self._whole(value) else LOOKED_FOR)
-        self._found = found
-        return found[0]
+            missing = self._missing(value)
+            opened = value, missing, time.monotonic() + (REOPEN_SOONER_AFTER if missing else REOPEN_AFTER)
+        self._opened = opened
+        return opened[0]
 
 
 class WatchedBroker:
@@ -59,11 +63,11 @@ class WatchedBroker:
 
     def __init__(self, query: DiskQuery, interval: float) -> None:
         self.name, shown = query.broker, str(query.subject)
-        self._disks = _Opened(lambda: monitored_disks(query), _all_there)
-        self._place = _Opened(
-            lambda: open_broker(query.path, query.broker_xml, query.options).place,
-            lambda place: None not in (place.paging, place.journal, place.bindings),
+        self._disks = _Opened(
+            lambda: monitored_disks(query),
+            lambda disks: [each for each in disks.directories.values() if not each.is_dir()],
         )
+        self._broker = _Opened(lambda: open_broker(query.path, query.broker_xml, query.options), _missing_directories)
         self._samples = DiskSamples(self.name)
         self._watch: PagesWatch | None = None
         self.disks = Repeated(f"{shown}: disks", self._look_at_disks, interval)
@@ -81,15 +85,24 @@ class WatchedBroker:
     def _look_at_pages(self) -> BrokerBacklog:
         from pagefmt.outstanding.watch import PagesWatch
 
-        place = self._place.now()
+        place = self._broker.now().place
         if self._watch is None or self._watch.place != place:
             self._watch = PagesWatch(place)
         try:
             return self._watch.look()
         except Exception:
-            self._place.forget()
+            self._broker.forget()
             raise
 
 
-def _all_there(disks: MonitoredDisks) -> bool:
-    return all(path.is_dir() for path in disks.directories.values())
+def _missing_directories(broker: OpenedBroker) -> list[Path]:
+    """Return where the directories that a broker lacks would be."""
+    place, configuration = broker.place, broker.configuration
+    present = {"paging": place.paging, "journal": place.journal, "bindings": place.bindings}
+    if configuration is not None:
+        expected = {name: [getattr(configuration.directories, name)] for name in present}
+    else:
+        data = place.paging.parent if place.paging is not None else place.given
+        expected = {name: [data / folder for folder in LAYOUT[name]] for name in present}
+    paths = (path for name, there in present.items() if there is None for path in expected[name])
+    return [path for path in paths if not path.is_dir()]
