@@ -323,6 +323,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages decode --server' |\
         'messages decode --edition' |\
         'messages decode --in' |\
+        'messages decode --count-by' |\
         'messages decode --jobs' |\
         'messages find --format' |\
         'messages find --to' |\
@@ -346,6 +347,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --server' |\
         'messages find --edition' |\
         'messages find --in' |\
+        'messages find --count-by' |\
         'messages find --jobs' |\
         'messages xml --to' |\
         'messages xml --queue' |\
@@ -579,8 +581,8 @@ _pagectl_options() {
         'messages top') _pagectl_offer '' --sort --limit --every --watch --format --in --broker-xml --properties --profile --server --help -h ;;
         'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
         'messages verify') _pagectl_offer '' --format --edition --jobs --in --broker-xml --properties --profile --server --help -h ;;
-        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --jobs --help -h ;;
-        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --jobs --help -h ;;
+        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --count-by --jobs --help -h ;;
+        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --count-by --jobs --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --in --broker-xml --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
         'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --broker-xml --properties --profile --server --help -h ;;
@@ -588,7 +590,7 @@ _pagectl_options() {
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --accept-lost-history --format --broker-xml --properties --profile --server --help -h ;;
-        'large ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
+        'large ls') _pagectl_offer '' --orphans --format --broker-xml --properties --profile --server --help -h ;;
         'large verify') _pagectl_offer '' --edition --jobs --broker-xml --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
@@ -901,6 +903,10 @@ _pagectl_value() {
         'messages xml --queue' |\
         'messages send --queue')
             _pagectl_names queue
+            ;;
+        'messages decode --count-by' |\
+        'messages find --count-by')
+            _pagectl_offer '' queue address priority properties.
             ;;
         'disk check --format')
             _pagectl_offer '' nagios text json prometheus

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from pagectl.app import FLAGS, TREE, LazyGroup, root
+from pagectl.decoding.count_by import COUNTED, PROPERTY
 from pagectl.options.columns import BODIES, COLUMNS, MESSAGE_SPLITS, SPLITS
 
 
@@ -197,6 +198,8 @@ def _value(parameter: Any, metavar: str | None) -> Value:
             return Value(CompletionKind.LIST, COLUMNS)
         case "SPLIT":
             return Value(CompletionKind.WORDS, MESSAGE_SPLITS)
+        case "FIELD":
+            return Value(CompletionKind.WORDS, (*COUNTED, PROPERTY))
         case "COLUMN":
             return Value(CompletionKind.WORDS, SPLITS)
         case "MATCH:NAME=VALUE" | "MATCH:NAME=V1,V2,…":

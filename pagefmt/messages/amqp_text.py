@@ -27,3 +27,9 @@ def identifier_text(typed: TypedValue) -> str | None:
 def binary_text(raw: bytes) -> str:
     """Printable ASCII as it is, the rest as ``\\xnn``, as the broker's AMQP library prints a binary."""
     return "".join(chr(b) if 0x20 <= b < 0x7F and b != 0x5C else f"\\x{b:02x}" for b in raw)
+
+
+def annotation_name(name: str) -> str:
+    """Return the message annotation that brokers keep under a name of their own: ``x-opt-ORIG-ADDRESS`` for
+    ``_AMQ_ORIG_ADDRESS``. Other names are annotations as they are (docs/spec/messages.md 9)."""
+    return f"x-opt-{name[5:].replace('_', '-')}" if name.startswith("_AMQ_") else name

@@ -11,7 +11,7 @@ from typing import Final
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import delivery_annotations_size
-from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.messages.amqp_text import annotation_name, identifier_text
 from pagefmt.messages.core_fields import HEADER_FIELDS
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.core_message_old import OldCoreMessage
@@ -204,10 +204,10 @@ def _number_of(typed: TypedValue | None) -> Value:
 
 
 def _annotation(message: AmqpMessage | AmqpLargeMessage, name: str) -> TypedValue | None:
-    section = message.scanned().message_annotations
+    section, annotation = message.scanned().message_annotations, annotation_name(name)
     if section is None or section.kind is not ValueKind.MAP:
         return None
-    return next((value for key, value in section.value if key.value == name), None)
+    return next((value for key, value in section.value if key.value == annotation), None)
 
 
 _TYPE_PREFIXES: Final = ("AMQP_UUID:", "AMQP_ULONG:", "AMQP_BINARY:", "AMQP_STRING:", "AMQP_NO_PREFIX:")

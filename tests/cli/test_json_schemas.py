@@ -26,6 +26,7 @@ WRITTEN = {"replay-outcome.line", "replay-trace.line"}
 
 def test_every_json_output_has_one_and_there_is_no_other() -> None:
     wanted = set(WRITTEN) | {"pages-seal.line", "pages-decode.columns.line"}
+    wanted |= {f"messages-{name}.counts{line}" for name in ("decode", "find") for line in ("", ".line")}
     for command in commands():
         formats = next((one.value.words for one in command.options if one.long == "--format" and one.value), ())
         name = "-".join(command.path)

@@ -74,6 +74,9 @@ def test_files_and_messages_are_held_against_one_another(tmp_path: Path) -> None
     assert (rows[34]["size"], rows[34]["declared"]) == (100, 16994)
     assert rows[35]["queues"] == {"big": "due"} and rows[35]["file"] is None and rows[35]["where"] == "page"
     assert status == 1
+    orphans = call("large", "ls", data, "--orphans", "--format", "jsonl").lines()
+    assert sorted(row["file"] for row in orphans) == ["5.x.msg", "999.msg", "notes.txt"]
+    assert call("large", "ls", data, "--orphans").out.splitlines()[-1] == "3 files that no message refers to, 41 B"
     assert {check: each["severity"] for check, each in findings.items()} == {
         "large-body-missing": "error", "large-body-size": "error", "large-body-not-durable": "warning",
         "large-body-orphan": "notice",

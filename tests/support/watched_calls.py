@@ -106,7 +106,7 @@ def schema_of(path: tuple[str, ...], argv: list[str]) -> str | None:
     ):
         return "pages-decode.columns.line" if "jsonl" in argv else None
     asked = re.findall(r"--format[= ](\S+)", " ".join(argv))
-    name = "-".join(path)
+    name = "-".join(path) + (".counts" if any(word.startswith("--count-by") for word in argv) else "")
     match asked[-1:]:
         case ["json"]:
             return name

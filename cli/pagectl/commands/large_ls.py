@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from pagectl.opening.large import open_large
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
@@ -11,11 +15,17 @@ from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json_list, warning
 from pagefmt.quantities import count_text, size_text
 
-EXAMPLES = (("Who needs each large body, and which bodies nobody needs", "large ls /var/lib/broker"),)
+EXAMPLES = (
+    ("Who needs each large body, and which bodies nobody needs", "large ls /var/lib/broker"),
+    ("How much space do files take that no message refers to?", "large ls /var/lib/broker --orphans"),
+)
 
 
 def command(
-    given: DirArgument = None, form: ListFormatOption = ListFormat.text, broker: BrokerOptions = BrokerOptions()
+    given: DirArgument = None,
+    orphans: Annotated[bool, typer.Option("--orphans", help="Only files that no message refers to.")] = False,
+    form: ListFormatOption = ListFormat.text,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """List large-message files: size, age, the queues that wait for them, and what is left over or missing.
 
@@ -28,14 +38,18 @@ def command(
     state, large = open_large(given, broker)
     unread: list[str] = []
     rows = large_rows(state, large, large_references(state, unread), unread)
+    whole = not unread and state.known.unknown_journal is None and not state.known.damaged
+    sound = whole and all(row.sound for row in rows)
+    if orphans:
+        rows = [row for row in rows if row.reference is None]
     for each in unread:
         warning(f"{each}; messages there may need any of the files")
     if form is ListFormat.text:
         print_rows(rows)
         size = size_text(sum(row.file.size for row in rows if row.file is not None))
         held = sum(row.file is not None for row in rows)
-        print(f"{count_text(held, 'file')}, {size}; {count_text(len(rows) - held, 'message')} without a file")
+        missing = "" if orphans else f"; {count_text(len(rows) - held, 'message')} without a file"
+        print(f"{count_text(held, 'file')}{' that no message refers to' if orphans else ''}, {size}{missing}")
     else:
         print_json_list("files", (row.json for row in rows), lines=form is ListFormat.jsonl)
-    whole = not unread and state.known.unknown_journal is None and not state.known.damaged
-    return Exit.OK if whole and all(row.sound for row in rows) else Exit.FOUND
+    return Exit.OK if sound else Exit.FOUND

@@ -25,4 +25,7 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     one --queue, messages are in delivery order: by priority among those that a broker reads into memory together (the
     journal and 20 MiB of pages), scheduled ones at their time. Ends with status 1 if a page or the journal is damaged.
     """
-    return carry_out(given, asked, asked, asked.edition, asked, jobs=processes(jobs), within=asked.within)
+    return carry_out(
+        given, asked, asked, asked.edition, asked, jobs=processes(jobs), within=asked.within,
+        count_by=asked.count_by,
+    )  # fmt: skip

@@ -17,6 +17,10 @@ EXAMPLES = (
     ("Which messages answer this request?", "messages find /var/lib/broker --correlation-id order-7"),
     ("Which messages mention a customer?", 'messages find /var/lib/broker --contains "Smith & Co" --body text'),
     ("What has expired and was not delivered?", "messages find /var/lib/broker --expired --outstanding"),
+    (
+        "Where do the dead letters come from?",
+        "messages find /var/lib/broker --queue DLQ --outstanding --count-by properties._AMQ_ORIG_ADDRESS",
+    ),
 )
 
 
@@ -30,5 +34,6 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     if not asked.says_what:
         raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")
     return carry_out(
-        given, asked, asked, asked.edition, asked, jobs=processes(jobs), with_offsets=True, within=asked.within
-    )
+        given, asked, asked, asked.edition, asked, jobs=processes(jobs), with_offsets=True, within=asked.within,
+        count_by=asked.count_by,
+    )  # fmt: skip

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import typer
 
 from pagectl.decoding.shown import ShownOptions
 from pagectl.options.groups import BrokerOptions
@@ -17,3 +20,12 @@ class EverywhereOptions(BrokerOptions, QueueFilterOptions, ShownOptions):
 
     edition: EditionOption = None
     within: InOption = StoredIn.LIVE
+    count_by: Annotated[
+        str | None,
+        typer.Option(
+            "--count-by",
+            metavar="FIELD",
+            help="Print only how many messages and bytes there are for each queue, address, priority or "
+            "properties.NAME, largest first.",
+        ),
+    ] = None

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
+from pagectl.decoding.count_by import ValueCounts, count_field
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagectl.files.destination import output_to
@@ -23,7 +24,7 @@ from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, note_near_names, told_pages, told_state
 from pagectl.terminal.progress import Progress, progress
-from pagectl.terminal.streams import CsvTable, JsonItems, json_text, write_utf8
+from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, write_utf8
 from pagefmt.ahead import PassedBytes, ahead
 from pagefmt.quantities import count_text
 
@@ -59,13 +60,16 @@ TEXTS_UNIT: Final = 4 << 20  # bytes of small pages whose lines are made togethe
 def carry_out(
     given: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
     *, jobs: int = 1, with_offsets: bool = False, within: StoredIn | None = None,
+    count_by: str | None = None,
 ) -> int:  # fmt: skip
     """Write messages and return the status. ``within`` None: those of page files, as they lie, without the journal.
 
     ``jobs`` read pages where all of their messages are wanted in a file. ``with_offsets``: text says of each message in
-    which file it lies, and where.
+    which file it lies, and where. ``count_by``: only counts by this field are written.
     """
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
+    field = None if count_by is None else count_field(count_by, shown)
+    forms = forms if field is None else frozenset()
     place = located(given, broker, far=True)
     state = told_pages(place) if within is None else told_state(place, journal=chosen.needs_journal, pages=False)
     choice = chosen.filter(place, state, where)
@@ -77,7 +81,9 @@ def carry_out(
     everywhere = within is not None
     run = _Decoding(place, state, choice, wanted, pages, everywhere, jobs if shown.limit is None else 1)
     columns = shown.chosen()
-    if form in TABLES:
+    if field is not None:
+        _write_counts(run, form, field, shown.to)
+    elif form in TABLES:
         _write_table(run, form, shown)
     else:
         with output_to(shown.to, place, run.count):
@@ -416,6 +422,16 @@ def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, l
         run.write(partial(_row_texts, run, lambda *found: json_text(columns.row(*found)) + "\n", _now()), limit)
     else:
         columns.print_text(columns.cells(message, at) for message, at in _placed(run, limit))
+
+
+def _write_counts(run: _Decoding, form: DecodeFormat, field: str, to: Path | None) -> None:
+    counts = ValueCounts(field, run.choice.queues, outstanding=run.choice.outstanding)
+    with output_to(to, run.place, run.count):
+        for message, at in _placed(run, None):
+            counts.take(message, at)
+        counts.write(form)
+    if counts.is_missing:
+        note(f"none of these messages has {field.replace('properties.', 'a property ')}")
 
 
 def _write_document(run: _Decoding, columns: ChosenColumns | None, limit: int | None) -> None:

@@ -1,0 +1,130 @@
+"""``--count-by``: how many of the chosen messages have each value of a field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
+from pagectl.running.exits import CallError
+from pagectl.terminal.streams import CsvTable, json_text, print_json_list, print_table
+from pagefmt.messages.amqp_text import annotation_name
+from pagefmt.quantities import size_text
+
+if TYPE_CHECKING:
+    from pagectl.decoding.columns import RowPlace
+
+COUNTED: Final = ("queue", "address", "priority")
+PROPERTY: Final = "properties."
+NO_VALUE: Final = "(none)"
+"""In text, the value of messages that have none."""
+_OLD_PREFIX, _PREFIX = "_HQ_", "_AMQ_"  # the broker's own properties: of HornetQ, and of Artemis
+
+
+def count_field(text: str, shown: ShownOptions) -> str:
+    """Return the field of ``--count-by``. Raise ``CallError`` if there is no such field, or for options that say how
+    single messages are shown."""
+    name = text.removeprefix(PROPERTY)
+    if text not in COUNTED and (name == text or not name):
+        from pagefmt.findings import did_you_mean
+
+        known = (*COUNTED, "properties.NAME")
+        advice = did_you_mean(text, known, f"choose from {', '.join(known)}")
+        raise CallError(f"--count-by {text}: is no field to count by; {advice}")
+    beside = {
+        "--columns": shown.columns, "--partition-by": shown.partition_by, "--limit": shown.limit,
+        "--inflate": shown.inflate or None, "--body": None if shown.body == "size" else shown.body,
+    }  # fmt: skip
+    other = next((option for option, value in beside.items() if value is not None), None)
+    if other is not None:
+        raise CallError(f"--count-by: prints counts, so {other} does not apply; leave one of them out")
+    if shown.format() in TABLES:
+        raise CallError(f"--count-by: no counts in {shown.format().value}; use text, json, jsonl or csv")
+    return text
+
+
+class ValueCounts:
+    """Messages and bytes by the value of a field. Memory grows with the number of distinct values only.
+
+    ``queues``: ids of the only queues that count; None: all. ``outstanding``: a message counts for the queues that
+    still wait for it, else for all that it was routed to.
+    """
+
+    def __init__(self, field: str, queues: frozenset[int] | None, *, outstanding: bool) -> None:
+        self._field, self._queues, self._outstanding = field, queues, outstanding
+        self._counts: dict[tuple[type, Any], tuple[Any, int, int]] = {}
+        self._property = _property(field.removeprefix(PROPERTY)) if field.startswith(PROPERTY) else None
+
+    def take(self, message: Mapping[str, Any], at: RowPlace) -> None:
+        """Count a message, by queue once for each of its queues."""
+        for value in self._values(message, at):
+            # a boolean is no number, and a list cannot be a key
+            key = (type(value), json_text(value) if isinstance(value, list | dict) else value)
+            _, messages, size = self._counts.get(key, (value, 0, 0))
+            self._counts[key] = (value, messages + 1, size + message["length"])
+
+    def _values(self, message: Mapping[str, Any], at: RowPlace) -> Iterable[Any]:
+        if self._property is not None:
+            return (self._property(message),)
+        if self._field != "queue":
+            return (message[self._field],)
+        ids = self._waiting(message, at) if self._outstanding else message["queues"]
+        chosen = [each for each in ids or () if self._queues is None or each in self._queues]
+        return at.names(dict.fromkeys(chosen)) or (None,)
+
+    @staticmethod
+    def _waiting(message: Mapping[str, Any], at: RowPlace) -> list[int]:
+        """The queues that have not acknowledged the message."""
+        states, ids = message["queues_state"], message["queues"]
+        return [
+            each for each, name in zip(ids, at.names(ids) or (), strict=True)
+            if states.get(name, {}).get("state") != "acknowledged"
+        ]  # fmt: skip
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the counts, the largest first."""
+        ordered = sorted(self._counts.values(), key=lambda row: (-row[1], -row[2], json_text(row[0])))
+        return ({"value": value, "messages": messages, "bytes": size} for value, messages, size in ordered)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there are messages, and none of them has a value."""
+        return [value for value, *_ in self._counts.values()] == [None]
+
+    def write(self, form: DecodeFormat) -> None:
+        """Print the counts."""
+        if form is DecodeFormat.csv:
+            table = CsvTable(("value", "messages", "bytes"))
+            for row in self.rows():
+                table.row(row)
+        elif form is DecodeFormat.text:
+            name = self._field.upper() if self._property is None else self._field.removeprefix(PROPERTY)
+            print_table((name, "MESSAGES", "BYTES"), map(_cells, self.rows()), right=("MESSAGES", "BYTES"))
+        else:
+            print_json_list("counts", self.rows(), lines=form is DecodeFormat.jsonl)
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[object, ...]:
+    value = row["value"]
+    shown = NO_VALUE if value is None else value if isinstance(value, str) else json_text(value)
+    return shown, row["messages"], size_text(row["bytes"])
+
+
+def _property(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    """Return a reader of a property as the broker knows it.
+
+    What brokers set themselves (``_AMQ_…``) is an annotation of AMQP messages, and has another prefix in HornetQ.
+    """
+    names = (name, _OLD_PREFIX + name.removeprefix(_PREFIX)) if name.startswith(_PREFIX) else (name,)
+    annotation = annotation_name(name)
+
+    def value(message: Mapping[str, Any]) -> Any:
+        amqp = message.get("amqp") or {}
+        for values in (message["properties"] or {}, amqp.get("extra_properties") or {}):
+            for each in names:
+                if values.get(each) is not None:
+                    return values[each]
+        section = (amqp.get("message_annotations") or ()) if annotation != name else ()
+        return next((entry["value"] for entry in section if entry["name"] == annotation), None)
+
+    return value
