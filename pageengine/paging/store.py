@@ -297,7 +297,7 @@ class AddressStore(StorePort):
                 return Gate.DROP
         policy = self.policy
         if policy is PAGE:
-            if self.page_full:
+            if self.page_full and (self.paging or self.profile.page_full_without_paging):
                 return Gate.FAIL if self.page_full_policy is PageFullPolicy.FAIL else Gate.DROP
             return Gate.PAGE if self.paging else MEMORY
         if policy is BLOCK or not (self.full or limits.global_full):

@@ -50,6 +50,8 @@ class Profile:
     references_booked_on_queue: bool = True
     """False: all references of a message are booked on the store of the message's own address (up to 2.15)."""
     page_limits: bool = True
+    page_full_without_paging: bool = True
+    """A page limit that is reached refuses messages also outside of page mode (2.44.0, not yet 2.28.0)."""
     read_ahead: ReadAhead = ReadAhead.MAX_READ_AND_PREFETCH
     deletes_middle_pages: bool = True
     keeps_empty_page: bool = True
@@ -120,6 +122,7 @@ _2_28 = replace(
     full_when=FullWhen.AT_CLEARED_AT,
     read_ahead=ReadAhead.MAX_READ,
     reports_store_paging=False,
+    page_full_without_paging=False,
     writes_pages_in_batches=False,
     flushes_unsynced=False,
     keeps_highest=False,

@@ -87,6 +87,7 @@ class StoreBacklog(NamedTuple):
     """Of a store with pages of ``size`` bytes: ``whole``, and by queue in rising order of ids.
 
     ``groups`` of queues hold the ``shared`` bytes, nobody the ``free`` ones; of ``unknown`` ones nobody knows.
+    ``waiting``: for each page file, the newest last, whether it holds something, or nobody knows.
     """
 
     whole: Backlog
@@ -98,6 +99,7 @@ class StoreBacklog(NamedTuple):
     verdict: StoreVerdict
     moving: dict[int, str]
     groups: tuple[SharedPages, ...] = ()
+    waiting: tuple[bool, ...] = ()
 
 
 def backlog_of(state: StoreState, bodies: Mapping[int, int]) -> StoreBacklog:
@@ -121,8 +123,9 @@ def backlog_of(state: StoreState, bodies: Mapping[int, int]) -> StoreBacklog:
     )  # fmt: skip
     whole = _whole(summary, since, bodies)
     return StoreBacklog(
-        whole, rows, _size(summary), *_others(summary), verdict, summary.moving, tuple(_groups(summary))
-    )
+        whole, rows, _size(summary), *_others(summary), verdict, summary.moving, tuple(_groups(summary)),
+        tuple(page.holders != () for page in summary.pages),
+    )  # fmt: skip
 
 
 def with_journal(

@@ -51,7 +51,7 @@ class JournalBacklogs:
     """What waits in the journal, as a broker that starts finds it. ``bodies``: message id → bytes of its file."""
 
     def __init__(self, state: PagingState, start: BrokerStart, bodies: Mapping[int, int]) -> None:
-        self._parts = parts = JournalParts(state, None, start)
+        self.parts = parts = JournalParts(state, None, start)
         messages, references = parts.messages, parts.messages.references
         self._sizes = messages.columns.sizes.at(messages.rows) if len(messages) else np.zeros(0, np.int64)
         self._files = _files(messages.ids, bodies)
@@ -62,7 +62,7 @@ class JournalBacklogs:
 
     def of_queues(self) -> dict[int, JournalBacklog]:
         """By id of each queue that waits for something."""
-        references, found = self._parts.messages.references, {}
+        references, found = self.parts.messages.references, {}
         for queue, mine in _split(references.queue[self._rows], self._rows):
             waiting = mine[~self._doubtful[mine]]
             some = self._sums(references.message[waiting])
@@ -72,7 +72,7 @@ class JournalBacklogs:
 
     def of_addresses(self, queues: Mapping[int, QueueBinding]) -> dict[str | None, JournalBacklog]:
         """By address, each message once, in doubt or not; None: of queues that have no binding."""
-        references = self._parts.messages.references
+        references = self.parts.messages.references
         names = sorted({queue.address for queue in queues.values()})
         number = {name: n for n, name in enumerate(names)}
         ids, where = np.unique(references.queue[self._rows], return_inverse=True)
@@ -85,7 +85,7 @@ class JournalBacklogs:
 
     def _sums(self, numbers: Ints) -> JournalBacklog:
         sizes, files = self._sizes[numbers], self._files[numbers]
-        oldest = _first_timestamp(self._parts, numbers)
+        oldest = _first_timestamp(self.parts, numbers)
         return JournalBacklog(len(numbers), int(sizes.sum()), int(files.sum()), oldest=oldest)
 
 

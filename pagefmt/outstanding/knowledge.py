@@ -50,12 +50,16 @@ class Unknown(NamedTuple):
 
 
 class KnownJournals(NamedTuple):
-    """Message journal and bindings of a place as far as they can be read, and what is not known of each."""
+    """Message journal and bindings of a place as far as they can be read, and what is not known of each.
+
+    ``no_paging``: the journal has records about pages, and there is no paging directory.
+    """
 
     journal: MessageJournal
     bindings: Bindings | None
     unknown_journal: Unknown | None
     unknown_bindings: Unknown | None
+    no_paging: bool = False
 
     def unknown(self) -> list[Unknown]:
         """What is not known of either; nothing where pages lie by themselves."""
@@ -76,6 +80,9 @@ class KnownJournals(NamedTuple):
         loaded = None if self.unknown_bindings is not None or self.bindings is None else self.bindings.loaded
         if loaded is not None and (misplaced := loaded.misplaced(BINDINGS)):
             found.append(f"the bindings have {misplaced.text}: brokers up to 2.44 do not start, later ones skip it")
+        if self.no_paging:
+            found.append("there is no paging directory, though the journal has records about pages: what waits in pages "
+                         "is not known")  # fmt: skip
         return found
 
 
@@ -101,7 +108,19 @@ def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] =
     if not whole and place.journal is None and place.bindings is None:
         unknown_journal = unknown_journal._replace(alone=True) if unknown_journal else None
         unknown_bindings = unknown_bindings._replace(alone=True) if unknown_bindings else None
-    return KnownJournals(journal, bindings, unknown_journal, unknown_bindings)
+    no_paging = whole and place.paging is None and _mentions_pages(journal)
+    return KnownJournals(journal, bindings, unknown_journal, unknown_bindings, no_paging)
+
+
+_ABOUT_PAGES: Final = (
+    RecordType.PAGE_TRANSACTION, RecordType.PAGE_CURSOR_COUNTER_VALUE, RecordType.PAGE_CURSOR_COUNTER_INC,
+    RecordType.PAGE_CURSOR_COMPLETE, RecordType.PAGE_CURSOR_PENDING_COUNTER,
+)  # fmt: skip
+
+
+def _mentions_pages(journal: MessageJournal) -> bool:
+    """Return whether anything of it is about pages, acknowledgements among them; a broker that never paged has none."""
+    return bool(len(journal.loaded.rows_of(*_ABOUT_PAGES))) or any(True for _ in journal.ack_index.pages())
 
 
 def load_names(place: DataLocation) -> KnownJournals:

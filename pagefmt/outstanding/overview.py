@@ -59,7 +59,9 @@ class StoreOverview(NamedTuple):
     """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None where it is not known.
 
     ``oldest``: earliest timestamp (ms) of what its pages begin with. ``notes``: what a running broker is doing with its
-    pages.
+    pages. ``waiting``: for each page, the newest last, whether a queue waits for something in it, or nobody knows.
+    ``page_full``: whether a broker that starts takes nothing more, ``page_limit_used``: how much of the page limit is
+    used (0 to 1); None: not known, and of the latter that there is no limit.
     """
 
     address: str | None
@@ -71,6 +73,9 @@ class StoreOverview(NamedTuple):
     oldest: int | None
     verdict: StoreVerdict
     notes: tuple[str, ...] = ()
+    waiting: tuple[bool, ...] = ()
+    page_full: bool | None = None
+    page_limit_used: float | None = None
 
 
 @dataclass(slots=True)
@@ -84,7 +89,7 @@ class PageCount:
 
 
 class _StoreCount:
-    __slots__ = ("damages", "messages", "notes", "oldest", "outstanding")
+    __slots__ = ("damages", "messages", "notes", "oldest", "outstanding", "waiting")
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -92,10 +97,12 @@ class _StoreCount:
         self.outstanding = 0
         self.oldest: int | None = None
         self.damages: list[tuple[PageFile, Damage]] = []
+        self.waiting: list[bool] = []
 
     def add(self, state: StoreState, page: PageFile, count: PageCount) -> None:
         self.messages += count.messages
         self.outstanding += count.outstanding
+        self.waiting.append(count.outstanding > 0 or count.damage is not None)
         if count.damage is not None and (motion := state.motion(page, count.damage)) is not None:
             self.notes.append(f"{page.name}: {motion}")
         elif count.damage is not None:
@@ -131,6 +138,7 @@ def overview(state: StoreState, look: PageLook[PageCount] = count_page) -> Store
         oldest=tally.oldest,
         verdict=found,
         notes=tuple(tally.notes),
+        waiting=tuple(tally.waiting),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from golden_cases import GoldenCase, cases_of_each_kind, spread
 from made_pages import message, store
 from pagectl.terminal.nagios import Status
 from plugin_output import PluginOutput, read_plugin_output
-from program import call, tree
+from program import ROOT, call, tree
 
 NAMES = ("messages", "bytes", "pages", "held", "oldest")
 
@@ -190,3 +191,54 @@ def test_it_ends_in_time(tmp_path: Path) -> None:
     os.mkfifo(folder / "pipe.page")
     answer = call("messages", "check", tmp_path, "-t", "0.1")
     assert answer.status == 3
+
+
+@pytest.fixture
+def at_limit(tmp_path: Path) -> tuple[Path, Path]:
+    """Four pages, as many as page-limit-bytes allows: data directory and configuration."""
+    case = ROOT / "tests" / "recorded" / "limits" / "bytes-fail-at-2.56.0"
+    with tarfile.open(case / "data.tar.gz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    return tmp_path / "data", case / "broker.xml"
+
+
+def test_page_limit_is_a_number_to_alert_about(at_limit: tuple[Path, Path]) -> None:
+    data, config = at_limit
+    known = (data, "--broker-xml", config)
+    for words, status in (
+        ([], 0), (["-w", "page-limit=80"], 1), (["-c", "page-limit=80"], 2), (["-w", "page-limit=100"], 0),
+        (["-c", "page-limit=80", "--address", "vault"], 2), (["-c", "page-limit=80", "--by", "address"], 2),
+    ):  # fmt: skip
+        assert check(*known, *words)[0] == status, words
+    _, read = check(*known, "-w", "page-limit=80")
+    assert (read.values["page-limit"].value, read.values["page-limit"].unit) == (100, "%")
+    assert call("messages", "check", *known, "-w", "page-limits=80").status == 3
+
+
+def test_a_page_limit_that_nobody_knows_is_unknown(at_limit: tuple[Path, Path]) -> None:
+    data, config = at_limit
+    assert check(data)[0] == 0
+    assert check(data, "-w", "page-limit=80")[0] == 3
+    assert check(data, "--broker-xml", config, "--in", "pages", "-w", "page-limit=80")[0] == 3
+    found = json.loads(call("messages", "check", data, "--format", "json").out)["addresses"]
+    assert {(one["page_full"], one["refused_now"], one["page_limit"]) for one in found} == {(None, None, None)}
+
+
+def test_a_broker_that_never_paged_has_no_paging_directory(tmp_path: Path) -> None:
+    """Its journal says nothing of pages, either; else what waits in pages is not known."""
+    case = ROOT / "tests" / "recorded" / "limits" / "fail-full-2.56.0"
+    with tarfile.open(case / "data.tar.gz") as packed:
+        packed.extractall(tmp_path / "never", filter="data")
+    never = tmp_path / "never" / "data"
+    assert not (never / "paging").exists()
+    assert check(never)[0] == 0
+    assert [call("messages", name, never).status for name in ("ls", "top")] == [0, 0]
+    assert call("messages", "xml", never, "--to", tmp_path / "xml").status == 0
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    shutil.rmtree(data / "paging")
+    assert check(data)[0] == 3
+    assert check(data, "--in", "journal")[0] == 0
+    for words in (("messages", "ls"), ("messages", "top"), ("messages", "decode"), ("pages", "ls"), ("large", "ls")):
+        answer = call(*words, data)
+        assert answer.status == 1, words
+        assert "no paging directory" in answer.err, words

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import open_broker
 from pagectl.options.backlog_thresholds import BacklogNumbers, BacklogThresholds, parse_ranges
 from pagectl.options.disk import PLUGIN_FORMAT_HELP, QuietOption, TimeoutOption, VerboseOption
 from pagectl.options.formats import PluginFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, InOption
+from pagectl.options.shared import DirArgument, EditionOption, InOption
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.backlogs import journal_of
 from pagectl.running.deadline import Answer
@@ -24,9 +24,10 @@ from pagefmt.columns.table_content import StoredIn
 from pagefmt.findings import did_you_mean
 
 if TYPE_CHECKING:
-    from pagectl.outputs.backlog_report import BacklogReport
-    from pagefmt.directory.locate import DataLocation
-    from pagefmt.outstanding.backlog import Backlog
+    from pagectl.opening.broker import OpenedBroker
+    from pagectl.outputs.backlog_report import AddressState, BacklogReport
+    from pageengine.paging.next_send import PagesAtStart
+    from pagefmt.outstanding.backlog import Backlog, StoreBacklog
     from pagefmt.outstanding.journal_backlog import JournalBacklogs
     from pagefmt.outstanding.state import PagingState
 
@@ -85,7 +86,8 @@ def command(
             "-w",
             "--warning",
             metavar="NAME=RANGE",
-            help="Warning threshold: messages=1000, bytes=1G, pages=10, held=1G or oldest=6h; repeatable.",
+            help="Warning threshold: messages=1000, bytes=1G, pages=10, held=1G, oldest=6h or page-limit=80 (percent); "
+            "repeatable.",
         ),
     ] = None,
     critical: Annotated[
@@ -95,6 +97,7 @@ def command(
         ),
     ] = None,
     within: InOption = StoredIn.LIVE,
+    edition: EditionOption = None,
     timeout: TimeoutOption = 60.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -102,7 +105,8 @@ def command(
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Check what waits for each queue, in the journal and in pages: messages and their bytes, pages held, bytes held
-    (pages, journal, large-message files), oldest message.
+    (pages, journal, large-message files), oldest message. With a configuration also whether an address refuses, drops
+    or blocks what is sent once the broker has started (limits of pages and memory, disk): that is CRITICAL.
 
     Messages in doubt count as waiting. Exit statuses are those of monitoring plugins: 0 OK, 1 WARNING (also for
     damage), 2 CRITICAL, 3 UNKNOWN (also if a backlog is not known).
@@ -116,7 +120,8 @@ def command(
     def check() -> Answer:
         from pagectl.outputs.backlog_report import as_json, nagios
 
-        report = _report(located(given, broker), scope, thresholds, within)
+        opened = open_broker(given, broker.broker_xml, broker.reading(edition))
+        report = _report(opened, scope, thresholds, within)
         if quiet and report.status is Status.OK:
             return Answer(Status.OK)
         details = verbose or format is PluginFormat.text
@@ -125,20 +130,24 @@ def command(
     return plugin.run(check, timeout)
 
 
-def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresholds, within: StoredIn) -> BacklogReport:
+def _report(
+    broker: OpenedBroker, scope: BacklogScope, thresholds: BacklogThresholds, within: StoredIn
+) -> BacklogReport:
     from pagectl.outputs.backlog_report import BacklogReport
     from pagefmt.outstanding.backlog import backlog_of
     from pagefmt.outstanding.journal_backlog import large_sizes
     from pagefmt.outstanding.overview import Condition
 
+    place = broker.place
     if place.page is not None or (place.store is not None and scope.by_name):
         what = "a page" if place.page is not None else "a store folder, with --queue or --address"
         raise CallError(f"{place.given} is {what}: that is not the whole backlog; name the data directory")
-    state = told_state(place, journal=True, pages=within is not StoredIn.JOURNAL)
+    state = told_state(place, journal=True, within=within)
     addresses = _wanted_addresses(state, scope)
     bodies = large_sizes(place.large_messages)
     wholes: list[Backlog] = []
     queues: list[Backlog] = []
+    stores: list[StoreBacklog] = []
     remarks: list[tuple[Status, str]] = []
     seen: set[str | None] = {*state.addresses}
     for known in each_store(place, state) if within is not StoredIn.JOURNAL else ():
@@ -152,6 +161,7 @@ def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresho
             status = Status.UNKNOWN if unknown and not store.from_replica else Status.WARNING
             remarks += [(status, f"{store.address or store.name}: {remark}") for remark in found.verdict.remarks]
         if not store.from_replica:
+            stores.append(found)
             wholes.append(found.whole)
             queues += found.queues
     if missing := scope.addresses - seen:
@@ -161,13 +171,51 @@ def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresho
         lost = [*state.known.lost(), *(each.reason for each in state.known.unknown() if not each.missing)]
         remarks += [(Status.UNKNOWN, reason) for reason in lost]  # a queue without pages is in no store's remarks
     journal = journal_of(place, state, within, bodies)
-    rows = _with_journal(journal, state, wholes, queues, scope.by)
+    by_queue = _with_journal(journal, state, wholes, queues, BacklogOf.queue)
+    rows = by_queue if scope.by is BacklogOf.queue else _with_journal(journal, state, wholes, queues, scope.by)
     now = time.time()
     judged = [
         (row, numbers := BacklogNumbers.of(row, now), thresholds.status(numbers)) for row in rows if scope.wants(row)
     ]
     judged.sort(key=lambda each: (-each[2].rank, -(each[0].messages or 0), each[0].address or "", each[0].queue or ""))
-    return BacklogReport(judged, thresholds, scope.by.value, scope.by_name, remarks)
+    shown = addresses if scope.by_name else {*state.addresses, *(whole.address for whole in wholes)} - {None}
+    states: list[AddressState] = []
+    if within is StoredIn.LIVE:
+        states = _address_states(broker, state, journal, stores, by_queue, frozenset(filter(None, shown)))
+    if thresholds.ask_page_limit and (not states or broker.configuration is None):
+        why = "no configuration says it; --broker-xml names one" if within is StoredIn.LIVE else "it needs --in live"
+        remarks.append((Status.UNKNOWN, f"page-limit: not known: {why}"))
+    return BacklogReport(judged, thresholds, scope.by.value, scope.by_name, remarks, states)
+
+
+def _address_states(
+    broker: OpenedBroker, state: PagingState, journal: JournalBacklogs | None, stores: list[StoreBacklog],
+    queues: list[Backlog], shown: frozenset[str],
+) -> list[AddressState]:  # fmt: skip
+    """Return what becomes of what is sent to each address of ``shown``; nothing of it where it is not known."""
+    from pagectl.opening.send_limits import send_limits
+    from pagectl.outputs.backlog_report import AddressState
+    from pageengine.data_directory.after_start import pages_after_start
+    from pageengine.paging.next_send import PagesAtStart
+
+    pages: dict[str, PagesAtStart] = dict.fromkeys(state.addresses, PagesAtStart())
+    for store in stores:
+        if store.whole.address is not None:
+            most = max((queue.messages or 0 for queue in store.queues), default=0)
+            pages[store.whole.address] = pages_after_start(store.waiting, store.size, most)
+    unknown = {store.whole.address for store in stores if not store.verdict.counted}
+    limits = send_limits(broker) if journal is not None else None
+    sends = limits.next_sends(pages, state, journal.parts) if limits is not None and journal is not None else {}
+    of_address: dict[str | None, dict[str, int | None]] = {}
+    for row in queues:
+        mine = of_address.setdefault(row.address, {})
+        name = row.queue or ""
+        before = mine.get(name, 0)
+        mine[name] = None if row.messages is None or before is None else before + row.messages
+    return [
+        AddressState(address, None if address in unknown else sends.get(address), of_address.get(address, {}))
+        for address in sorted(shown)
+    ]
 
 
 def _with_journal(

@@ -40,7 +40,7 @@ def command(
     place = located(given, broker, far=True)
     beside = form is not ListFormat.text
     counts, wrong = while_it_moves(
-        place, lambda: counted(place, told_state(place, pages=False), within, beside_output=beside)
+        place, lambda: counted(place, told_state(place, within=within), within, beside_output=beside)
     )
     rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
     for why in dict.fromkeys(row.unknown for row in rows if row.unknown is not None):

@@ -113,7 +113,7 @@ def _chosen(
     from pagefmt.selector import parse
 
     selector = parse(where) if where is not None else None
-    state = told_state(place, journal=True, pages=False)
+    state = told_state(place, journal=True, within=within)
     if state.bindings is None or state.unknown is not None:
         why = "there are no bindings" if state.unknown is None else state.unknown.reason
         raise CannotKnow(

@@ -58,7 +58,7 @@ def command(
     from pagefmt.outstanding.state import CannotKnow
 
     place = located(given, broker)
-    state = told_state(place, journal=True)
+    state = told_state(place, journal=True, within=within)
     if state.bindings is None or (state.known.unknown_bindings is not None and not state.bindings.queues):
         why = "there are no bindings" if state.known.unknown_bindings is None else state.known.unknown_bindings.reason
         raise CannotKnow(f"{place.given}: {why}; see: pagectl recover")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import open_broker
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, JobsOption, TableFormatOption, processes
@@ -25,10 +25,16 @@ from pagectl.terminal.streams import CsvTable, note, print_json_list, print_tabl
 from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
+    from pagectl.opening.broker import OpenedBroker
+    from pagectl.opening.send_limits import SendLimits
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.overview import StoreOverview
+    from pagefmt.outstanding.state import PagingState, StoreState
 
-COLUMNS = ("address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions")
+COLUMNS = (
+    "address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions", "page_full",
+    "page_limit_used",
+)  # fmt: skip
 
 
 EXAMPLES = (
@@ -66,13 +72,14 @@ def command(
 ) -> int:
     """List the addresses that have page files, one row each, with their condition.
 
-    The path under FOLDER can be given to other commands as DIR. Ends with status 1 if a condition is neither ok nor
-    empty.
+    The path under FOLDER can be given to other commands as DIR. With a configuration, addresses that have reached their
+    page limit are named. Ends with status 1 for these, and if a condition is neither ok nor empty.
     """
-    place = located(given, broker, far=True)
+    opened = open_broker(given, broker.broker_xml, broker.reading(), far=True)
+    place = opened.place
     found = _Worst()
     rows: Iterable[StoreOverview] = found.watched(
-        _surveys(place, processes(jobs), beside_output=form is not TableFormat.text)
+        _surveys(opened, found, processes(jobs), beside_output=form is not TableFormat.text)
     )
     if sort is not None or form is TableFormat.text:
         rows = sorted(rows, key=partial(_rank, sort or LsOrder.address))
@@ -100,15 +107,20 @@ class _Worst:
 
     def watched(self, rows: Iterator[StoreOverview]) -> Iterator[StoreOverview]:
         for row in rows:
-            self.any = self.any or not row.verdict.fine
+            self.any = self.any or not row.verdict.fine or row.page_full is True
             yield row
 
 
-def _surveys(place: DataLocation, jobs: int, *, beside_output: bool) -> Iterator[StoreOverview]:
+def _surveys(
+    broker: OpenedBroker, found: _Worst, jobs: int, *, beside_output: bool
+) -> Iterator[StoreOverview]:
+    from pagectl.opening.send_limits import send_limits
     from pagefmt.outstanding.overview import count_page, overview
     from pagefmt.outstanding.state import looking_ahead
 
+    place, limits = broker.place, send_limits(broker)
     state = told_state(place)
+    found.any = found.any or state.known.no_paging
     if state.unknown is not None and state.unknown.alone:
         note("no journal beside the pages: what is outstanding is not known")
     stores = list(each_store(place, state))
@@ -121,7 +133,22 @@ def _surveys(place: DataLocation, jobs: int, *, beside_output: bool) -> Iterator
             for remark in row.notes:
                 note(f"{row.folder}: {remark}")
             bar.advance(row.bytes)
-            yield row
+            yield row if limits is None else _limited(row, known, limits, state)
+
+
+def _limited(row: StoreOverview, known: StoreState, limits: SendLimits, state: PagingState) -> StoreOverview:
+    """With the page limit of its address."""
+    from pageengine.data_directory.after_start import pages_after_start
+
+    if row.address is None or not row.verdict.counted or known.read_instead is not None:
+        return row
+    most = 0
+    if limits.counts_messages(row.address):
+        most = max((queue.messages for queue in known.summary().queues), default=0)
+    found = limits.page_limit(row.address, pages_after_start(row.waiting, row.bytes, most), state)
+    return row._replace(
+        page_full=found.page_full, page_limit_used=None if found.limit is None else round(found.limit.used, 4)
+    )
 
 
 def _object(row: StoreOverview) -> dict[str, Any]:
@@ -136,6 +163,8 @@ def _object(row: StoreOverview) -> dict[str, Any]:
         "condition": str(row.verdict.conditions[0]),
         "conditions": [str(condition) for condition in row.verdict.conditions],
         "remarks": [*row.verdict.remarks, *row.notes],
+        "page_full": row.page_full,
+        "page_limit_used": row.page_limit_used,
     }
 
 
@@ -177,6 +206,8 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation) -> 
         f"{count_text(sum(row.messages for row in rows), 'message')}{held}, {size_text(sum(row.bytes for row in rows))}"
     )
     for row in rows[:limit]:
+        if row.page_full:
+            say(f"{row.address}: its page limit is reached; 'pagectl messages check' says what becomes of what is sent")
         if not row.verdict.fine:
             _remark(row)
 

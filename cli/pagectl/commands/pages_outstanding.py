@@ -27,6 +27,7 @@ from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, print_table, say, warning
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.editions import Edition
 from pagefmt.quantities import count_text, size_text
 
@@ -147,7 +148,7 @@ def _live_text(live: LiveBeside, state: PagingState) -> bool:
 
 def _state(place: DataLocation, edition: Edition | None) -> PagingState:
     """Everything that the answer needs, or an error that says what is not there."""
-    state = told_state(place, journal=True)
+    state = told_state(place, journal=True, within=StoredIn.PAGES)
     if edition is not None and edition <= Edition.ARTEMIS_2_17:
         note(
             f"{edition.value} tests a queue's filter again when it reads pages, and confirms what does not match; "

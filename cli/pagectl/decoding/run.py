@@ -71,7 +71,7 @@ def carry_out(
     field = None if count_by is None else count_field(count_by, shown)
     forms = forms if field is None else frozenset()
     place = located(given, broker, far=True)
-    state = told_pages(place) if within is None else told_state(place, journal=chosen.needs_journal, pages=False)
+    state = told_pages(place) if within is None else told_state(place, journal=chosen.needs_journal, within=within)
     choice = chosen.filter(place, state, where)
     note_near_names([*property_names(shown.columns), *(where.names() if where else ())], place, choice.pages)
     wanted = _message_options(place, forms, shown.inflate, _reader(state, edition))

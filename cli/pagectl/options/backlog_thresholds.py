@@ -36,6 +36,8 @@ class BacklogNumbers(NamedTuple):
 UNITS: Final = BacklogNumbers("", "B", "", "B", "s")  # type: ignore[arg-type]
 """By number, as the convention of plugins writes them."""
 NAMES: Final = BacklogNumbers._fields
+PAGE_LIMIT: Final = "page-limit"
+"""Of an address: how much of its page limit is used, in percent."""
 _TIME: Final = r"(?i)\b\d+(?:\.\d+)?[dhms](?:\d+(?:\.\d+)?[dhms])*"
 Ranges = Mapping[str, Range]
 
@@ -45,8 +47,9 @@ def parse_ranges(texts: list[str] | None, option: str) -> Ranges:
     found: dict[str, Range] = {}
     for text in texts or ():
         name, equals, written = text.partition("=")
-        if not equals or name not in NAMES:
-            raise typer.BadParameter(f"{option} {text!r}: write NAME=RANGE with one of {', '.join(NAMES)}")
+        names = (*NAMES, PAGE_LIMIT)
+        if not equals or name not in names:
+            raise typer.BadParameter(f"{option} {text!r}: write NAME=RANGE with one of {', '.join(names)}")
         try:
             if name == "oldest":
                 written = re.sub(_TIME, lambda match: f"{parse_duration(match[0]):f}", written)
@@ -71,7 +74,12 @@ class BacklogThresholds(NamedTuple):
             return Status.UNKNOWN
         return Status.worst(self.of(name, value) for name, value in numbers._asdict().items())
 
-    def of(self, name: str, value: int | None) -> Status:
+    @property
+    def ask_page_limit(self) -> bool:
+        """Whether one is about the page limit."""
+        return PAGE_LIMIT in self.warn or PAGE_LIMIT in self.crit
+
+    def of(self, name: str, value: float | None) -> Status:
         """The status of one number."""
         asked = (self.crit.get(name), Status.CRITICAL), (self.warn.get(name), Status.WARNING)
         if value is None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pagectl.options.backlog_thresholds import NAMES, UNITS, BacklogNumbers, BacklogThresholds
+from pagectl.options.backlog_thresholds import NAMES, PAGE_LIMIT, UNITS, BacklogNumbers, BacklogThresholds
 from pagectl.terminal.nagios import Perf, Status, lines
 from pagefmt.quantities import SECOND, count_text, duration_text, size_text
 
 if TYPE_CHECKING:
+    from pageengine.paging.next_send import NextSend
     from pagefmt.outstanding.backlog import Backlog
 
 SERVICE: Final = "MESSAGES"
@@ -17,10 +18,49 @@ NAMED: Final = 3
 """Backlogs that the line names; the lines below and JSON have all."""
 
 
+_EFFECTS: Final = {
+    "refused": "refuses what is sent",
+    "dropped": "drops what is sent",
+    "blocked": "blocks its producers",
+}
+
+
+class AddressState(NamedTuple):
+    """``sends``: what a broker that starts does with the next message, None: not known. ``queues``: messages of each,
+    journal and pages together."""
+
+    address: str
+    sends: NextSend | None
+    queues: dict[str, int | None]
+
+    @property
+    def used_percent(self) -> float | None:
+        """Of the page limit; None: there is none, or it is not known."""
+        limit = self.sends.limit if self.sends is not None else None
+        return round(100 * limit.used, 1) if limit is not None else None
+
+    def status(self, thresholds: BacklogThresholds) -> Status:
+        """CRITICAL where it takes no message; else as the page limit is asked about."""
+        if self.sends is not None and self.sends.refusal is not None:
+            return Status.CRITICAL
+        return Status.OK if self.used_percent is None else thresholds.of(PAGE_LIMIT, self.used_percent)
+
+    def __str__(self) -> str:
+        sends, limit = self.sends, self.sends.limit if self.sends is not None else None
+        parts = []
+        if sends is not None and sends.refusal is not None:
+            parts.append(f"{_EFFECTS[sends.effect or 'refused']} ({sends.refusal})")
+        if limit is not None:
+            most = [size_text(limit.bytes)] if limit.bytes is not None else []
+            most += [count_text(limit.messages, "message")] if limit.messages is not None else []
+            parts.append(f"page limit {self.used_percent:g} % used ({' or '.join(most)}, {limit.policy.value})")
+        return f"{self.address}: {', '.join(parts)}"
+
+
 class BacklogReport(NamedTuple):
     """Judged backlogs, gravest first. ``by``: queue or address. ``by_name``: the operator named them.
 
-    ``remarks``: what is wrong with the pages, each with the status that it is worth.
+    ``remarks``: what is wrong with the pages, each with the status that it is worth. ``addresses`` by name.
     """
 
     rows: list[tuple[Backlog, BacklogNumbers, Status]]
@@ -28,17 +68,31 @@ class BacklogReport(NamedTuple):
     by: str
     by_name: bool
     remarks: list[tuple[Status, str]]
+    addresses: list[AddressState]
+
+    @property
+    def alerting(self) -> list[tuple[Status, AddressState]]:
+        """Addresses that take no message, or whose page limit is nearer than was asked for."""
+        judged = [(each.status(self.thresholds), each) for each in self.addresses]
+        return sorted((each for each in judged if each[0] is not Status.OK), key=lambda each: -each[0].rank)
 
     @property
     def status(self) -> Status:
         """Of the whole check."""
-        return Status.worst([*(status for _, _, status in self.rows), *(status for status, _ in self.remarks)])
+        return Status.worst(
+            [
+                *(status for _, _, status in self.rows),
+                *(status for status, _ in self.remarks),
+                *(status for status, _ in self.alerting),
+            ]
+        )
 
 
 def summary(report: BacklogReport) -> str:
     """What alerts; where nothing does, the sums."""
     alerting = [row for row in report.rows if row[2] is not Status.OK]
-    parts = [f"{_name(backlog, report)}: {', '.join(_alerts(numbers, report))}" for backlog, numbers, _ in alerting]
+    parts = [str(address) for _, address in report.alerting]
+    parts += [f"{_name(backlog, report)}: {', '.join(_alerts(numbers, report))}" for backlog, numbers, _ in alerting]
     told = parts[:NAMED] + [f"{len(parts) - NAMED} more"] * (len(parts) > NAMED)
     told += [remark for _, remark in report.remarks[:NAMED]]
     if told:
@@ -84,6 +138,7 @@ def nagios(report: BacklogReport, *, details: bool = False) -> str:
 
 
 def _details(report: BacklogReport) -> Iterator[str]:
+    yield from (f"{status.name} {address}" for status, address in report.alerting)
     for backlog, numbers, status in report.rows:
         of = "" if report.by == "address" else f" of {backlog.address if backlog.address is not None else '?'}"
         yield f"{status.name} {_name(backlog, report)}{of}: {', '.join(_numbers_text(numbers))}"
@@ -97,6 +152,9 @@ def _performance(report: BacklogReport) -> Iterator[Perf]:
     for before, numbers in shown or [("", _most(report.rows))]:
         for name, value, unit in zip(NAMES, numbers, UNITS, strict=True):
             yield Perf(f"{before}{name}", value, str(unit), warn.get(name), crit.get(name), 0)
+    used = [address.used_percent for address in report.addresses if address.used_percent is not None]
+    if used:
+        yield Perf(PAGE_LIMIT, max(used), "%", warn.get(PAGE_LIMIT), crit.get(PAGE_LIMIT), 0, 100)
 
 
 def as_json(report: BacklogReport) -> dict[str, Any]:
@@ -116,5 +174,26 @@ def as_json(report: BacklogReport) -> dict[str, Any]:
             }
             for backlog, numbers, status in report.rows
         ],
+        "addresses": [_address_json(address) for address in report.addresses],
         "remarks": [remark for _, remark in report.remarks],
     }  # fmt: skip
+
+
+def _address_json(found: AddressState) -> dict[str, Any]:
+    sends = found.sends
+    limit = sends.limit if sends is not None else None
+    return {
+        "address": found.address,
+        "page_full": None if sends is None else sends.page_full,
+        "refused_now": None if sends is None else sends.refusal is not None,
+        "reason": None if sends is None or sends.refusal is None else str(sends.refusal),
+        "page_limit": None
+        if limit is None
+        else {
+            "bytes": limit.bytes,
+            "messages": limit.messages,
+            "policy": limit.policy.value,
+            "used_percent": found.used_percent,
+        },
+        "queues": found.queues,
+    }

@@ -195,7 +195,7 @@ def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], N
 
     broker, found = str(place.given), _nothing()
     say = lambda text: found.remarks.append(f"{broker}: {text}")  # noqa: E731
-    state = told_state(place, journal=True, pages=within is not StoredIn.JOURNAL, say=say)
+    state = told_state(place, journal=True, within=within, say=say)
     bodies = large_sizes(place.large_messages)
     rows: list[RankedQueue] = []
     for known in each_store(place, state) if within is not StoredIn.JOURNAL else ():

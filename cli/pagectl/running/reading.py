@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note, warning
+from pagefmt.columns.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -34,18 +36,21 @@ def page_range(text: str | None) -> PageRange:
 
 
 def told_state(
-    place: DataLocation, *, journal: bool = False, pages: bool = True, say: Callable[[str], None] | None = None
-) -> PagingState:
-    """What is known about the pages of a place; what cannot be read of journal and bindings is a warning.
+    place: DataLocation, *, journal: bool = False, within: StoredIn = StoredIn.LIVE,
+    say: Callable[[str], None] | None = None,
+) -> PagingState:  # fmt: skip
+    """What is known about the messages of a place; what cannot be read of journal and bindings is a warning.
 
-    ``journal``: raises ``CannotKnow`` where that is missing, with ``pages`` also where the paging directory is. ``say``
-    gets the warnings.
+    ``journal``: raises ``CannotKnow`` where that is missing, and for pages alone (``within``) where the paging directory
+    is. ``say`` gets the warnings.
     """
     from pagefmt.outstanding.state import CannotKnow, load_place
 
-    if journal and pages and place.paging is None:
+    if journal and within is StoredIn.PAGES and place.paging is None:
         raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
     state = load_place(place)
+    if within is StoredIn.JOURNAL:
+        state = replace(state, known=state.known._replace(no_paging=False))
     if journal and (missing := state.known.unknown_journal) is not None:
         raise CannotKnow(
             f"{place.given}: {missing.reason}; name the data directory or the instance, or give its configuration "

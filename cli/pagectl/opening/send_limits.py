@@ -1,0 +1,81 @@
+"""The limits at which a broker refuses, drops or holds up what is sent, as its configuration and its disks have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pageengine.disk.config import disk_settings, watched
+from pageengine.disk.monitor import edition_of_monitor
+from pageengine.paging.next_send import NextSend, needs_memory, next_sends, page_limit
+from pageengine.settings.from_document import engine_settings
+from pageengine.settings.profiles import profile_of
+from pageengine.settings.settings import AddressFullPolicy
+from pagefmt.bytes.filesystems import file_systems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pagectl.opening.broker import OpenedBroker
+    from pagectl.opening.configuration import BrokerConfiguration
+    from pageengine.paging.next_send import PagesAtStart
+    from pageengine.settings.profiles import Profile
+    from pageengine.settings.settings import EngineSettings
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.journal_parts import JournalParts
+    from pagefmt.outstanding.state import PagingState
+
+
+@dataclass(frozen=True)
+class SendLimits:
+    """Of one broker. ``place``: where its directories lie."""
+
+    place: DataLocation
+    configuration: BrokerConfiguration
+    settings: EngineSettings
+    profile: Profile
+
+    def page_limit(self, address: str, pages: PagesAtStart, state: PagingState) -> NextSend:
+        """Return whether an address has reached its page limit, whatever else keeps messages out."""
+        if self.settings.address_settings.effective(address).policy is AddressFullPolicy.PAGE:
+            return self.next_sends({address: pages}, state)[address]
+        return page_limit(self.settings, self.profile, address, pages)
+
+    def counts_messages(self, address: str) -> bool:
+        """Return whether the page limit of an address is one of messages."""
+        return self.settings.address_settings.effective(address).page_limit_messages is not None
+
+    def next_sends(
+        self, pages: Mapping[str, PagesAtStart], state: PagingState, parts: JournalParts | None = None
+    ) -> dict[str, NextSend]:
+        """Return what a broker that starts now does with the next message to each address of ``pages``. ``parts``: the
+        messages of the journal, where they are at hand."""
+        from pageengine.data_directory.after_start import memory_after_start
+        from pagefmt.outstanding.journal_parts import JournalParts
+
+        memory = {}
+        if needs_memory(self.settings, self.profile, pages):
+            queues = state.bindings.queues if state.bindings is not None else {}
+            memory = memory_after_start(parts or JournalParts(state, None), queues, self.profile)
+        return next_sends(self.settings, self.profile, pages, memory, disk_full=self.disk_full())
+
+    def disk_full(self) -> bool:
+        """Return whether the disk monitor blocks producers: of the directories that exist, the configured ones first."""
+        from pageengine.disk.state import DiskState
+
+        found, release = self.configuration, self.configuration.start.release
+        edition = edition_of_monitor(release) if release else found.edition
+        directories = {name: path for name, path in watched(found.document, found.directories).items() if path.exists()}
+        if not directories and self.place.paging is not None:
+            directories = {"paging": self.place.paging}
+        settings = disk_settings(found.document, edition, found.entries, lenient=True)
+        return DiskState.of(settings, edition, file_systems(directories)[0]).blocked
+
+
+def send_limits(broker: OpenedBroker) -> SendLimits | None:
+    """Return the limits of a broker; None: no configuration was read, so they are not known."""
+    found = broker.configuration
+    if found is None:
+        return None
+    settings = engine_settings(found.with_defaults().document, heap=found.start.heap, entries=found.entries)
+    return SendLimits(broker.place, found, settings, profile_of(found.edition))

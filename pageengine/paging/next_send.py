@@ -1,0 +1,151 @@
+"""What a broker that has just started does with the next message of a core client, address by address.
+
+Source: docs/spec/paging-engine.md 2.3, 2.6, 2.8 and 4; measured on the directories of corpus/limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from pageengine.model.metric import BY_SIZE
+from pageengine.model.schedule import Schedule
+from pageengine.paging.limits import Limits
+from pageengine.paging.store import AddressStore, Gate
+from pageengine.settings.profiles import Profile
+from pageengine.settings.settings import AddressFullPolicy, EngineSettings, PageFullPolicy
+
+
+class Refusal(StrEnum):
+    """Which limit keeps a message out."""
+
+    PAGE_BYTES = "page-limit-bytes"
+    PAGE_MESSAGES = "page-limit-messages"
+    SIZE_BYTES = "max-size-bytes"
+    SIZE_MESSAGES = "max-size-messages"
+    DISK = "disk"
+    GLOBAL = "global-max-size"
+
+
+class AddressMemory(NamedTuple):
+    """Bytes that an address holds in memory, and messages."""
+
+    size: int = 0
+    messages: int = 0
+
+
+class PagesAtStart(NamedTuple):
+    """Page files of an address that are left once a broker has cleaned up: ``files``, whether messages wait in them
+    (``waits``), and the messages of the queue that has most there (``most``)."""
+
+    files: int = 0
+    waits: bool = False
+    most: int = 0
+
+
+class PageLimit(NamedTuple):
+    """A page limit in force. ``used``: 0 to 1, of the limit that is nearer."""
+
+    bytes: int | None
+    messages: int | None
+    policy: PageFullPolicy
+    used: float
+
+
+class NextSend(NamedTuple):
+    """``page_full``: the broker's own flag. ``refusal``: why the next message is not taken, and its ``effect``: it is
+    refused, dropped, or its producer is blocked; None: it is taken."""
+
+    page_full: bool
+    limit: PageLimit | None
+    refusal: Refusal | None = None
+    effect: str | None = None
+
+
+def next_sends(
+    settings: EngineSettings, profile: Profile, pages: Mapping[str, PagesAtStart],
+    memory: Mapping[str, AddressMemory], *, disk_full: bool,
+) -> dict[str, NextSend]:  # fmt: skip
+    """Return what becomes of the next message of each address of ``pages``. Addresses that only ``memory`` has count
+    for the global limit alone."""
+    limits = Limits(settings, profile)
+    limits.set_disk_full(disk_full)
+    for load in memory.values():
+        if load.size:
+            limits.metric.add(load.size, load.messages)
+    return {address: _next_send(limits, address, at, memory.get(address)) for address, at in pages.items()}
+
+
+def needs_memory(settings: EngineSettings, profile: Profile, pages: Mapping[str, PagesAtStart]) -> bool:
+    """Return whether the memory that messages take decides anything.
+
+    With PAGE it keeps none out, but a full address starts page mode, which the clean-up ends again: an empty page goes.
+    """
+    limits = Limits(settings, profile)
+    stores = (_store(limits, address, at) for address, at in pages.items())
+    return any(store.policy is not AddressFullPolicy.PAGE or (store.page_full and not store.paging) for store in stores)
+
+
+def page_limit(settings: EngineSettings, profile: Profile, address: str, at: PagesAtStart) -> NextSend:
+    """Return the page limit of an address and whether it is reached, if ``needs_memory`` does not hold."""
+    store = _store(Limits(settings, profile), address, at)
+    return NextSend(store.page_full, _used(store, at))
+
+
+def _store(limits: Limits, address: str, at: PagesAtStart) -> AddressStore:
+    store = AddressStore(limits, Schedule(), {}, address, limits.settings.address_settings.effective(address))
+    store.number_of_pages = at.files
+    store.paging = at.waits
+    store.check_number_of_pages()
+    if store.page_limit_messages is not None and at.most >= store.page_limit_messages:
+        store.page_full = True
+    return store
+
+
+def _next_send(limits: Limits, address: str, at: PagesAtStart, memory: AddressMemory | None) -> NextSend:
+    store = _store(limits, address, at)
+    if memory is not None and memory.size:
+        store.metric.add(*memory)
+    if store.policy is AddressFullPolicy.PAGE and not store.paging and (store.full or limits.global_over):
+        store.number_of_pages = 0
+        store.page_full = False
+    limit = _used(store, at)
+    effect = _effect(store)
+    return NextSend(store.page_full, limit, _refusal(store) if effect else None, effect)
+
+
+def _refusal(store: AddressStore) -> Refusal:
+    if store.limits.disk_full:
+        return Refusal.DISK
+    if store.policy is AddressFullPolicy.PAGE:
+        return Refusal.PAGE_MESSAGES if store.below_page_limit() else Refusal.PAGE_BYTES
+    if store.full:
+        return Refusal.SIZE_BYTES if store.metric.over == BY_SIZE else Refusal.SIZE_MESSAGES
+    return Refusal.GLOBAL
+
+
+def _effect(store: AddressStore) -> str | None:
+    """Return what keeps a message of a core client out: at the request for credits, or when it has arrived."""
+    granted: list[bool] = []
+    if not store.check_memory(lambda: granted.append(True), keep_refused=False):
+        return "refused"
+    if not granted:
+        return "blocked"
+    return {Gate.FAIL: "refused", Gate.DROP: "dropped"}.get(store.gate())
+
+
+def _used(store: AddressStore, at: PagesAtStart) -> PageLimit | None:
+    policy, settings = store.page_full_policy, store.settings
+    if policy is None:
+        return None
+    used = 0.0
+    most_bytes = settings.page_limit_bytes
+    bounded = most_bytes is not None and most_bytes >= 0 and store.estimated_max_pages is not None
+    if bounded:
+        held = at.files * store.page_size
+        used = min(held / most_bytes, 1.0) if most_bytes else float(bool(held))
+    if store.page_limit_messages is not None:
+        limit = store.page_limit_messages
+        used = max(used, min(at.most / limit, 1.0) if limit else 1.0)
+    return PageLimit(most_bytes if bounded else None, store.page_limit_messages, policy, used)

@@ -1,0 +1,63 @@
+"""What restarted brokers did with the first message, from directories at, below and above their limits."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import ROOT, call
+
+CASES = sorted((ROOT / "tests" / "recorded" / "limits").glob("*/expect.json"))
+
+
+@pytest.fixture(params=CASES, ids=lambda path: path.parent.name)
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[dict[str, Any], Path, Path]:
+    """Verdict of the broker, configuration, data directory."""
+    found: Path = request.param
+    with tarfile.open(found.parent / "data.tar.gz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    return json.loads(found.read_text()), found.parent / "broker.xml", tmp_path / "data"
+
+
+def edition(expected: dict[str, Any]) -> str:
+    return "artemis-" + expected["broker"].rpartition(".")[0]
+
+
+def test_check_says_what_the_broker_did(case: tuple[dict[str, Any], Path, Path]) -> None:
+    """``disk-*``: the file system of the tests has to be more than 2 % full, as max-disk-usage is 2 there."""
+    expected, config, data = case
+    answer = call(
+        "messages", "check", data, "--broker-xml", config, "--edition", edition(expected), "--format", "json"
+    )  # fmt: skip
+    found = {one["address"]: one for one in json.loads(answer.out)["addresses"]}
+    for one in expected["addresses"]:
+        said = found[one["address"]]
+        assert {key: said[key] for key in ("page_full", "refused_now", "reason")} == {
+            key: one[key] for key in ("page_full", "refused_now", "reason")
+        }
+        assert {queue: said["queues"].get(queue) for queue in one["queues"]} == one["queues"]
+    assert answer.status == (2 if any(one["refused_now"] for one in expected["addresses"]) else 0)
+    line = call("messages", "check", data, "--broker-xml", config, "--edition", edition(expected)).out
+    words = {"refused": "refuses", "dropped": "drops", "blocked": "blocks"}
+    for one in expected["addresses"]:
+        if one["refused_now"]:
+            assert f"{one['address']}: {words[one['how']]}" in line
+            assert str(one["reason"]) in line
+
+
+def test_ls_has_the_flag_of_the_broker(case: tuple[dict[str, Any], Path, Path]) -> None:
+    expected, config, data = case
+    if not (data / "paging").is_dir():
+        assert not any(one["pages"] for one in expected["addresses"]), "nothing to list"
+        return
+    answer = call("pages", "ls", data, "--broker-xml", config, "--format", "json")
+    found = {store["address"]: store for store in json.loads(answer.out)["stores"]}
+    for one in expected["addresses"]:
+        if one["address"] in found:
+            assert found[one["address"]]["page_full"] == one["page_full"]
+        else:
+            assert not one["page_full"]
+    assert answer.status == int(any(one["page_full"] for one in expected["addresses"]))
