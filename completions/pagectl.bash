@@ -286,6 +286,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages check -c' |\
         'messages check --critical' |\
         'messages check --in' |\
+        'messages check --edition' |\
         'messages check -t' |\
         'messages check --timeout' |\
         'messages check --format' |\
@@ -579,7 +580,7 @@ _pagectl_options() {
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'messages ls') _pagectl_offer '' --format --in --broker-xml --properties --profile --server --help -h ;;
         'messages top') _pagectl_offer '' --sort --limit --every --watch --format --in --broker-xml --properties --profile --server --help -h ;;
-        'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
+        'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in --edition -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
         'messages verify') _pagectl_offer '' --format --edition --jobs --in --broker-xml --properties --profile --server --help -h ;;
         'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --count-by --jobs --help -h ;;
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --count-by --jobs --help -h ;;
@@ -763,6 +764,7 @@ _pagectl_value() {
         'pages decode --edition' |\
         'pages verify --edition' |\
         'pages compact --edition' |\
+        'messages check --edition' |\
         'messages verify --edition' |\
         'messages decode --edition' |\
         'messages find --edition' |\

@@ -6,7 +6,7 @@ Source: docs/spec/paging-engine.md 1.3, 1.4, 3.5 and 4.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,18 +31,22 @@ PROPERTIES_COUNT: Final = 5  # bytes in front of the first property
 LARGE_AMQP: Final = 704
 
 
-def pages_after_start(waiting: Iterable[bool], size: int, most: int) -> PagesAtStart:
+def pages_after_start(files: int, waiting: int, newest: bool, size: int, most: int) -> PagesAtStart:
     """Return what is left once the broker has removed the pages that every queue is done with.
 
-    ``waiting``: for each page file, the newest last, whether a message in it waits for a queue, or nobody knows.
+    ``waiting`` of the ``files`` hold a message that waits for a queue, or nobody knows; ``newest``: the last one does.
     ``size``: bytes of all of them. ``most``: messages in pages of the queue that has most there.
 
     An empty page stays as it is; pages with messages that nobody waits for end page mode, and all of them go.
     """
-    pages = list(waiting)
-    if not any(pages):
-        return PagesAtStart(0 if size else len(pages))
-    return PagesAtStart(sum(pages) + (not pages[-1]), True, most)
+    if not waiting:
+        return PagesAtStart(0 if size else files)
+    return PagesAtStart(waiting + (not newest), True, most)
+
+
+def pages_of_store(files: int, waiting: Sequence[bool], size: int, most: int) -> PagesAtStart:
+    """As ``pages_after_start``; ``waiting``: of each file, the newest last."""
+    return pages_after_start(files, sum(waiting), bool(waiting) and waiting[-1], size, most)
 
 
 def memory_after_start(

@@ -17,7 +17,7 @@ from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import AddressFullPolicy, EngineSettings, PageFullPolicy
 
 
-class Refusal(StrEnum):
+class SendBlocker(StrEnum):
     """Which limit keeps a message out."""
 
     PAGE_BYTES = "page-limit-bytes"
@@ -59,7 +59,7 @@ class NextSend(NamedTuple):
 
     page_full: bool
     limit: PageLimit | None
-    refusal: Refusal | None = None
+    refusal: SendBlocker | None = None
     effect: str | None = None
 
 
@@ -115,14 +115,14 @@ def _next_send(limits: Limits, address: str, at: PagesAtStart, memory: AddressMe
     return NextSend(store.page_full, limit, _refusal(store) if effect else None, effect)
 
 
-def _refusal(store: AddressStore) -> Refusal:
+def _refusal(store: AddressStore) -> SendBlocker:
     if store.limits.disk_full:
-        return Refusal.DISK
+        return SendBlocker.DISK
     if store.policy is AddressFullPolicy.PAGE:
-        return Refusal.PAGE_MESSAGES if store.below_page_limit() else Refusal.PAGE_BYTES
+        return SendBlocker.PAGE_MESSAGES if store.below_page_limit() else SendBlocker.PAGE_BYTES
     if store.full:
-        return Refusal.SIZE_BYTES if store.metric.over == BY_SIZE else Refusal.SIZE_MESSAGES
-    return Refusal.GLOBAL
+        return SendBlocker.SIZE_BYTES if store.metric.over == BY_SIZE else SendBlocker.SIZE_MESSAGES
+    return SendBlocker.GLOBAL
 
 
 def _effect(store: AddressStore) -> str | None:

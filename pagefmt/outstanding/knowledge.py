@@ -81,8 +81,8 @@ class KnownJournals(NamedTuple):
         if loaded is not None and (misplaced := loaded.misplaced(BINDINGS)):
             found.append(f"the bindings have {misplaced.text}: brokers up to 2.44 do not start, later ones skip it")
         if self.no_paging:
-            found.append("there is no paging directory, though the journal has records about pages: what waits in pages "
-                         "is not known")  # fmt: skip
+            why = "there is no paging directory, though the journal has records about pages"
+            found.append(f"{why}: what waits in pages is not known")
         return found
 
 

@@ -90,6 +90,12 @@ class PagesWatch:
         backlogs = tuple(store.backlog for store in stores)
         return BrokerBacklog(backlogs, live, known.damaged, read, remarks, journals.backlog, bindings)
 
+    def state(self) -> PagingState:
+        """Return what the last look knew of journal and bindings, without pages."""
+        assert self._known is not None
+        live = running_broker(self.place.journal) is not None
+        return PagingState(PagingDirectory(self.place.given, (), ()), self._known.known, {}, live=live)
+
     def _list(self, paging: PagingDirectory) -> None:
         """Of a place that is a store folder that one alone."""
         links = paging.links if self.place.store is None else ()

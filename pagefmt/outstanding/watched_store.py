@@ -44,7 +44,8 @@ _COLUMNS: Final = np.dtype(
 class WatchedStore(NamedTuple):
     """One store folder. ``queues`` None: what is outstanding is not known, for the queues that are ``uncounted``, and
     ``remarks`` say why. ``damaged``: pages that are. ``groups`` of queues hold the ``shared`` bytes, nobody the
-    ``free`` ones; of ``unknown`` ones nobody knows."""
+    ``free`` ones; of ``unknown`` ones nobody knows. ``waiting``: pages in which a message waits for a queue, or nobody
+    knows; ``newest_waits``: the newest is one of them."""
 
     address: str | None
     pages: int
@@ -58,6 +59,8 @@ class WatchedStore(NamedTuple):
     uncounted: tuple[Backlog, ...] = ()
     remarks: tuple[str, ...] = ()
     groups: tuple[SharedPages, ...] = ()
+    waiting: int = 0
+    newest_waits: bool = False
 
 
 def settled(changed: int) -> bool:
@@ -129,6 +132,7 @@ class StoreWatch:
     _again: set[int] = field(default_factory=set)
     _unreadable: set[int] = field(default_factory=set)
     _damaged: set[int] = field(default_factory=set)
+    _free: set[int] = field(default_factory=set)
     _sent_at: dict[int, dict[int, int | None]] = field(default_factory=dict)
     _judged: tuple[object, ...] = ()
 
@@ -186,7 +190,8 @@ class StoreWatch:
         self.backlog = WatchedStore(
             self.text.address, len(sizes), size, len(self._damaged), queues, self.folder,
             *(self._others(state) if queues is not None else (0, 0, size)), uncounted, tuple(self._remarks(state)),
-            tuple(self._groups(state)),
+            tuple(self._groups(state)), len(self._listed) - len(self._free),
+            bool(len(self._listed)) and int(self._listed[-1]["number"]) not in self._free,
         )  # fmt: skip
         self._judged = facts
         return read
@@ -237,7 +242,7 @@ class StoreWatch:
         before = self._notes.pop(number, None)
         if before is not None:
             self._add(before, -1)
-        for numbers in (self._again, self._damaged, self._unreadable):
+        for numbers in (self._again, self._damaged, self._unreadable, self._free):
             numbers.discard(number)
         if note is None:
             return
@@ -245,6 +250,8 @@ class StoreWatch:
         self._add(note, 1)
         if note.damaged:
             self._damaged.add(number)
+        elif note.readable and not note.held_by:
+            self._free.add(number)
         if not note.readable:
             self._unreadable.add(number)
         if note.moving or not note.readable:

@@ -20,7 +20,7 @@ from exporters import Samples, exporter, fetched, of, resident, samples
 from golden_cases import GoldenCase
 from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
 from made_pages import message, store
-from pagectl.opening.watched_broker import WatchedBroker
+from pagectl.opening.watched_broker import PagesSeen, WatchedBroker
 from pagectl.options.disk import DiskOptions, broker_name, disk_query
 from pagectl.outputs.disk_metrics import forecast_metrics
 from pagectl.outputs.forecast_report import Forecast
@@ -140,7 +140,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
     assert dict(labels)["address"] == NASTY.replace("\n", " ")
     queue = Backlog(NASTY, "f", NASTY + "\ud800", 9, 1, 2, 3, 4, 5, 6, None)
     brokers = watched(tmp_path / "data")
-    seen = BrokerBacklog((WatchedStore(NASTY, 1, 2, 0, (queue,)),), False, False, 0)
+    seen = PagesSeen(BrokerBacklog((WatchedStore(NASTY, 1, 2, 0, (queue,)),), False, False, 0), {})
     brokers[0].pages = Repeated("x", lambda: seen, 1.0)
     brokers[0].pages.once()
     with serving(brokers) as url:
@@ -311,7 +311,7 @@ def test_a_directory_that_comes_later(tmp_path: Path) -> None:
     shutil.copytree(GoldenCase("2.56.0", "scattered-acks").data(), tmp_path / "late", dirs_exist_ok=True)
     broker.pages.once()
     seen = broker.pages.seen().value
-    assert seen is not None and seen.stores
+    assert seen is not None and seen.backlog.stores
 
 
 def test_a_paging_directory_that_the_broker_makes_later_counts_at_the_next_look(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from pagectl.app import root
 from pagectl.opening.watched_broker import WatchedBroker
 from pagectl.options.disk import DiskOptions, disk_query
 from pagectl.outputs.disk_metrics import forecast_metrics, metrics
-from pagectl.outputs.page_metrics import OF_ADDRESS, OF_QUEUE, TOGETHER, WAITING
+from pagectl.outputs.page_metrics import OF_ADDRESS, OF_QUEUE, TOGETHER, WAITING, send_metrics
 from pagectl.serving.metrics import BrokerCollector
 from program import ROOT, call
 from prometheus_client import generate_latest
@@ -36,6 +36,7 @@ def served(tmp_path: Path) -> set[str]:
     seen = broker.disks.seen().value
     assert seen is not None
     gauges = [*metrics(seen.report), *forecast_metrics(seen.forecast)]
+    gauges += send_metrics({})
     return found | set(OF_ADDRESS) | set(OF_QUEUE) | {WAITING, TOGETHER} | {gauge.name for gauge in gauges}
 
 

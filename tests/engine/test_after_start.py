@@ -9,7 +9,7 @@ import pytest
 from replay_scenarios import engine_after, scenarios
 from test_data_directory import ARCHIVE, CUTS, large_by_amqp
 
-from pageengine.data_directory.after_start import memory_after_start, pages_after_start
+from pageengine.data_directory.after_start import memory_after_start, pages_of_store
 from pageengine.data_directory.writing import write_data_directory
 from pageengine.paging.next_send import PagesAtStart, next_sends
 from pageengine.running.engine import Engine
@@ -37,7 +37,7 @@ def compare(engine: Engine, data: Path) -> None:
         found = backlog_of(known, {})
         most = max((queue.messages or 0 for queue in found.queues), default=0)
         assert known.store.address is not None
-        pages[known.store.address] = pages_after_start(found.waiting, found.size, most)
+        pages[known.store.address] = pages_of_store(len(found.waiting), found.waiting, found.size, most)
     sends = next_sends(engine.settings, profile, pages, memory, disk_full=False)
     engine.apply(Crash(i=0, t=engine.broker.now))
     stores = engine.broker.stores

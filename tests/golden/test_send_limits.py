@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pagectl.opening.watched_broker import WatchedBroker
+from pagectl.options.disk import DiskOptions, disk_query
+from pagectl.options.shared import EditionChoice
+from pagectl.outputs.page_metrics import send_metrics
 from program import ROOT, call
 
 CASES = sorted((ROOT / "tests" / "recorded" / "limits").glob("*/expect.json"))
@@ -61,3 +65,25 @@ def test_ls_has_the_flag_of_the_broker(case: tuple[dict[str, Any], Path, Path]) 
         else:
             assert not one["page_full"]
     assert answer.status == int(any(one["page_full"] for one in expected["addresses"]))
+
+
+def test_the_exporter_says_the_same(case: tuple[dict[str, Any], Path, Path]) -> None:
+    expected, config, data = case
+    query = disk_query(data, DiskOptions(broker_xml=config, edition=EditionChoice(edition(expected))))
+    broker = WatchedBroker(query, 1.0)
+    broker.pages.once()
+    seen = broker.pages.seen().value
+    assert seen is not None
+    gauges = {
+        gauge.name: {labels["address"]: value for labels, value in gauge.samples} for gauge in send_metrics(seen.sends)
+    }
+    for one in expected["addresses"]:
+        assert gauges["artemis_producers_refused"][one["address"]] == one["refused_now"]
+    found = json.loads(
+        call("messages", "check", data, "--broker-xml", config, "--edition", edition(expected), "--format", "json").out
+    )  # fmt: skip
+    limited = {one["address"]: one["page_limit"] for one in found["addresses"] if one["page_limit"] is not None}
+    ratios = gauges["artemis_page_limit_used_ratio"]
+    assert {name: round(100 * ratio, 1) for name, ratio in ratios.items()} == {
+        name: limit["used_percent"] for name, limit in limited.items()
+    }

@@ -195,14 +195,14 @@ def _address_states(
     """Return what becomes of what is sent to each address of ``shown``; nothing of it where it is not known."""
     from pagectl.opening.send_limits import send_limits
     from pagectl.outputs.backlog_report import AddressState
-    from pageengine.data_directory.after_start import pages_after_start
+    from pageengine.data_directory.after_start import pages_of_store
     from pageengine.paging.next_send import PagesAtStart
 
     pages: dict[str, PagesAtStart] = dict.fromkeys(state.addresses, PagesAtStart())
     for store in stores:
         if store.whole.address is not None:
             most = max((queue.messages or 0 for queue in store.queues), default=0)
-            pages[store.whole.address] = pages_after_start(store.waiting, store.size, most)
+            pages[store.whole.address] = pages_of_store(len(store.waiting), store.waiting, store.size, most)
     unknown = {store.whole.address for store in stores if not store.verdict.counted}
     limits = send_limits(broker) if journal is not None else None
     sends = limits.next_sends(pages, state, journal.parts) if limits is not None and journal is not None else {}

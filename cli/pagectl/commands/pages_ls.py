@@ -111,9 +111,7 @@ class _Worst:
             yield row
 
 
-def _surveys(
-    broker: OpenedBroker, found: _Worst, jobs: int, *, beside_output: bool
-) -> Iterator[StoreOverview]:
+def _surveys(broker: OpenedBroker, found: _Worst, jobs: int, *, beside_output: bool) -> Iterator[StoreOverview]:
     from pagectl.opening.send_limits import send_limits
     from pagefmt.outstanding.overview import count_page, overview
     from pagefmt.outstanding.state import looking_ahead
@@ -138,14 +136,14 @@ def _surveys(
 
 def _limited(row: StoreOverview, known: StoreState, limits: SendLimits, state: PagingState) -> StoreOverview:
     """With the page limit of its address."""
-    from pageengine.data_directory.after_start import pages_after_start
+    from pageengine.data_directory.after_start import pages_of_store
 
     if row.address is None or not row.verdict.counted or known.read_instead is not None:
         return row
     most = 0
     if limits.counts_messages(row.address):
         most = max((queue.messages for queue in known.summary().queues), default=0)
-    found = limits.page_limit(row.address, pages_after_start(row.waiting, row.bytes, most), state)
+    found = limits.page_limit(row.address, pages_of_store(row.pages, row.waiting, row.bytes, most), state)
     return row._replace(
         page_full=found.page_full, page_limit_used=None if found.limit is None else round(found.limit.used, 4)
     )

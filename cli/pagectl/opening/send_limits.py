@@ -1,4 +1,4 @@
-"""The limits at which a broker refuses, drops or holds up what is sent, as its configuration and its disks have them."""
+"""The limits at which a broker refuses, drops or holds up what is sent, as configuration and disks have them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SendLimits:
         return next_sends(self.settings, self.profile, pages, memory, disk_full=self.disk_full())
 
     def disk_full(self) -> bool:
-        """Return whether the disk monitor blocks producers: of the directories that exist, the configured ones first."""
+        """Return whether the disk monitor blocks producers: by the configured directories, else by the pages'."""
         from pageengine.disk.state import DiskState
 
         found, release = self.configuration, self.configuration.start.release

@@ -16,8 +16,11 @@ from pageengine.disk.samples import DiskSample, DiskSamples
 from pagefmt.directory.locate import LAYOUT
 
 if TYPE_CHECKING:
+    from pagectl.opening.send_limits import SendLimits
     from pagectl.outputs.disk_report import DiskReport
     from pagectl.outputs.forecast_report import Forecast
+    from pageengine.paging.next_send import NextSend
+    from pagefmt.outstanding.state import PagingState
     from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
 
 T = TypeVar("T")
@@ -31,6 +34,14 @@ class DisksSeen(NamedTuple):
 
     report: DiskReport
     forecast: Forecast
+
+
+class PagesSeen(NamedTuple):
+    """One look at pages and journal. ``sends``: by address, what becomes of what is sent; without a configuration, or
+    where something is not known, nothing."""
+
+    backlog: BrokerBacklog
+    sends: dict[str, NextSend]
 
 
 class _Opened(Generic[T]):
@@ -67,7 +78,10 @@ class WatchedBroker:
             lambda: monitored_disks(query),
             lambda disks: [each for each in disks.directories.values() if not each.is_dir()],
         )
-        self._broker = _Opened(lambda: open_broker(query.path, query.broker_xml, query.options), _missing_directories)
+        self._broker = _Opened(
+            lambda: _with_limits(open_broker(query.path, query.broker_xml, query.options)),
+            lambda found: _missing_directories(found[0]),
+        )
         self._samples = DiskSamples(self.name)
         self._watch: PagesWatch | None = None
         self.disks = Repeated(f"{shown}: disks", self._look_at_disks, interval)
@@ -82,14 +96,16 @@ class WatchedBroker:
         self._samples = self._samples.added(DiskSample(time.monotonic(), used))
         return DisksSeen(DiskReport(state, Thresholds()), Forecast.of(state, self._samples, None, None))
 
-    def _look_at_pages(self) -> BrokerBacklog:
+    def _look_at_pages(self) -> PagesSeen:
         from pagefmt.outstanding.watch import PagesWatch
 
-        place = self._broker.now().place
+        broker, limits = self._broker.now()
+        place = broker.place
         if self._watch is None or self._watch.place != place:
             self._watch = PagesWatch(place)
         try:
-            return self._watch.look()
+            seen = self._watch.look()
+            return PagesSeen(seen, {} if limits is None or seen.damaged else _sends(limits, self._watch.state(), seen))
         except Exception:
             self._broker.forget()
             raise
@@ -106,3 +122,27 @@ def _missing_directories(broker: OpenedBroker) -> list[Path]:
         expected = {name: [data / folder for folder in LAYOUT[name]] for name in present}
     paths = (path for name, there in present.items() if there is None for path in expected[name])
     return [path for path in paths if not path.is_dir()]
+
+
+def _with_limits(broker: OpenedBroker) -> tuple[OpenedBroker, SendLimits | None]:
+    from pagectl.opening.send_limits import send_limits
+
+    return broker, send_limits(broker)
+
+
+def _sends(limits: SendLimits, state: PagingState, seen: BrokerBacklog) -> dict[str, NextSend]:
+    from pageengine.data_directory.after_start import pages_after_start
+    from pageengine.paging.next_send import PagesAtStart
+
+    if state.unknown is not None:
+        return {}
+    pages = dict.fromkeys(state.addresses, PagesAtStart())
+    for store in seen.stores:
+        if store.address is not None and store.queues is not None:
+            most = max((queue.messages or 0 for queue in store.queues), default=0)
+            pages[store.address] = pages_after_start(
+                store.pages, store.waiting, store.newest_waits, store.bytes, most
+            )  # fmt: skip
+    unknown = {store.address for store in seen.stores if store.queues is None}
+    sends = limits.next_sends(pages, state)
+    return {address: sends[address] for address in sends if address not in unknown}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from pagectl.outputs.prometheus import Gauge
 
 if TYPE_CHECKING:
+    from pageengine.paging.next_send import NextSend
     from pagefmt.outstanding.backlog import Backlog
     from pagefmt.outstanding.watch import BrokerBacklog
 
@@ -59,6 +60,14 @@ def page_metrics(backlog: BrokerBacklog, now: float) -> Iterator[Gauge]:
     yield Gauge("artemis_broker_running", "1 while a broker holds the lock of the journal.", (({}, int(backlog.live)),))
     damaged = "1 while journal or bindings are damaged: acknowledgements may be lost."
     yield Gauge("artemis_journal_damaged", damaged, (({}, int(backlog.damaged)),))
+
+
+def send_metrics(sends: Mapping[str, NextSend]) -> Iterator[Gauge]:
+    """Gauges by address of what becomes of what is sent, and of page limits; addresses without one have no sample."""
+    refused = tuple(({"address": address}, int(send.refusal is not None)) for address, send in sends.items())
+    yield Gauge("artemis_producers_refused", "1 while what is sent is refused, dropped or held back.", refused)
+    used = tuple(({"address": name}, send.limit.used) for name, send in sends.items() if send.limit is not None)
+    yield Gauge("artemis_page_limit_used_ratio", "How much of the page limit is used, 0 to 1.", used)
 
 
 def _together(backlog: BrokerBacklog) -> Iterator[tuple[dict[str, str], float | int]]:

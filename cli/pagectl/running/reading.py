@@ -41,8 +41,8 @@ def told_state(
 ) -> PagingState:  # fmt: skip
     """What is known about the messages of a place; what cannot be read of journal and bindings is a warning.
 
-    ``journal``: raises ``CannotKnow`` where that is missing, and for pages alone (``within``) where the paging directory
-    is. ``say`` gets the warnings.
+    ``journal``: raises ``CannotKnow`` where that is missing, and for pages alone (``within``) where the paging
+    directory is. ``say`` gets the warnings.
     """
     from pagefmt.outstanding.state import CannotKnow, load_place
 

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from pagectl.opening.watched_broker import WatchedBroker
 from pagectl.outputs.disk_metrics import forecast_metrics, metrics, status_metric
-from pagectl.outputs.page_metrics import page_metrics
+from pagectl.outputs.page_metrics import page_metrics, send_metrics
 from pagectl.outputs.prometheus import Brokers, Gauge
 from pagectl.running.exits import CallError
 from pagectl.running.repeated import Repeated
@@ -52,7 +52,8 @@ def _gauges(broker: WatchedBroker) -> Iterator[Gauge]:
         yield from metrics(disks.report)
         yield from forecast_metrics(disks.forecast)
     if pages is not None:
-        yield from page_metrics(pages, time.time())
+        yield from page_metrics(pages.backlog, time.time())
+        yield from send_metrics(pages.sends)
 
 
 def _looks(looks: dict[str, Repeated[Any]]) -> Iterator[Gauge]:
