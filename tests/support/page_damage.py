@@ -21,10 +21,11 @@ def queues_of(record: bytes) -> int:
 
 
 def body_at(content: bytes, start: int) -> int:
-    """Where a core record says how long its body is."""
-    if content[start + 14] != 1 or content[start + 13]:  # no persister: the old layout
+    """Where an ordinary record says how long its body is, for AMQP the whole encoded message."""
+    persister = content[start + 14]
+    if persister == 0:  # the old layout has the length of the message there
         return start + 18
-    address = start + 23
+    address = start + (23 if persister == 1 else 31)
     return address + 5 + (4 + int.from_bytes(content[address + 1 : address + 5], "big") if content[address] else 0)
 
 
