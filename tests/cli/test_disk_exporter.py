@@ -321,7 +321,7 @@ def test_a_paging_directory_that_the_broker_makes_later_counts_at_the_next_look(
     (broker,) = watched(data)
     broker.pages.once()
     seen = broker.pages.seen().value
-    assert seen is not None and not seen.stores
+    assert seen is not None and not seen.backlog.stores
     (tmp_path / "kept").rename(data / "paging")
     broker.pages.once()
     with serving([broker]) as url:
