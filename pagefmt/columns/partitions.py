@@ -25,6 +25,9 @@ from pagefmt.errors import PageFmtError
 from pagefmt.pages.gather import Ints
 
 ABSENT: Final = "__HIVE_DEFAULT_PARTITION__"
+# The period of messages without a time: pandas cannot read a null partition among others, and as text this value comes
+# before every period, so that a range does not contain these messages.
+NO_TIME: Final = "-none"
 SHORTENED: Final = "_shortened.json"
 """Readers of tables pass over names with ``_``."""
 _TAKEN: Final = ("", ABSENT)
@@ -39,6 +42,11 @@ _BYTES: Final = 1 << 25
 _PERIODS: Final = {"day": ("%Y-%m-%d", 86_400_000), "hour": ("%Y-%m-%dT%H", 3_600_000)}
 """How a moment is written, and how long it lasts (ms)."""
 Key = tuple[str | None, ...]
+
+
+def is_absent(name: str, text: str) -> bool:
+    """Return whether a folder NAME=TEXT is that of rows without a value."""
+    return text == ABSENT or (name in _PERIODS and text == NO_TIME)
 
 
 class TooManyPartitions(PageFmtError):
@@ -133,7 +141,8 @@ class PartitionedTable:
             return found.dictionary.cast(STRING).to_pylist(), np.asarray(found.indices)
         form, length = _PERIODS[split]
         times = pc.floor_temporal(batch.column("sent"), length, "millisecond").dictionary_encode("encode")
-        return pc.strftime(times.dictionary, format=form).to_pylist(), np.asarray(times.indices)
+        periods = pc.strftime(times.dictionary, format=form).fill_null(NO_TIME)
+        return periods.to_pylist(), np.asarray(times.indices)
 
     def _add(self, key: Key, rows: pa.RecordBatch) -> None:
         part = self._parts.get(key)

@@ -23,10 +23,12 @@ from typing import Any, Final, NamedTuple
 
 from pagefmt.bytes.far_paths import ArchiveFile, FarPath, SharedArchive, any_path, archive_now
 from pagefmt.bytes.files import read_start, utf8_name
+from pagefmt.bytes.trees import ARCHIVES
 from pagefmt.bytes.waiting import thread_pool
-from pagefmt.directory.locate import DataLocation, locate
+from pagefmt.directory.locate import PAGE_SUFFIXES, DataLocation, locate
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
+from pagefmt.quantities import count_text
 
 FIELDS: Final = ("name", "path", "edition")
 WITH_CONFIG: Final = (*FIELDS, "config")
@@ -72,11 +74,12 @@ class FleetBroker:
 def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequence[str] = FIELDS) -> list[FleetEntry]:
     """Brokers by paths or patterns of paths, and those of a list, in their order. A path is its name, in full.
 
-    ``columns`` are those that a list may have.
+    ``columns`` are those that a list may have: with ``FIELDS``, directories are meant, so a pattern does not take other
+    files than archives and pages.
 
     Raises ``FleetError``, also where two have one name, and ``NotReadable``.
     """
-    named = [path for text in paths for path in _matching(any_path(text))]
+    named = [path for text in paths for path in _matching(any_path(text), files=columns is not FIELDS)]
     found = [FleetEntry(path_name(path), path) for path in named]
     found += [] if listing is None else _listed(any_path(listing), columns)
     twice = [name for name, times in Counter(each.name for each in found).items() if times > 1]
@@ -107,16 +110,27 @@ def looked_for(
         yield lambda path: ahead[path].result() if path in ahead else find(path)
 
 
-def _matching(path: Path) -> list[Path]:
+def _matching(path: Path, *, files: bool) -> list[Path]:
     if not _PATTERN.intersection(str(path)) or path.exists():
         return [path]
     if isinstance(path, FarPath):
-        found: list[Path] = [*path.matching()]
+        every: list[Path] = [*path.matching()]
     else:
-        found = sorted(map(any_path, glob.glob(str(path))))  # noqa: PTH207 (Path has no glob for absolute patterns)
-    if not found:
-        raise FleetError(f"{path}: no path matches this pattern")
-    return found
+        every = sorted(map(any_path, glob.glob(str(path))))  # noqa: PTH207 (Path has no glob for absolute patterns)
+    if files:
+        matching = every
+    else:
+        with thread_pool(_AT_ONCE) as pool:
+            matching = [each for each, taken in zip(every, pool.map(_is_input, every), strict=True) if taken]
+    if not matching:
+        only = f" but {count_text(len(every), 'file')} that are neither archives nor pages" if every else ""
+        raise FleetError(f"{path}: no path matches this pattern{only}")
+    return matching
+
+
+def _is_input(path: Path) -> bool:
+    """Return whether a path that matches a pattern can be read as a broker: a folder, an archive or a page file."""
+    return path.name.lower().endswith(ARCHIVES) or path.name.endswith(PAGE_SUFFIXES) or path.is_dir()
 
 
 def _listed(listing: Path, columns: Sequence[str]) -> list[FleetEntry]:

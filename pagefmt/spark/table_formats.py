@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from pagefmt.bytes.object_stores import why_refused
 from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.columns.named_columns import TIME
-from pagefmt.columns.partitions import ABSENT
+from pagefmt.columns.partitions import is_absent
 from pagefmt.columns.table_content import LakeFormat
 from pagefmt.errors import PageFmtError
 
@@ -195,9 +195,9 @@ def check_fits(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> None:
 
 def values_of(folders: Sequence[str], shortened: Mapping[str, str]) -> tuple[str | None, ...]:
     """What the names of folders stand for; ``shortened``: of ``PartitionedTable``."""
-    texts = [each.partition("=")[2] for each in folders]
     return tuple(
-        None if text == ABSENT else shortened[unquote(text)] if "~" in text else unquote(text) for text in texts
+        None if is_absent(name, text) else shortened[unquote(text)] if "~" in text else unquote(text)
+        for name, _, text in (each.partition("=") for each in folders)
     )
 
 

@@ -243,6 +243,23 @@ def test_no_value_and_the_word_for_none_are_apart(tmp_path: Path) -> None:
     assert sorted(pq.read_table(tmp_path).column("id").to_pylist()) == [1, 2, 3]
 
 
+@pytest.mark.parametrize("split", ["day", "hour"])
+def test_pandas_reads_periods_with_messages_that_have_no_time(split: str, tmp_path: Path) -> None:
+    """It cannot read a partition of null; a range has none of these messages."""
+    duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
+    schema = pa.schema({"id": pa.int64(), "sent": pa.timestamp("ms", "UTC")})
+    parts = PartitionedTable(tmp_path, "parquet", schema, (split,))
+    parts.write_batch(pa.record_batch([[1, 2, 3], [None, 1_700_000_000_000, 1_700_100_000_000]], schema=schema))
+    parts.close()
+    found = pandas.read_parquet(tmp_path)
+    assert dict(zip(found["id"], found[split].astype(str).str[:10], strict=True)) == {
+        1: "-none", 2: "2023-11-14", 3: "2023-11-16",
+    }  # fmt: skip
+    assert sorted(pq.read_table(tmp_path, filters=[(split, ">=", "2023-11-15")]).column("id").to_pylist()) == [3]
+    files = f"read_parquet('{tmp_path}/*/*.parquet', hive_partitioning=true)"
+    assert duckdb.sql(f"SELECT id FROM {files} WHERE {split} < '2023'").fetchall() == [(1,)]
+
+
 def test_only_the_queues_asked_for_are_partitions(tmp_path: Path) -> None:
     call("messages", "decode", NEWS.data(), "--to", tmp_path / "t", "--partition-by", "queue", "--queue", "red.news",
          "--outstanding", "--limit", "5")  # fmt: skip

@@ -31,7 +31,7 @@ from pagefmt.columns.named_columns import RowsContext
 from pagefmt.columns.state_tables import table_rows
 from pagefmt.columns.table_body import TableBody
 from pagefmt.columns.table_content import StoredIn, TableContent
-from pagefmt.directory.fleet import FleetBroker, FleetError, absolute, fleet_of
+from pagefmt.directory.fleet import WITH_CONFIG, FleetBroker, FleetError, absolute, fleet_of
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -322,6 +322,22 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     assert [each.path.name for each in fleet_of([f"{tmp_path}/[ab]"])] == ["a", "b"]
+
+
+def test_a_pattern_passes_over_stray_files(tmp_path: Path) -> None:
+    """It names brokers: folders, archives, and pages. Of traces, every file is one."""
+    for name in ("broker-1", "broker-2"):
+        (tmp_path / name).mkdir()
+    for name in ("broker.tar.zst", "b.ZIP", "b1.page", "b2.page.invalidPage", "broker.csv", "b.README", "b"):
+        (tmp_path / name).write_bytes(b"")
+    taken = ["b.ZIP", "b1.page", "b2.page.invalidPage", "broker-1", "broker-2", "broker.tar.zst"]
+    pattern = f"{tmp_path}/b*"
+    assert [each.path.name for each in fleet_of([pattern])] == taken
+    traces = [each.path.name for each in fleet_of([pattern], columns=WITH_CONFIG)]
+    assert traces == sorted([*taken, "broker.csv", "b.README", "b"])
+    with pytest.raises(FleetError, match="no path matches this pattern but 2 files that are neither archives nor"):
+        fleet_of([f"{tmp_path}/*.[cR]*"])
+    assert [each.path.name for each in fleet_of([f"{tmp_path}/b.README"])] == ["b.README"], "named, so it is tried"
 
 
 @pytest.mark.parametrize(
