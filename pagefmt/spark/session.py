@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import pagefmt
-from pagefmt.errors import PageFmtError
+from pagefmt.errors import PageFmtError, installation
 from pagefmt.spark.executors import Tell, awaited, on_kubernetes
 from pagefmt.spark.java_home import java_home, kept_file
 
@@ -68,7 +68,7 @@ _HINTS: Final = {
     **dict.fromkeys(("stopped while waiting for backend", "SparkContext was shut down"), _THEY_END),
 }
 """What to do where a cause has these words."""
-NOT_INSTALLED: Final = "Spark is not installed; do: pip install 'pagectl[spark]'"
+NOT_INSTALLED: Final = "{} is not installed; do: {}"
 QUIET_LOGGING: Final = """status = error
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
@@ -137,9 +137,9 @@ def _on_cluster(context: SparkContext, master: str, tell: Tell) -> Iterator[None
 def check_installed(folder: Path) -> None:
     """Raises ``NoSpark`` where PySpark is not installed, or what removes files from Azure, where this folder is."""
     if find_spec("pyspark") is None:
-        raise NoSpark(NOT_INSTALLED)
+        raise NoSpark(NOT_INSTALLED.format("Spark", installation("spark")))
     if str(folder).startswith(("abfs:", "abfss:")) and find_spec("obstore") is None:
-        raise NoSpark(NOT_INSTALLED.replace("Spark", f"{folder}: obstore"))
+        raise NoSpark(NOT_INSTALLED.format(f"{folder}: obstore", installation("spark")))
 
 
 def _send(context: SparkContext, package: Path, master: str) -> None:
@@ -155,7 +155,7 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
         import pyspark
         from pyspark import SparkConf, SparkContext
     except ImportError:
-        raise NoSpark(NOT_INSTALLED) from None
+        raise NoSpark(NOT_INSTALLED.format("Spark", installation("spark"))) from None
     if not master.startswith(_MASTERS):
         raise NoSpark(f"{master!r} is no master of Spark: local[N], spark://HOST:PORT, yarn or k8s://HOST")
     Path.cwd()  # Java does not start in a folder that was deleted

@@ -25,7 +25,7 @@ from pagefmt.bytes.stored_paths import StoredPath
 from pagefmt.columns.named_columns import TIME
 from pagefmt.columns.partitions import is_absent
 from pagefmt.columns.table_content import LakeFormat
-from pagefmt.errors import PageFmtError
+from pagefmt.errors import PageFmtError, installation
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -113,7 +113,7 @@ def check_library(form: LakeFormat) -> None:
     """Raises ``FormatRefused`` where it is not installed."""
     for name in _LIBRARIES.get(form, ()):
         if find_spec(name) is None:
-            raise FormatRefused(f"--table-format {form}: {name} is not installed; do: pip install 'pagectl[tables]'")
+            raise FormatRefused(f"--table-format {form}: {name} is not installed; do: {installation('tables')}")
 
 
 def format_of(folder: Path) -> LakeFormat:

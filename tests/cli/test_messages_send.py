@@ -320,5 +320,5 @@ def test_without_proton_one_line_says_what_to_install(monkeypatch: pytest.Monkey
     answer = call("messages", "send", data(), "--to", "amqp://localhost")
     assert answer.status == 2
     assert answer.err.splitlines() == [
-        "pagectl: messages send needs python-qpid-proton; install it with: pip install 'pagectl[amqp]'"
+        "pagectl: messages send needs python-qpid-proton; install it with: pip install 'python-qpid-proton<1,>=0.40'"
     ]

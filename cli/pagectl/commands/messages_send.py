@@ -16,6 +16,7 @@ from pagectl.running.exits import CallError, Exit
 from pagectl.running.exits import report as complain
 from pagectl.terminal.streams import note, print_json, warning
 from pagefmt.columns.table_content import StoredIn
+from pagefmt.errors import installation
 
 if TYPE_CHECKING:
     from pagectl.sending.messages import QueueToSend, StoredMessages
@@ -170,7 +171,7 @@ def _send(stored: StoredMessages, report: SendingReport, pace: PaceOptions, call
     except ModuleNotFoundError as err:
         if (err.name or "").partition(".")[0] not in ("proton", "cproton", "cproton_ffi"):
             raise
-        raise CallError("messages send needs python-qpid-proton; install it with: pip install 'pagectl[amqp]'") from err
+        raise CallError(f"messages send needs python-qpid-proton; install it with: {installation('amqp')}") from err
     from pagectl.sending.checkpoint import SendingCheckpoint
     from pagectl.terminal.progress import progress
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError
+from pagefmt.errors import installation
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -26,7 +27,7 @@ def show(command: str, instead: str, first: Callable[[], Screen[None]]) -> int:
     except ModuleNotFoundError as err:
         if (err.name or "").partition(".")[0] != "textual":
             raise
-        raise CallError(f"{command} needs Textual; install it with: pip install 'pagectl[screens]'") from err
+        raise CallError(f"{command} needs Textual; install it with: {installation('screens')}") from err
     collected_as_usual()
     return shown(first)
 
