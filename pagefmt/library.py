@@ -29,6 +29,7 @@ from pagefmt.directory.locate import DataLocation, locate, stores
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.outstanding.state import CannotKnow, PagingState, StoreState, load_place
+from pagefmt.pages.frames import Damage, DamageKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from pagefmt.directory.bindings import QueueBinding
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import StoreSummary
-    from pagefmt.pages.frames import Damage
     from pagefmt.pages.paging import PageFile
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -240,6 +240,8 @@ class PageDamage(NamedTuple):
 
     def __str__(self) -> str:
         """In one line."""
+        if self.damage.kind is DamageKind.NOT_PERMITTED:
+            return f"{self.path}: {self.damage.detail}"
         return f"{self.path}: offset {self.damage.offset}: {self.damage.kind}: {self.damage.detail}"
 
 

@@ -23,6 +23,7 @@ WHOLE: Final = 32 << 20
 MOST_HELD: Final = 2 * WHOLE
 """Bytes of files that are kept by ``hold``."""
 _AHEAD: Final = 1 << 20
+_MISSING_RIGHTS: Final = (errno.EACCES, errno.EPERM)
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -39,7 +40,7 @@ class FileGone(NotReadable):
 
 
 class NotPermitted(NotReadable):
-    """A file that this user may not read: nothing is known of it, and nothing is wrong with it."""
+    """A local file or folder that this user may not read: nothing is known of it, and nothing is wrong with it."""
 
 
 def utf8_name(name: str) -> str:
@@ -62,11 +63,25 @@ def open_regular(path: Path) -> int:
 
 def _refused(path: Path, err: OSError) -> NotReadable:
     why = "it is a symbolic link" if err.errno == errno.ELOOP else (err.strerror or str(err))
-    if err.errno in (errno.EACCES, errno.EPERM):
-        reason = f"cannot be read as {_user_name()} ({why})"
+    if err.errno in _MISSING_RIGHTS and not isinstance(path, FarPath):
+        reason = not_permitted(why)
         return NotPermitted(f"{path}: {reason}", reason)
     kind = FileGone if err.errno == errno.ENOENT else NotReadable
     return kind(f"{path}: cannot be read: {why}", f"cannot be read: {why}")
+
+
+def not_listed(folder: Path, err: OSError) -> NotReadable:
+    """Return the error for a folder that cannot be listed."""
+    why = err.strerror or str(err)
+    if err.errno in _MISSING_RIGHTS and not isinstance(folder, FarPath):
+        reason = not_permitted(why)
+        return NotPermitted(f"{folder}: {reason}", reason)
+    return NotReadable(f"{folder}: cannot be listed: {why}", f"cannot be listed: {why}")
+
+
+def not_permitted(why: str = os.strerror(errno.EACCES)) -> str:
+    """Return the words for what this user may not read. ``why``: the system's words."""
+    return f"cannot be read as {_user_name()} ({why})"
 
 
 def _user_name() -> str:

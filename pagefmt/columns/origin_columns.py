@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.bytes.files import NotPermitted
 from pagefmt.columns.arrays.schema import STRING, names_array
 from pagefmt.describe.values_json import Json
 from pagefmt.messages.large import LargeMessages
@@ -129,11 +130,18 @@ def origin_table(
 
 
 def _bodies(folder: LargeMessages, ids: pa.Array, large: pa.Array) -> list[str | None]:
-    files = (
-        folder.find(each) if is_large else None
+    return [
+        _body_name(folder, each) if is_large else None
         for each, is_large in zip(ids.to_pylist(), large.to_pylist(), strict=True)
-    )
-    return [None if file is None else file.name for file in files]
+    ]
+
+
+def _body_name(folder: LargeMessages, message: int) -> str | None:
+    try:
+        file = folder.find(message)
+    except NotPermitted:
+        return None
+    return None if file is None else file.name
 
 
 def _struct(entry: QueueEntry) -> Json:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.bytes.files import not_permitted
 from pagefmt.columns.table import TableQuery
 from pagefmt.directory.bindings import Bindings
 from pagefmt.outstanding.origins import QueueState
@@ -50,6 +51,7 @@ class QueueCounts:
     """Of all queues that have a binding or a message, by id."""
 
     def __init__(self, bindings: Bindings | None) -> None:
+        self.closed = f"pages {not_permitted()}"  # why counts are not known that need pages of missing rights
         queues, paused = ({}, {}) if bindings is None else (bindings.queues, bindings.paused)
         self.queues = {
             number: QueueCount(queue.address, queue.name, number, paused=paused.get(number, False))

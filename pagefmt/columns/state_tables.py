@@ -20,6 +20,7 @@ from pagefmt.journal.positions import BOOKMARK, PositionIndex
 from pagefmt.outstanding.backlog import Backlog, backlog_of
 from pagefmt.outstanding.knowledge import UnknownPart
 from pagefmt.outstanding.state import StoreState
+from pagefmt.pages.frames import DamageKind
 from pagefmt.pages.paging import PageFile
 
 _INT: Final = pa.int64()
@@ -66,7 +67,9 @@ def page_row(known: StoreState, page: PageFile, queues: Mapping[int, str]) -> di
     blind = known.unknown is not None and known.unknown.part is UnknownPart.JOURNAL
     load, _ = (replace(known, unknown=None) if blind else known).page(page)
     moving = None if load.damage is None else known.motion(page, load.damage)
-    damage = load.damage if moving is None else None
+    closed = load.damage is not None and load.damage.kind is DamageKind.NOT_PERMITTED
+    damage = load.damage if moving is None and not closed else None
+    unknown = load.damage.detail if closed and load.damage else known.unknown.reason if known.unknown else None
     judged = known.unknown is None and load.readable
     held: dict[str, Any] = dict.fromkeys(("messages_held", "bytes_held", "held_by"))
     if judged:
@@ -76,7 +79,7 @@ def page_row(known: StoreState, page: PageFile, queues: Mapping[int, str]) -> di
         "store": known.store.name, "store_address": known.store.address, "page": page.number, "file": page.name,
         "bytes": page.size, "messages": load.records if load.readable else None,
         "damage": None if damage is None else f"{damage.kind}: {damage.detail}",
-        "remark": moving or (known.unknown.reason if known.unknown is not None else None),
+        "remark": moving or unknown,
     }  # fmt: skip
 
 
@@ -87,7 +90,7 @@ def queue_rows(known: StoreState) -> Iterator[dict[str, Any]]:
         yield store | {"remark": known.unknown.reason}
         return
     found = backlog_of(known, {})
-    remark = "; ".join(found.verdict.remarks) or None
+    remark = "; ".join(found.verdict.all_remarks) or None
     rows = [each for each in found.queues if each.held != 0]
     for each in rows or ([found.whole] if remark else []):
         yield store | _queue(each) | {"remark": remark}

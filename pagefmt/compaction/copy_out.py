@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.file_snapshot import SourceChanged
-from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
+from pagefmt.bytes.files import MappedFile, NotPermitted, NotReadable, open_regular
 from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
 from pagefmt.compaction.apply import CompactionResult, rewritten
 from pagefmt.compaction.journals import JournalsPlan, NewJournalFile, copied
@@ -99,7 +99,7 @@ def copy_root(
         disk.create(to / new.name, new.content(), like=new.like)
     for folder, _, _ in os.walk(to, topdown=False):
         here = root / Path(folder).relative_to(to)
-        disk.copy_rights(Path(folder), here)
+        disk.give_rights(Path(folder), here)
         _copy_times(here, Path(folder))
 
 
@@ -134,6 +134,8 @@ def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
     at = 0
     try:
         handle = open_regular(path) if held is None else held
+    except NotPermitted:
+        raise
     except NotReadable as err:
         raise NotReadable(f"{err}; see: pagectl pages salvage") from err
     try:

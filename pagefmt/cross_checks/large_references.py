@@ -13,6 +13,7 @@ from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.origins import Where
 from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.pages.frames import DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import PageRecord
@@ -42,7 +43,7 @@ class LargeReference:
 def large_references(state: PagingState, unread: list[str]) -> Iterator[LargeReference]:
     """Of pages, then of the journal. Every page is read once.
 
-    ``unread`` gets one line for each page that is not read to its end.
+    ``unread`` gets one line for each page that is not read to its end, but for those that this user may not read.
     """
     for store in state.stores():
         if store.read_instead is None:
@@ -55,7 +56,8 @@ def large_references(state: PagingState, unread: list[str]) -> Iterator[LargeRef
                             states = rule.ack_states(number, tx, queues) if rule is not None else []
                             yield reference_of_page(store, page, opened, route, dict(states))
                 damage = opened.damage
-                if damage is not None and store.motion(page, damage) is None:
+                closed = damage is not None and damage.kind is DamageKind.NOT_PERMITTED
+                if damage is not None and not closed and store.motion(page, damage) is None:
                     place = f"store {store.store.name} page {page.number}"
                     unread.append(f"{place}: offset {damage.offset}: {damage.detail}")
     yield from references_of_journal(state)

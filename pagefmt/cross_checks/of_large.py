@@ -86,7 +86,8 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
                 + (", or fails to" if edition < Edition.ARTEMIS_1_5 else ""),
             )
     nameless = {i: f.name for i, f in files.items() if i not in named and (before is None or i in before)}
-    yield from _orphans(found, nameless, pending, edition)
+    if not found.closed:
+        yield from _orphans(found, nameless, pending, edition)
 
 
 def _lasting(found: DirectorySurvey, in_journal: dict[int, int], message: int) -> bool:

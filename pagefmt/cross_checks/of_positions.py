@@ -19,7 +19,7 @@ def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Findin
     if bindings is None or found.state.unknown is not None:
         return
     stores = found.by_address()
-    astray = any(store.store.address is None and store.records for store in found.stores)
+    astray = found.closed or any(store.store.address is None and store.records for store in found.stores)
     unknown: dict[int, int] = defaultdict(int)
     missing: dict[int, list[int]] = defaultdict(list)
     for queue, page in found.state.journal.ack_index.pages():

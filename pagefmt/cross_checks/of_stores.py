@@ -105,7 +105,7 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
 def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
     journal = found.state.journal
     orphans = sorted(set(journal.page_transactions) - found.transactions)
-    if orphans and not found.state.live and not any(store.damaged for store in found.stores):
+    if orphans and not found.state.live and not any(store.damaged or store.closed for store in found.stores):
         yield about_data(
             Severity.INFO,
             "page-transaction-without-records",

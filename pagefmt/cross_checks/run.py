@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
+from pagefmt.bytes.files import NotPermitted
 from pagefmt.cross_checks.of_counters import check_counters
 from pagefmt.cross_checks.of_journal import check_journals
 from pagefmt.cross_checks.of_large import check_large
@@ -33,5 +35,6 @@ def cross_check(
         *check_counters(found, edition),
     ]
     if large_messages is not None and state.known.unknown_journal is None:
-        findings += check_large(found, LargeMessages(large_messages), edition)
+        with suppress(NotPermitted):  # nothing is said about bodies that this user may not look at
+            findings += check_large(found, LargeMessages(large_messages), edition)
     return sorted(findings, key=gravest_first)

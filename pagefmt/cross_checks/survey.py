@@ -12,7 +12,7 @@ from pagefmt.cross_checks.large_references import LargeReference, reference_of_p
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.state import DELETED, PageLook, PagingState, StoreState, looking_ahead
-from pagefmt.pages.frames import Damage
+from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import LARGEST_NUMBER, PageFile, Store, newest_page
 
@@ -36,6 +36,7 @@ class StoreSurvey:
     ``begun``: the highest page number that there has been, which is the current page unless a broker goes on writing.
     ``unbound``: ids that no queue of its address has → records that name them.
     ``repeated_ids``: message ids that stand in it more than once, ascending.
+    ``closed``: this user may not read all of it, so nothing is derived from what was read.
     """
 
     store: Store
@@ -47,6 +48,7 @@ class StoreSurvey:
     queues: dict[int, QueueSurvey] = field(default_factory=dict)
     unbound: Counter[int] = field(default_factory=Counter)
     repeated_ids: list[int] = field(default_factory=list)
+    closed: bool = False
 
     @property
     def place(self) -> str:
@@ -79,6 +81,11 @@ class DirectorySurvey:
     references: list[LargeReference] = field(default_factory=list)
     transactions: set[int] = field(default_factory=set)
     ignored_transactions: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def closed(self) -> bool:
+        """Whether this user may not read all pages."""
+        return any(store.closed for store in self.stores)
 
     def by_address(self) -> dict[str, StoreSurvey]:
         """The store of each address that a broker reads."""
@@ -195,7 +202,7 @@ def survey(state: PagingState, jobs: int = 1, *, bodies: bool = False) -> Direct
         while stores:
             store = stores.popleft()
             one = _store(store, found, look)
-            if one.judged or store.store.pages:
+            if one.judged or one.closed or store.store.pages:
                 found.stores.append(one)
     return found
 
@@ -216,6 +223,8 @@ def _store(store: StoreState, found: DirectorySurvey, look: PageLook[PageSurvey]
                 found.live_large.add(message)
             if store.live and page.number == store.store.current_page:
                 found.newest_large.add(message)
+    one.closed = one.closed or store.store.hides_address
+    one.judged = one.judged and not one.closed
     one.repeated_ids = _repeated(message_ids)
     # looked at after the journal was read; where all pages are gone by now, any may have been there
     one.begun = newest_page(store.store.folder) or LARGEST_NUMBER if store.live else store.store.current_page
@@ -228,6 +237,9 @@ def _add(store: StoreState, page: PageFile, read: PageSurvey, one: StoreSurvey) 
         its = one.queue(queue)
         its.ack_states.update(more.ack_states)
         its.plain.update(more.plain)
+    if read.damage is not None and read.damage.kind is DamageKind.NOT_PERMITTED:
+        one.closed = True
+        return
     motion = None if read.damage is None else store.motion(page, read.damage)
     if motion != DELETED:
         one.records[page.number] = read.records

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from pagefmt.bytes.files import NotReadable
+from pagefmt.bytes.files import NotPermitted, NotReadable
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import amqp_json
 from pagefmt.describe.values_json import (
@@ -111,7 +111,7 @@ def odd_json(page: int, number: int | None, odd: OddRecord, wanted: MessageOptio
 def message_json(message: Message, wanted: MessageOptions) -> Json:
     """The part that a message has wherever it lives. Raises ``Undecodable`` where its properties cannot be read."""
     properties = message.properties()
-    file = wanted.large.find(message.id) if message.large and wanted.large is not None else None
+    file, closed = _large_file(message, wanted)
     common = _facts(message, wanted.edition) | {
         "large": message.large,
         "large_id": message.id if message.large else None,
@@ -122,9 +122,20 @@ def message_json(message: Message, wanted: MessageOptions) -> Json:
     }
     match message:
         case AmqpMessage() | AmqpLargeMessage():
-            return common | _amqp_body(message, file, wanted) | {"amqp": amqp_json(message, bodies=wanted.shows_values)}
+            sections = {"amqp": amqp_json(message, bodies=wanted.shows_values)}
+            return common | _amqp_body(message, file, wanted) | closed | sections
         case CoreMessage() | OldCoreMessage() | CoreLargeMessage():
-            return common | _core_body(message, properties, file, wanted)
+            return common | _core_body(message, properties, file, wanted) | closed
+
+
+def _large_file(message: Message, wanted: MessageOptions) -> tuple[LargeFile | None, Json]:
+    """Return the file of a large body, and why it is not known, if its content is wanted."""
+    if not message.large or wanted.large is None:
+        return None, {}
+    try:
+        return wanted.large.find(message.id), {}
+    except NotPermitted as err:
+        return None, {"body_error": str(err)} if wanted.forms - {BodyForm.SIZE} else {}
 
 
 def _facts(message: Message, edition: Edition) -> Json:
@@ -171,7 +182,7 @@ def _amqp_body(message: AmqpMessage | AmqpLargeMessage, file: LargeFile | None, 
     if BodyForm.SIZE in wanted.forms:
         fields["body_size"] = None
     if BodyForm.SHA256 in wanted.forms:
-        fields["body_sha256"] = sha256_of(file) if file else None
+        fields |= _digest(file)
     forms = wanted.forms & {BodyForm.TEXT, BodyForm.BASE64, BodyForm.HEX}
     if forms:
         content: bytes | None = None
@@ -202,12 +213,17 @@ def _core_body(
     if BodyForm.SIZE in wanted.forms:
         fields["body_size"] = len(body) if body is not None else (file.size if file else None)
     if BodyForm.SHA256 in wanted.forms:
-        fields["body_sha256"] = (
-            hashlib.sha256(body).hexdigest() if body is not None else (sha256_of(file) if file else None)
-        )
+        fields |= _digest(file) if body is None else {"body_sha256": hashlib.sha256(body).hexdigest()}
     if wanted.forms & _CONTENT:
         fields |= _content(message.type, body, properties, file, wanted)
     return fields
+
+
+def _digest(file: LargeFile | None) -> Json:
+    try:
+        return {"body_sha256": sha256_of(file) if file else None}
+    except NotReadable as err:
+        return {"body_sha256": None, "body_error": str(err)}
 
 
 def _content(

@@ -111,7 +111,7 @@ def new_names(roots: Mapping[str, Path], *, since_2: bool = False) -> dict[str, 
 
 def stores(place: DataLocation) -> Iterator[Store]:
     """The stores of a place by folder name; one only, or one with a single page, where the place says so."""
-    from pagefmt.pages.paging import ADDRESS_FILE, Store, read_address, read_paging, read_store
+    from pagefmt.pages.paging import ADDRESS_FILE, Store, open_paging, read_address, read_store
 
     if place.page is not None:
         folder = place.store or place.page.absolute().parent
@@ -119,7 +119,7 @@ def stores(place: DataLocation) -> Iterator[Store]:
     elif place.store is not None:
         yield read_store(place.store)
     elif place.paging is not None:
-        yield from read_paging(place.paging).stores()
+        yield from open_paging(place.paging).stores()
 
 
 def _single(path: Path) -> PageFile:

@@ -82,10 +82,14 @@ def store_findings(
 ) -> Iterator[Finding]:
     """What is odd about one folder: its address, its entries, empty pages. ``addresses``: of all queues. ``asked``:
     whether what has this page number is told."""
-    if store.problem is not None:
+    if not store.permitted:
+        pass  # nothing is known of it, and nothing is wrong with it
+    elif store.problem is not None:
         yield _finding(store.name, "", StoreFault.UNLISTED, f"{store.problem}: nothing in it was read")
     elif store.from_replica:
         yield _finding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
+    elif not store.text.permitted:
+        pass  # nothing is known of its address
     elif store.address is None:
         detail = f"{store.text.problem}: the broker skips the folder, its messages are not delivered"
         yield _finding(store.name, "", StoreFault.NO_ADDRESS, detail)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.files import NotPermitted, not_listed
 from pagefmt.pages.paging import ADDRESS_FILE, read_address
 
 BLOCK: Final = 512
@@ -65,8 +66,8 @@ class AddressUsage:
 class DirectoryUsage:
     """Everything that was counted. ``rest`` holds what else lies in the instance, by its first folder or file.
 
-    ``unreadable`` names what the system did not let us see. Large messages are counted in ``large``; those whose
-    address was found out also in the row of that address.
+    ``unreadable`` names what the system did not let us see, ``closed`` what this user may not list. Large messages are
+    counted in ``large``; those whose address was found out also in the row of that address.
     """
 
     addresses: list[AddressUsage] = field(default_factory=list)
@@ -76,6 +77,7 @@ class DirectoryUsage:
     large: FileTotals = field(default_factory=FileTotals)
     rest: dict[str, FileTotals] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
+    closed: list[Path] = field(default_factory=list)
 
     @property
     def paging(self) -> FileTotals:
@@ -170,7 +172,7 @@ def _entries(folder: str, usage: DirectoryUsage) -> Iterator[os.DirEntry[str]]:
     except FileNotFoundError:
         return
     except OSError as err:
-        usage.unreadable.append(f"{folder}: {err.strerror or err}")
+        _unread(usage, Path(folder), err)
 
 
 def _add(amount: FileTotals, entry: os.DirEntry[str], usage: DirectoryUsage) -> None:
@@ -179,4 +181,11 @@ def _add(amount: FileTotals, entry: os.DirEntry[str], usage: DirectoryUsage) -> 
     except FileNotFoundError:
         return
     except OSError as err:
-        usage.unreadable.append(f"{entry.path}: {err.strerror or err}")
+        _unread(usage, Path(entry.path), err)
+
+
+def _unread(usage: DirectoryUsage, path: Path, err: OSError) -> None:
+    if isinstance(found := not_listed(path, err), NotPermitted):
+        usage.closed.append(path)
+    else:
+        usage.unreadable.append(str(found))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import NotReadable, fill, listed, open_file
+from pagefmt.bytes.files import NotReadable, fill, listed, not_listed, open_file
 from pagefmt.bytes.trees import FarEntry
 from pagefmt.bytes.wire import Undecodable
 
@@ -62,7 +62,7 @@ class LargeMessages:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as err:
-                raise NotReadable(f"{path}: cannot be examined: {err.strerror or err}") from err
+                raise not_listed(path, err) from err
             if stat.S_ISREG(status.st_mode):
                 return LargeFile(path.name, path, message_id, status.st_size, _moment(status))
         return None
@@ -82,7 +82,7 @@ class LargeMessages:
         except FileNotFoundError:
             return
         except OSError as err:
-            raise NotReadable(f"{self.path}: cannot be listed: {err.strerror or err}") from err
+            raise not_listed(self.path, err) from err
 
 
 def _moment(status: os.stat_result) -> int:

@@ -129,11 +129,13 @@ def backlog_of(state: StoreState, bodies: Mapping[int, int]) -> StoreBacklog:
 
 
 def with_journal(
-    rows: Iterable[Backlog], journal: Mapping[int, JournalBacklog], queues: Mapping[int, QueueBinding]
-) -> Iterator[Backlog]:
+    rows: Iterable[Backlog], journal: Mapping[int, JournalBacklog], queues: Mapping[int, QueueBinding],
+    *, unseen: bool = False,
+) -> Iterator[Backlog]:  # fmt: skip
     """Yield rows of queues with what these wait for in the journal, and a row for each of ``queues`` that has none.
 
-    Of several rows of a queue (folders of one address) the first gets it.
+    Of several rows of a queue (folders of one address) the first gets it. ``unseen``: there are pages that this user
+    may not read, so that it is not known what waits for a queue without a row.
     """
     rest = dict(journal)
     seen = set()
@@ -142,7 +144,10 @@ def with_journal(
         found = rest.pop(row.id, None) if row.id is not None and row.messages is not None else None
         yield row if found is None else row.with_journal(found)
     for number, queue in sorted(queues.items()):
-        if number not in seen:
+        if number not in seen and unseen:
+            rest.pop(number, None)
+            yield Backlog(queue.address, "", queue.name, number)
+        elif number not in seen:
             empty = Backlog(queue.address, "", queue.name, number, 0, 0, 0, 0, 0, 0)
             yield empty.with_journal(rest.pop(number, JournalBacklog()))
     for number, found in sorted(rest.items()):
@@ -151,15 +156,22 @@ def with_journal(
 
 
 def of_addresses(
-    wholes: Iterable[Backlog], journal: Mapping[str | None, JournalBacklog], addresses: Iterable[str]
-) -> Iterator[Backlog]:
-    """Yield rows of addresses with what waits in the journal there, and a row for each of ``addresses`` without."""
+    wholes: Iterable[Backlog], journal: Mapping[str | None, JournalBacklog], addresses: Iterable[str],
+    *, unseen: bool = False,
+) -> Iterator[Backlog]:  # fmt: skip
+    """Yield rows of addresses with what waits in the journal there, and a row for each of ``addresses`` without.
+
+    ``unseen``: as for ``with_journal``.
+    """
     rest, seen = dict(journal), set()
     for row in wholes:
         seen.add(row.address)
         found = rest.pop(row.address, None) if row.messages is not None else None
         yield row if found is None else row.with_journal(found)
     for address in sorted({*addresses, *filter(None, rest)} - seen):
+        if unseen:
+            yield Backlog(address, "", None, None)
+            continue
         empty = Backlog(address, "", None, None, 0, 0, 0, 0, 0, 0)
         yield empty.with_journal(rest.get(address, JournalBacklog()))
 

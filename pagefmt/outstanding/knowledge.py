@@ -229,5 +229,7 @@ def unknown_address(store: Store) -> Unknown | None:
         return None
     if store.from_replica:
         return Unknown(UnknownPart.ADDRESS, "left by a replication backup, without address.txt; the broker skips it")
+    if not store.text.permitted:
+        return Unknown(UnknownPart.ADDRESS, "its address.txt is not permitted to be read", permitted=False)
     until = "the broker skips this folder until it has an address.txt again ('pagectl pages salvage' writes one)"
     return Unknown(UnknownPart.ADDRESS, f"{store.text.problem}; {until}")

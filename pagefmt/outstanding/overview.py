@@ -29,6 +29,7 @@ class Condition(StrEnum):
 
     UNDECODABLE = "undecodable"
     SUSPECT = "suspect"
+    NOT_PERMITTED = "not permitted"
     NO_ADDRESS = "no address"
     DUPLICATE = "duplicate"
     UNKNOWN = "unknown"
@@ -43,11 +44,20 @@ _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
 
 
 class StoreVerdict(NamedTuple):
-    """``conditions`` worst first, a sentence for each in ``remarks``. ``counted``: it is known what is outstanding."""
+    """``conditions`` worst first, a sentence for each in ``remarks``. ``counted``: it is known what is outstanding.
+
+    ``closed``: what of it this user may not read, in words; empty if nothing. ``remarks`` do not repeat it.
+    """
 
     conditions: tuple[Condition, ...]
     remarks: tuple[str, ...]
     counted: bool
+    closed: str = ""
+
+    @property
+    def all_remarks(self) -> tuple[str, ...]:
+        """``remarks``, and what this user may not read."""
+        return (*self.remarks, self.closed) if self.closed else self.remarks
 
     @property
     def fine(self) -> bool:
@@ -156,14 +166,33 @@ def judged(state: StoreState, look: PageLook[LoadOfPage] | None = None) -> tuple
 def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messages: int, waiting: int) -> StoreVerdict:
     """What is wrong with a store. ``messages`` are in its pages, ``waiting`` of them unacknowledged by the journal."""
     remarks: dict[Condition, list[str]] = {}
+    closed = closed_part(state, damages)
+    if closed:
+        remarks[Condition.NOT_PERMITTED] = []
     for condition, remark in _conditions(state, damages, messages, waiting):
         remarks.setdefault(condition, []).append(remark)
     return StoreVerdict(
         conditions=tuple(each for each in Condition if each in remarks and each is not Condition.OK) or (Condition.OK,),
         remarks=tuple(remark for each in Condition for remark in remarks.get(each, ())[:REMARKS_EACH]),
-        counted=not (state.unknown and (messages or state.store.problem))
+        counted=not (closed or (state.unknown and (messages or state.store.problem)))
         and not any(damage.kind in NO_BYTES for _, damage in damages),
+        closed=closed,
     )
+
+
+def closed_part(state: StoreState, damages: Sequence[tuple[PageFile, Damage]]) -> str:
+    """Return what of a store this user may not read, in words; empty if nothing."""
+    if _is_closed(state.unknown):
+        return state.store.problem or state.store.text.problem or ""
+    closed = [(page, damage) for page, damage in damages if damage.kind is DamageKind.NOT_PERMITTED]
+    more = f", and {count_text(len(closed) - 1, 'other page')}" if len(closed) > 1 else ""
+    return f"{closed[0][0].name}: {closed[0][1].detail}{more}" if closed else ""
+
+
+def _is_closed(unknown: Unknown | None) -> bool:
+    """Return whether it is for lack of rights that a store or its address is not known."""
+    of_store = (UnknownPart.FOLDER, UnknownPart.ADDRESS)
+    return unknown is not None and unknown.part in of_store and not unknown.permitted
 
 
 def _at_once(page: PageFile, rule: PageRule | None) -> PageCount:
@@ -215,12 +244,16 @@ def _conditions(
     state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messages: int, waiting: int
 ) -> Iterator[tuple[Condition, str]]:
     for page, damage in damages:
+        if damage.kind is DamageKind.NOT_PERMITTED:
+            continue  # said of the whole store
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
         yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
     for about, remark in state.remarks(messages, None if state.rule(0) is None else waiting):
+        if about is StoreRemark.UNKNOWN and _is_closed(state.unknown):
+            continue  # said of the whole store
         yield _of_remark(about, state.unknown), remark
     told = messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
-    if state.store.address is None and not told and not state.store.problem:
+    if state.store.address is None and not told and not (state.store.problem or _is_closed(state.unknown)):
         yield Condition.NO_ADDRESS, f"{state.store.text.problem}; a broker skips this folder"
     for finding in state.faults():
         file = str(finding.place).partition(", ")[2]

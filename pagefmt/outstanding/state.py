@@ -41,7 +41,7 @@ from pagefmt.outstanding.page_load import PageLoad, QueueLoad, spanned
 from pagefmt.outstanding.snapshot import Snapshot, take_snapshot
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import PageFile, PagingDirectory, Store, read_paging, read_store, same_addresses
+from pagefmt.pages.paging import PageFile, PagingDirectory, Store, open_paging, read_store, same_addresses
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.routes import Route
 from pagefmt.quantities import count_text
@@ -354,7 +354,8 @@ class PagingState:
             return StoreState(store, self.journal, {}, None, same, queues)
         if store.problem is not None:
             reason = f"{store.problem}, so its contents are not known"
-            return StoreState(store, self.journal, None, Unknown(UnknownPart.FOLDER, reason), same, queues)
+            closed = Unknown(UnknownPart.FOLDER, reason, permitted=store.permitted)
+            return StoreState(store, self.journal, None, closed, same, queues)
         unknown = self.known.unknown_journal or unknown_address(store) or self.known.unknown_bindings
         if self.known.unknown_bindings is not None:
             return StoreState(store, self.journal, None, unknown, same, queues)
@@ -376,7 +377,7 @@ def motion_of(damage: Damage, *, newest: bool) -> str | None:
 def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:
     """Journals are read now, pages when they are asked for."""
     place = DataLocation(paging, LocationKind.DATA, paging, journal, bindings)
-    return _loaded(place, read_paging(paging), live=False, look=lambda loaded: None)
+    return _loaded(place, open_paging(paging), live=False, look=lambda loaded: None)
 
 
 def load_place(
@@ -399,7 +400,7 @@ def load_pages(place: DataLocation) -> PagingState:
 
 def _paging(place: DataLocation) -> PagingDirectory:
     if place.paging is not None:
-        return read_paging(place.paging)
+        return open_paging(place.paging)
     if place.store is not None:
         return PagingDirectory(place.store.parent, (place.store.name,), ())
     return PagingDirectory(place.given, (), ())

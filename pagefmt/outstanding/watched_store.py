@@ -16,6 +16,7 @@ from pagefmt.outstanding.backlog import Backlog, SharedPages, first_timestamp
 from pagefmt.outstanding.journal_marks import JournalMarks, where_equal
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad
 from pagefmt.outstanding.state import DELETED, StoreState
+from pagefmt.pages.frames import DamageKind
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import (
     ADDRESS_FILE,
@@ -230,10 +231,11 @@ class StoreWatch:
             first = held.first[1] if held.first else -1
             large = sum(bodies.get(each, 0) for each in held.large)
             alike.setdefault((held.messages, held.bytes, held.in_doubt, first, held.begins, large), []).append(queue)
+        damage = load.damage if load.damage is None or load.damage.kind is not DamageKind.NOT_PERMITTED else None
         groups = tuple(_Group(_shared(self._sums, tuple(queues)), *what) for what, queues in alike.items())
         held_by = _shared(self._files, load.held_by)
         return _PageNote(
-            load.size, held_by, groups, load.readable, load.damage is not None and motion is None, motion is not None
+            load.size, held_by, groups, load.readable, damage is not None and motion is None, motion is not None
         )
 
     def _remember(self, number: int, note: _PageNote | None) -> None:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from struct import Struct
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import FileGone, NotReadable
+from pagefmt.bytes.files import FileGone, NotPermitted, NotReadable
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.pages.record import END_MARK, FRAME, SMALLEST_PAYLOAD, START_MARK, PageRecord, decode_record
 from pagefmt.pages.routes import routed_exactly
@@ -32,7 +32,8 @@ _WINDOW: Final = 1 << 20
 class DamageKind(StrEnum):
     """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4).
 
-    ``UNREADABLE``: the system does not give the bytes (no permission, a failing disk, a file that was cut).
+    ``UNREADABLE``: the system does not give the bytes (a failing disk, a file that was cut).
+    ``NOT_PERMITTED``: this user may not read the file; nothing is known of it, and nothing is wrong with it.
     ``GONE``: the file was listed and is not there any more.
     """
 
@@ -45,10 +46,11 @@ class DamageKind(StrEnum):
     SWALLOWED = "swallowed"
     UNDECODABLE = "undecodable"
     UNREADABLE = "unreadable"
+    NOT_PERMITTED = "not-permitted"
     GONE = "gone"
 
 
-NO_BYTES: Final = frozenset((DamageKind.UNREADABLE, DamageKind.GONE))
+NO_BYTES: Final = frozenset((DamageKind.UNREADABLE, DamageKind.NOT_PERMITTED, DamageKind.GONE))
 PAYLOAD_DAMAGE: Final = frozenset((DamageKind.SWALLOWED, DamageKind.UNDECODABLE))
 _LIKE_AN_END: Final = (None, DamageKind.FRAGMENT, DamageKind.TORN, DamageKind.ZERO_TAIL)
 """What the place looks like where bytes end, whatever stands behind them."""
@@ -123,9 +125,18 @@ def end_of_records(
     """As ``stopped_at``; None where the bytes end. ``problem``: why there are no more of them."""
     found = stopped_at(buf, at, number, reach) if at < len(buf) else None
     if problem is not None and (found and found.kind) in _LIKE_AN_END:
-        kind = DamageKind.GONE if isinstance(problem, FileGone) else DamageKind.UNREADABLE
-        return Damage(kind, at, number, problem.reason)
+        return no_bytes(problem, at, number)
     return found
+
+
+def no_bytes(problem: NotReadable, at: int = 0, number: int = 0) -> Damage:
+    """Return what is said of the place from which on a page gives no bytes."""
+    kind = DamageKind.UNREADABLE
+    if isinstance(problem, FileGone):
+        kind = DamageKind.GONE
+    elif isinstance(problem, NotPermitted):
+        kind = DamageKind.NOT_PERMITTED
+    return Damage(kind, at, number, problem.reason)
 
 
 def all_zero(buf: Buffer, at: int, reach: Reach = at_hand) -> bool:

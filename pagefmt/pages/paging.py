@@ -21,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import FileGone, NotReadable, listed, read_start
+from pagefmt.bytes.files import FileGone, NotPermitted, NotReadable, listed, not_listed, read_start
 
 ADDRESS_FILE: Final = "address.txt"
 PUT_ASIDE: Final = ".invalidPage"
@@ -74,23 +74,28 @@ class PageFile(NamedTuple):
 class AddressText(NamedTuple):
     """``address`` None: there is none. ``fallback``: not UTF-8, read as ISO-8859-1. ``problem``: why it has none.
 
-    ``unseen``: the file may name one, and cannot be read.
+    ``unseen``: the file may name one, and cannot be read; ``permitted``: False if for lack of rights.
     """
 
     address: str | None
     fallback: bool = False
     problem: str | None = None
     unseen: bool = False
+    permitted: bool = True
 
 
 class Store(NamedTuple):
-    """One folder. ``pages`` in rising order, ``others`` by name. ``problem``: why it cannot be listed."""
+    """One folder. ``pages`` in rising order, ``others`` by name. ``problem``: why it cannot be listed.
+
+    ``permitted``: False if that is because this user may not read it.
+    """
 
     folder: Path
     text: AddressText
     pages: tuple[PageFile, ...]
     others: tuple[StoreEntry, ...]
     problem: str | None = None
+    permitted: bool = True
 
     @property
     def name(self) -> str:
@@ -101,6 +106,11 @@ class Store(NamedTuple):
     def address(self) -> str | None:
         """The address that ``address.txt`` names."""
         return self.text.address
+
+    @property
+    def hides_address(self) -> bool:
+        """Whether this user may not read for which address it is."""
+        return self.address is None and not (self.permitted and self.text.permitted)
 
     @property
     def from_replica(self) -> bool:
@@ -129,16 +139,23 @@ class Store(NamedTuple):
 class PagingDirectory(NamedTuple):
     """``strays``: entries that are no folders. ``listing``: folder names in the system's order, as for the broker.
 
-    ``links``: symbolic links. A broker reads the store that one leads to; here none is followed.
+    ``links``: symbolic links. A broker reads the store that one leads to; here none is followed. ``closed``: why none
+    of it is known, if this user may not read it; empty if he may.
     """
 
     path: Path
     listing: tuple[str, ...]
     strays: tuple[str, ...]
     links: tuple[str, ...] = ()
+    closed: str = ""
 
     def stores(self) -> Iterator[Store]:
-        """By folder name; read one at a time, there may be hundreds of thousands. One that went away is left out."""
+        """By folder name; read one at a time, there may be hundreds of thousands. One that went away is left out.
+
+        The directory itself stands for the stores in it if it is ``closed``.
+        """
+        if self.closed:
+            yield Store(self.path, AddressText(None, problem=self.closed), (), (), self.closed, permitted=False)
         for name in sorted((*self.listing, *self.links)):
             with suppress(FileGone):
                 yield linked_store(self.path / name) if name in self.links else read_store(self.path / name)
@@ -155,8 +172,16 @@ def read_paging(path: Path) -> PagingDirectory:
                 others = links if entry.is_symlink() else strays
                 (folders if entry.is_dir(follow_symlinks=False) else others).append(entry.name)
     except OSError as err:
-        raise NotReadable(f"{path}: cannot be listed: {err.strerror or err}") from err
+        raise not_listed(path, err) from err
     return PagingDirectory(path, tuple(folders), tuple(sorted(strays)), tuple(sorted(links)))
+
+
+def open_paging(path: Path) -> PagingDirectory:
+    """As ``read_paging``, but a directory that this user may not read is a ``closed`` one."""
+    try:
+        return read_paging(path)
+    except NotPermitted as err:
+        return PagingDirectory(path, (), (), closed=str(err))
 
 
 def linked_store(link: Path) -> Store:
@@ -167,7 +192,7 @@ def linked_store(link: Path) -> Store:
 
 def read_store(folder: Path) -> Store:
     """A folder that cannot be listed says why in ``problem``: it costs itself alone."""
-    pages, others, problem = [], [], None
+    pages, others, problem, permitted = [], [], None, True
     try:
         for found, _ in store_entries(folder):
             if found.kind is EntryKind.PAGE and found.number is not None and found.size is not None:
@@ -177,10 +202,10 @@ def read_store(folder: Path) -> Store:
     except FileGone:
         raise
     except NotReadable as err:
-        problem = str(err)
+        problem, permitted = str(err), not isinstance(err, NotPermitted)
     pages.sort(key=lambda page: page.number)
     others.sort(key=lambda entry: entry.name)
-    return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others), problem)
+    return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others), problem, permitted)
 
 
 def store_entries(folder: Path) -> Iterator[tuple[StoreEntry, os.stat_result]]:
@@ -194,7 +219,8 @@ def store_entries(folder: Path) -> Iterator[tuple[StoreEntry, os.stat_result]]:
     except OSError as err:
         if err.errno == errno.ENOENT:
             raise FileGone(f"{folder}: cannot be listed: {err.strerror or err}") from err
-        raise NotReadable(f"folder {folder.name} cannot be listed: {err.strerror or err}") from err
+        refused = not_listed(folder, err)
+        raise type(refused)(f"folder {folder.name}: {refused.reason}", refused.reason) from err
 
 
 def newest_page(folder: Path) -> int | None:
@@ -245,7 +271,7 @@ def read_address(path: Path) -> AddressText:
     except FileGone:
         return AddressText(None, problem=f"there is no {ADDRESS_FILE}")
     except NotReadable as err:
-        return AddressText(None, problem=str(err), unseen=True)
+        return AddressText(None, problem=str(err), unseen=True, permitted=not isinstance(err, NotPermitted))
     if not raw:
         return AddressText(None, problem=f"{ADDRESS_FILE} is empty")
     line = re.split(rb"\r\n|\n|\r", raw, maxsplit=1)[0]

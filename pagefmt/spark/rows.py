@@ -21,11 +21,13 @@ from pagefmt.columns.arrays.schema import utf8_row
 from pagefmt.columns.named_columns import NamedTable, RowsContext
 from pagefmt.columns.state_tables import acknowledgement_batches, page_row, queue_rows, table_rows
 from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches, without_outstanding
-from pagefmt.columns.table_content import TableContent
+from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.table_content import StoredIn, TableContent
 from pagefmt.columns.together import together_batches
 from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
+from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.directory.store_findings import entry_findings
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -103,14 +105,16 @@ class BrokerAtHand:
         large = None if place.large_messages is None else LargeMessages(place.large_messages)
         return cls(broker, state, known, edition, names, large, identity)
 
-    def remarks(self) -> list[Remark]:
-        """What is not known, or lost."""
+    def remarks(self, spec: TableSpec) -> list[Remark]:
+        """What is not known, or lost, or may not be read."""
         known = self.state.known
-        unknown = (each.not_known(SHOWN) for each in self.stores.values())
+        reads = Reads.LARGE if spec.body is TableBody.SIZE else Reads.BODIES
+        closed = closed_files(self.broker.place, reads if spec.within is StoredIn.JOURNAL else reads | Reads.PAGES)
+        unknown = (each.not_known(SHOWN) for each in self.stores.values() if not each.store.hides_address)
         left_out = (line for each in self.stores.values() for line in each.left_out())
         return [
             *(Remark(each.reason, each.missing) for each in known.unknown()),
-            *map(Remark, [*known.lost(), *filter(None, [*unknown, *left_out])]),
+            *map(Remark, [*known.lost(), *filter(None, [*unknown, *left_out]), *([str(closed)] if closed else [])]),
         ]
 
     def context(self, spec: TableSpec, pages: Iterable[PageFile] = ()) -> RowsContext:
@@ -299,7 +303,7 @@ _MADE: Final[dict[TableContent, Callable[[BrokerAtHand, Piece, TableSpec], Itera
 def tell(broker: FleetBroker, spec: TableSpec) -> None:
     """Log what is not known of a broker, once in each worker."""
     with suppress(PageFmtError, OSError):  # its rows say why
-        for remark in opened(broker, spec.run).remarks():
+        for remark in opened(broker, spec.run).remarks(spec):
             _LOG.warning("%s: %s", broker.name, remark.text)
 
 

@@ -38,7 +38,7 @@ def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
         stores = found.stores.values()
         unknown = any(each.not_known("") is not None for each in stores)
         pieces = tuple(pieces_of(broker, (each.store for each in stores), spec.content, spec.within))
-        remarks = tuple(found.remarks())
+        remarks = tuple(found.remarks(spec))
         wrong = unknown or any(not each.missing for each in remarks)
         return BrokerSurvey(broker.name, pieces, remarks, wrong, private_mode(broker.place))
     except (PageFmtError, OSError) as err:

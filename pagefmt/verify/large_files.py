@@ -71,11 +71,12 @@ class LargeRow:
 
 
 def large_rows(
-    state: PagingState, large: LargeMessages, references: Iterable[LargeReference], unread: Sized
+    state: PagingState, large: LargeMessages, references: Iterable[LargeReference], unread: Sized, *, closed: bool
 ) -> list[LargeRow]:
     """By id: what is there, and what should be. Raises ``NotReadable``.
 
     ``unread``: what is not read to its end, once ``references`` are read; a message there may need any file.
+    ``closed``: this user may not read all pages, which is the same.
     """
     named: dict[int, LargeReference] = {}
     for each in references:
@@ -88,7 +89,7 @@ def large_rows(
         if isinstance(body, LargePending)
     }
     sure = state.unknown is None and not state.live
-    whole = sure and not unread and not state.known.damaged
+    whole = sure and not unread and not closed and not state.known.damaged
     files = large.files()
     rows = []
     for file in files:

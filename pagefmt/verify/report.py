@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pagefmt.bytes.files import FileGone, NotReadable
+from pagefmt.bytes.files import NotReadable
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.store_findings import StoreFault, paging_findings
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.outstanding.state import PageLook, PagingState, StoreState
-from pagefmt.pages.frames import Damage, DamageKind
+from pagefmt.pages.frames import Damage, DamageKind, no_bytes
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
 from pagefmt.verify.broker_verdict import PageContext as InStore
@@ -28,7 +28,7 @@ _SAID_TWICE: Final = frozenset((StoreFault.DUPLICATE, StoreFault.EMPTY_PAGE))
 class PageReport:
     """One page of a store. ``verdict`` is None where the system does not let us read it: ``problem`` says why.
 
-    ``motion``: what a running broker is doing with it.
+    ``motion``: what a running broker is doing with it. ``permitted``: False if this user may not read it.
     """
 
     store: Store
@@ -36,6 +36,7 @@ class PageReport:
     json: dict[str, Any]
     problem: str | None = None
     motion: str | None = None
+    permitted: bool = True
 
     @property
     def sound(self) -> bool:
@@ -61,7 +62,7 @@ class PageReader:
         try:
             return verify_page(page, where, self._edition, self._layout[1])
         except NotReadable as err:
-            return Damage(DamageKind.GONE if isinstance(err, FileGone) else DamageKind.UNREADABLE, 0, 0, err.reason)
+            return no_bytes(err)
 
 
 def page_reports(state: StoreState, look: PageLook[PageVerdict | Damage]) -> Iterator[PageReport]:
@@ -72,7 +73,8 @@ def page_reports(state: StoreState, look: PageLook[PageVerdict | Damage]) -> Ite
         if isinstance(found, Damage):
             problem = f"{page.path}: {found.detail}"
             shown = unreadable_json(store.name, page.number, problem, page.path, page.size)
-            yield PageReport(store, None, shown, problem, state.motion(page, found))
+            permitted = found.kind is not DamageKind.NOT_PERMITTED
+            yield PageReport(store, None, shown, problem, state.motion(page, found), permitted)
         else:
             yield PageReport(store, found, verdict_json(found), motion=_motion(state, page, found.faults))
 

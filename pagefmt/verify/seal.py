@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from pagefmt.bytes.files import NotReadable, file_pieces, open_regular
+from pagefmt.bytes.files import NotReadable, file_pieces, not_listed, open_regular
 from pagefmt.directory.locate import DataLocation
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.paging import read_paging
@@ -80,7 +80,7 @@ def _regular(folder: Path, prefix: str) -> list[tuple[str, Path]]:
         with os.scandir(folder) as entries:
             return [(f"{prefix}/{e.name}", Path(e.path)) for e in entries if e.is_file(follow_symlinks=False)]
     except OSError as err:
-        raise NotReadable(f"{folder}: cannot be listed: {err.strerror or err}") from err
+        raise not_listed(folder, err) from err
 
 
 def seal_file(name: str, path: Path) -> SealedFile:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -211,8 +212,9 @@ def test_what_may_not_be_read_is_named(call: Call, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "scandir", refuse)
     status, out, err = call(tmp_path / "data", "--format", "json")
     assert status == 1
-    assert json.loads(out)["unreadable"] == [f"{closed}: Permission denied"]
-    assert err == f"warning: {closed}: Permission denied\n"
+    (said,) = json.loads(out)["unreadable"]
+    assert re.fullmatch(f"{closed}: cannot be read as .+ \\(Permission denied\\); run as a user who may .+", said)
+    assert err == f"warning: {said}\n"
 
 
 def test_a_store_folder_alone(call: Call, tmp_path: Path) -> None:

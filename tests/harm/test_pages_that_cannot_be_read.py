@@ -38,6 +38,14 @@ class Directory:
     reason: str
     for_a_moment: bool = False
 
+    def refuses(self, answer: Answer) -> bool:
+        """Whether it is for lack of rights that nothing was made of the rest: that user may read it elsewhere."""
+        if self.prepare is None:
+            return False
+        assert answer.status == 2 and not answer.out and "run as a user who may read" in answer.err, answer
+        self.tells(answer)
+        return True
+
     def __call__(self, *words: str | Path) -> Answer:
         answer = pagectl(*words, extra=self.extra, prepare=self.prepare)
         no_trace(answer)
@@ -173,6 +181,8 @@ def of_table(path: Path) -> list[tuple[int, int]]:
 def test_the_plan_of_compact(directory: Directory) -> None:
     """The page stays as it is, whatever is in it; the others are planned as always."""
     answer = directory("pages", "compact", directory.data, "--format", "json")
+    if directory.refuses(answer):
+        return
     assert answer.status == 1, answer
     directory.tells(answer)
     (store,) = json_of(answer)["stores"]
@@ -183,6 +193,9 @@ def test_the_plan_of_compact(directory: Directory) -> None:
 def test_compact_in_place(directory: Directory) -> None:
     before = snapshot(directory.data)
     answer = directory("pages", "compact", directory.data, "--in-place")
+    if directory.refuses(answer):
+        assert snapshot(directory.data) == before
+        return
     assert answer.status == 1, answer
     directory.tells(answer)
     after = snapshot(directory.data)
@@ -196,7 +209,9 @@ def test_a_compacted_copy_lacks_nothing(directory: Directory, tmp_path: Path) ->
     """A copy without the page would lose its messages in silence: refused, with the way out."""
     answer = directory("pages", "compact", directory.data, "--out", tmp_path / "out")
     directory.tells(answer)
-    if directory.for_a_moment:
+    if directory.refuses(answer):
+        assert not (tmp_path / "out").exists()
+    elif directory.for_a_moment:
         assert answer.status == 1, "read in the plan in vain, copied all the same"
         assert (tmp_path / "out" / page(directory.data).relative_to(directory.data)).stat().st_size
     else:
@@ -208,6 +223,8 @@ def test_salvage(directory: Directory, tmp_path: Path) -> None:
     """A failing disk is what salvage is for: what can be read of it, and all that is not on it."""
     out = tmp_path / "out"
     answer = directory("pages", "salvage", directory.data, "--out", out, "--format", "json")
+    if directory.refuses(answer):
+        return
     (store,) = json_of(answer)["stores"]
     told = any(loss["file"] == BAD and directory.reason in loss["detail"] for loss in store["lost"])
     assert (answer.status, told) == ((0, False) if directory.for_a_moment else (1, True)), answer
@@ -260,7 +277,7 @@ def test_a_file_of_the_journal_that_cannot_be_read(words: tuple[str, ...], folde
 
 @pytest.mark.parametrize(
     "words",
-    [("ls",), ("verify",), ("outstanding",), ("decode",), ("compact",), ("inspect",), ("salvage", "--out")],
+    [("ls",), ("verify",), ("outstanding",), ("decode",), ("inspect",)],
     ids=" ".join,
 )
 def test_a_store_folder_that_cannot_be_listed(words: tuple[str, ...], tmp_path: Path) -> None:
@@ -271,14 +288,12 @@ def test_a_store_folder_that_cannot_be_listed(words: tuple[str, ...], tmp_path: 
     address = (other / "address.txt").read_text().strip()
     folder.chmod(0)
     try:
-        to = [tmp_path / "out"] if words[-1] == "--out" else []
-        answer = pagectl("pages", *words, *to, data, prepare=without_override)
+        answer = pagectl("pages", *words, data, prepare=without_override)
     finally:
         folder.chmod(0o755)
     no_trace(answer)
     assert answer.status == 1, answer
-    assert address in answer.out or words[0] in ("decode", "inspect", "salvage"), "the other store is told"
-    assert not to or (pages_of(to[0] / other.name) and not (to[0] / folder.name).exists()), "the other is rescued"
+    assert address in answer.out or words[0] in ("decode", "inspect"), "the other store is told"
     told = " ".join((answer.out + answer.err).split())
     assert folder.name in told and "Permission denied" in told, answer
 

@@ -13,6 +13,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, DryRunOption, EditionOption, OutOption, TextOrJsonOption, edition_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
+from pagectl.running.permissions import refuse_closed
 from pagectl.running.reading import bytes_to_read
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
@@ -56,6 +57,7 @@ def command(
         raise CallError("no edition given; name that of the broker that will start, such as --edition artemis-2.56")
     place = located(given, broker)
     changing = out is not None and not dry_run
+    refuse_closed(place)
     with brokers_held_off(place, changing, out) as held:
         with progress("reading journals and pages", None):
             plan = plan_conversion(place, target, keep_prefixes=keep_prefixes, locked=bool(held))

@@ -564,9 +564,12 @@ def _write(context: SparkContext, job: _Job, found: list[BrokerSurvey]) -> Writt
 def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
     from pagectl.terminal.streams import print_json
     from pagefmt.columns.state_tables import TELLS_HARM
+    from pagefmt.pages.frames import DamageKind
     from pagefmt.quantities import size_text
 
-    for each in summary["damaged"]:
+    closed = [each for each in summary["damaged"] if each["kind"] == DamageKind.NOT_PERMITTED]
+    damaged = [each for each in summary["damaged"] if each["kind"] != DamageKind.NOT_PERMITTED]
+    for each in damaged:
         whose = f"{each['broker']}: " if summary["brokers"] > 1 else ""
         _warn(
             f"{whose}{each['store'] or 'journal'}/{each['file']}: rows end before offset {each['offset']}, "
@@ -592,7 +595,8 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
     if form is TextOrJson.json:
         print_json(summary)
         return
-    aside = f", {count_text(len(summary['damaged']), 'damaged page')} (OUT/_damaged.json)" if summary["damaged"] else ""
+    aside = f", {count_text(len(damaged), 'damaged page')} (OUT/_damaged.json)" if damaged else ""
+    aside += f", {count_text(len(closed), 'page')} not permitted to be read (OUT/_damaged.json)" if closed else ""
     rows = count_text(summary["rows"], "message" if what.of_messages else "row")
     if summary["from"] is not None and summary["rows"]:
         rows += f" ({summary['from']['journal']} from the journal, {summary['from']['pages']} from pages)"

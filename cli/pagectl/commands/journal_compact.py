@@ -24,6 +24,7 @@ from pagectl.options.shared import (
 from pagectl.running.backups import backup_folder
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
+from pagectl.running.permissions import refuse_closed
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, print_table, warning
@@ -74,6 +75,7 @@ def command(
     opened = open_broker(given, broker.broker_xml, broker.reading())
     place = opened.place
     changing = (in_place or out is not None) and not dry_run
+    refuse_closed(place)
     with brokers_held_off(place, changing, out) as held:
         if changing and in_place:
             settle(place, Disk())

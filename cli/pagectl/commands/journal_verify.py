@@ -12,8 +12,10 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
 from pagectl.outputs.finding_text import FindingText, mark
 from pagectl.running.exits import CallError, Exit
+from pagectl.running.permissions import closed_finding
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import JsonItems, wrapped
+from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def command(
         findings += unreadable_messages(JournalParts(state, None), edition_for(edition, state))
     if not reports and place.journal is None and place.bindings is None:
         raise CallError(f"{place.given}: no journal and no bindings; name the data directory or the instance")
-    findings = sorted(findings, key=gravest_first)
+    findings = sorted([*findings, *closed_finding(place, Reads.PAGES)], key=gravest_first)
     if form is ListFormat.text:
         note_edition(edition, state)
         _text(reports, findings)
@@ -93,7 +95,8 @@ def _journal(name: str, reports: list[JournalFileReport]) -> None:
         verdict += f"{', ' if verdict else ''}{count_text(closed, 'file')} not permitted to be read"
     records = count_text(sum(report.json["records"] or 0 for report in reports), "record")
     size = size_text(sum(report.json["size"] for report in reports))
-    print(f"{mark(bad=bool(bad or closed))} {name}  {count_text(len(reports), 'file')}, {records}, {size}: {verdict}")
+    files = count_text(len(reports), "file")
+    print(f"{mark(bad=bool(bad), unread=bool(closed))} {name}  {files}, {records}, {size}: {verdict}")
     for report in reports:
         if report.json["faults"]:
             print("\n".join(_file(report)))

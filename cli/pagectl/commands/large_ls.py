@@ -12,7 +12,9 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ListFormatOption
 from pagectl.outputs.large_rows import print_rows
 from pagectl.running.exits import Exit
+from pagectl.running.permissions import warn_closed
 from pagectl.terminal.streams import print_json_list, warning
+from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.quantities import count_text, size_text
 
 EXAMPLES = (
@@ -35,10 +37,12 @@ def command(
     from pagefmt.cross_checks.large_references import large_references
     from pagefmt.verify.large_files import large_rows
 
-    state, large = open_large(given, broker)
+    place, state, large = open_large(given, broker)
+    closed = warn_closed(place, Reads.PAGES | Reads.BODIES)
     unread: list[str] = []
-    rows = large_rows(state, large, large_references(state, unread), unread)
-    whole = not unread and state.known.unknown_journal is None and not state.known.damaged
+    hidden = closed and closed_files(place) is not None
+    rows = large_rows(state, large, large_references(state, unread), unread, closed=hidden)
+    whole = not unread and not closed and state.known.unknown_journal is None and not state.known.damaged
     sound = whole and all(row.sound for row in rows)
     if orphans:
         rows = [row for row in rows if row.reference is None]
@@ -49,7 +53,8 @@ def command(
         size = size_text(sum(row.file.size for row in rows if row.file is not None))
         held = sum(row.file is not None for row in rows)
         missing = "" if orphans else f"; {count_text(len(rows) - held, 'message')} without a file"
-        print(f"{count_text(held, 'file')}{' that no message refers to' if orphans else ''}, {size}{missing}")
+        whose = f" that no {'readable ' * (not whole)}message refers to" if orphans else ""
+        print(f"{count_text(held, 'file')}{whose}, {size}{missing}")
     else:
         print_json_list("files", (row.json for row in rows), lines=form is ListFormat.jsonl)
     return Exit.OK if sound else Exit.FOUND

@@ -11,7 +11,9 @@ from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListF
 from pagectl.outputs.finding_text import FindingText
 from pagectl.outputs.large_rows import print_rows
 from pagectl.running.exits import Exit
+from pagectl.running.permissions import closed_finding
 from pagectl.terminal.streams import JsonItems
+from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -45,11 +47,12 @@ def command(
     from pagefmt.verify.large_files import large_rows
     from pagefmt.verify.report import finding_json
 
-    state, large = open_large(given, broker)
+    place, state, large = open_large(given, broker)
+    closed = closed_finding(place, Reads.PAGES | Reads.BODIES)
     seen = survey(state, processes(jobs), bodies=True)
     unread = [*_not_read(seen)]
-    rows = large_rows(state, large, [*seen.references, *references_of_journal(state)], unread)
-    found = [*_findings(seen, large, rows, edition_for(edition, state)), *unread]
+    rows = large_rows(state, large, [*seen.references, *references_of_journal(state)], unread, closed=seen.closed)
+    found = [*_findings(seen, large, rows, edition_for(edition, state)), *unread, *closed]
     findings = sorted(found, key=gravest_first)
     if form is ListFormat.text:
         note_edition(edition, state)

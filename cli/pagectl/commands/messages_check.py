@@ -18,6 +18,7 @@ from pagectl.outputs.plugin import Plugin
 from pagectl.running.backlogs import journal_of
 from pagectl.running.deadline import Answer
 from pagectl.running.exits import CallError
+from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import each_store, told_state
 from pagectl.terminal.nagios import Status
 from pagefmt.columns.table_content import StoredIn
@@ -142,7 +143,7 @@ def _report(
     if place.page is not None or (place.store is not None and scope.by_name):
         what = "a page" if place.page is not None else "a store folder, with --queue or --address"
         raise CallError(f"{place.given} is {what}: that is not the whole backlog; name the data directory")
-    state = told_state(place, journal=True, within=within)
+    state = told_state(place, journal=True, within=within, closed=False)
     addresses = _wanted_addresses(state, scope)
     bodies = large_sizes(place.large_messages)
     wholes: list[Backlog] = []
@@ -150,11 +151,13 @@ def _report(
     stores: list[StoreBacklog] = []
     remarks: list[tuple[Status, str]] = []
     seen: set[str | None] = {*state.addresses}
+    unseen = False
     for known in each_store(place, state) if within is not StoredIn.JOURNAL else ():
         store = known.store
         seen.add(store.address)
         if scope.by_name and store.address is not None and store.address not in addresses:
             continue
+        unseen |= store.hides_address
         found = backlog_of(known, bodies)
         if not found.verdict.fine:
             unknown = not found.verdict.counted or Condition.UNKNOWN in found.verdict.conditions
@@ -164,6 +167,8 @@ def _report(
             stores.append(found)
             wholes.append(found.whole)
             queues += found.queues
+    if within is not StoredIn.JOURNAL:
+        warn_closed(place, say=lambda text: remarks.append((Status.UNKNOWN, text)))
     if missing := scope.addresses - seen:
         meant = did_you_mean(min(missing), filter(None, seen), "is the name right?")
         raise CallError(f"{place.given}: no queue and no pages of the address {min(missing)!r}; {meant}")
@@ -171,8 +176,10 @@ def _report(
         lost = [*state.known.lost(), *(each.reason for each in state.known.unknown() if not each.missing)]
         remarks += [(Status.UNKNOWN, reason) for reason in lost]  # a queue without pages is in no store's remarks
     journal = journal_of(place, state, within, bodies)
-    by_queue = _with_journal(journal, state, wholes, queues, BacklogOf.queue)
-    rows = by_queue if scope.by is BacklogOf.queue else _with_journal(journal, state, wholes, queues, scope.by)
+    by_queue = _with_journal(journal, state, wholes, queues, BacklogOf.queue, unseen=unseen)
+    rows = by_queue
+    if scope.by is not BacklogOf.queue:
+        rows = _with_journal(journal, state, wholes, queues, scope.by, unseen=unseen)
     now = time.time()
     judged = [
         (row, numbers := BacklogNumbers.of(row, now), thresholds.status(numbers)) for row in rows if scope.wants(row)
@@ -219,7 +226,13 @@ def _address_states(
 
 
 def _with_journal(
-    journal: JournalBacklogs | None, state: PagingState, wholes: list[Backlog], queues: list[Backlog], by: BacklogOf
+    journal: JournalBacklogs | None,
+    state: PagingState,
+    wholes: list[Backlog],
+    queues: list[Backlog],
+    by: BacklogOf,
+    *,
+    unseen: bool,
 ) -> list[Backlog]:
     """Of each queue, or of each address."""
     from pagefmt.outstanding.backlog import of_addresses, with_journal
@@ -228,8 +241,9 @@ def _with_journal(
         return queues if by is BacklogOf.queue else wholes
     bound = state.bindings.queues if state.bindings is not None else {}
     if by is BacklogOf.queue:
-        return [*with_journal(queues, journal.of_queues(), bound)]
-    return [*of_addresses(wholes, journal.of_addresses(bound), {queue.address for queue in bound.values()})]
+        return [*with_journal(queues, journal.of_queues(), bound, unseen=unseen)]
+    addresses = {queue.address for queue in bound.values()}
+    return [*of_addresses(wholes, journal.of_addresses(bound), addresses, unseen=unseen)]
 
 
 def _wanted_addresses(state: PagingState, scope: BacklogScope) -> frozenset[str]:

@@ -10,6 +10,7 @@ from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, InOption, ListFormatOption
 from pagectl.running.exits import Exit
+from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import told_state, while_it_moves
 from pagectl.terminal.streams import print_json_list, print_table, say, warning
 from pagefmt.columns.table_content import StoredIn
@@ -39,17 +40,18 @@ def command(
     """
     place = located(given, broker, far=True)
     beside = form is not ListFormat.text
+    closed = within is not StoredIn.JOURNAL and warn_closed(place)
     counts, wrong = while_it_moves(
-        place, lambda: counted(place, told_state(place, within=within), within, beside_output=beside)
+        place, lambda: counted(place, told_state(place, within=within, closed=False), within, beside_output=beside)
     )
     rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
-    for why in dict.fromkeys(row.unknown for row in rows if row.unknown is not None):
+    for why in dict.fromkeys(row.unknown for row in rows if row.unknown not in (None, counts.closed)):
         warning(f"{why}: the counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")
     if form is ListFormat.text:
         _text(rows)
     else:
         print_json_list("queues", map(_object, rows), lines=form is ListFormat.jsonl)
-    return Exit.FOUND if wrong or any(row.unknown is not None for row in rows) else Exit.OK
+    return Exit.FOUND if wrong or closed or any(row.unknown is not None for row in rows) else Exit.OK
 
 
 def _object(row: QueueCount) -> dict[str, Any]:

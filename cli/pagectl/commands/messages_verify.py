@@ -19,9 +19,11 @@ from pagectl.options.shared import (
 )
 from pagectl.outputs.finding_text import FindingText
 from pagectl.running.exits import Exit
+from pagectl.running.permissions import closed_finding
 from pagectl.running.reading import while_it_moves
 from pagectl.terminal.streams import print_json_list
 from pagefmt.columns.table_content import StoredIn
+from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -82,11 +84,12 @@ def _findings(place: DataLocation, within: StoredIn, edition: Edition | None, jo
     known_edition = edition or assumed_edition(state.bindings, state.journal)
     layout = None
     if within is not StoredIn.JOURNAL:
+        yield from closed_finding(place, Reads.PAGES | Reads.LARGE)
         listed = list(state.of(stores(place)))
         layout = next((each for known in listed if (each := first_layout(known.store.pages)) is not None), None)
         with looking_ahead(PageReader(edition), listed, jobs) as look:
             for known in listed:
-                bad = [report for report in page_reports(known, look) if not report.sound]
+                bad = [report for report in page_reports(known, look) if report.permitted and not report.sound]
                 if bad:
                     yield about_data(
                         Severity.ERROR,

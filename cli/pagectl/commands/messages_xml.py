@@ -50,19 +50,22 @@ def command(
     from pagectl.decoding.sources import AllSources
     from pagectl.files.destination import output_to
     from pagectl.opening.broker import located
+    from pagectl.running.permissions import warn_closed
     from pagectl.running.reading import told_state
     from pagectl.terminal.progress import progress
+    from pagefmt.directory.permissions import Reads
     from pagefmt.exchange.xml_writing import JournalXml
     from pagefmt.messages.large import LargeMessages
     from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
     from pagefmt.outstanding.state import CannotKnow
 
     place = located(given, broker)
-    state = told_state(place, journal=True, within=within)
+    state = told_state(place, journal=True, within=within, closed=False)
     if state.bindings is None or (state.known.unknown_bindings is not None and not state.bindings.queues):
         why = "there are no bindings" if state.known.unknown_bindings is None else state.known.unknown_bindings.reason
         raise CannotKnow(f"{place.given}: {why}; see: pagectl recover")
     wanted = queue_ids(queues, state.bindings) if queues else None
+    closed = warn_closed(place, Reads.BODIES if within is StoredIn.JOURNAL else Reads.PAGES | Reads.BODIES)
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)
     sources = AllSources(place, state, choice, within=within, large=large, in_order=False)
@@ -75,7 +78,14 @@ def command(
         xml.end()
     done.tell()
     wrong = (
-        sources.damaged or done.damaged or done.lost or done.failed or done.doubt or done.unbound or state.known.damaged
+        closed
+        or sources.damaged
+        or done.damaged
+        or done.lost
+        or done.failed
+        or done.doubt
+        or done.unbound
+        or state.known.damaged
     )
     return Exit.FOUND if wrong else Exit.OK
 
@@ -84,7 +94,7 @@ class _Account:
     """What is said at the end."""
 
     def __init__(self) -> None:
-        self.messages = self.doubt = self.ids_of_bytes = self.unbound = 0
+        self.messages = self.doubt = self.ids_of_bytes = self.unbound = self.closed = 0
         self.damaged = False
         self.lost: Counter[str] = Counter()
         self.failed: list[str] = []
@@ -97,6 +107,8 @@ class _Account:
             warning(f"left out: {why}")
         if len(self.failed) > 10:
             warning(f"left out: {count_text(len(self.failed) - 10, 'more message')}")
+        if self.closed:
+            warning(f"left out: {count_text(self.closed, 'message')} whose large-message file cannot be read")
         if self.unbound:
             warning(
                 f"{count_text(self.unbound, 'message')} left out: the bindings have no name for the queues that wait "
@@ -131,7 +143,7 @@ def _page(
     at: PageToRead, xml: JournalXml, bindings: Bindings, wanted: frozenset[int] | None, large: LargeMessages | None,
     done: _Account,
 ) -> None:  # fmt: skip
-    from pagefmt.bytes.files import NotReadable
+    from pagefmt.bytes.files import NotPermitted, NotReadable
     from pagefmt.bytes.wire import Undecodable
     from pagefmt.columns.xml_texts import XmlTexts, xml_items
     from pagefmt.exchange.xml_writing import queue_elements, xml_message
@@ -173,6 +185,9 @@ def _page(
                 try:
                     one = xml_message(record.message, names, large)
                     lost = xml.message(one)
+                except NotPermitted:
+                    done.closed += 1
+                    continue
                 except (Undecodable, NotReadable) as err:
                     done.failed.append(f"message {record.message.id}: {err}")
                     continue

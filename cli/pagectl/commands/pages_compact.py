@@ -29,6 +29,7 @@ from pagectl.options.shared import (
 from pagectl.running.backups import backup_folder
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
+from pagectl.running.permissions import refuse_closed
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, print_table, warning
@@ -75,6 +76,7 @@ def command(
     check_compact_options(out, in_place, backup_dir, no_backup)
     place = located(given, broker)
     changing = (in_place or out is not None) and not dry_run
+    refuse_closed(place)
     with brokers_held_off(place, changing, out) as held:
         plan = _plan(place, edition, keep_unknown, processes(jobs), locked=bool(held))
         _tell(plan, refused=changing and not accept_lost)

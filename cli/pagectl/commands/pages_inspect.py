@@ -13,6 +13,7 @@ from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ListFormatOption, PageOption, RecordOption
 from pagectl.running.exits import CallError, Exit
+from pagectl.running.permissions import refuse_without_pages, warn_closed
 from pagectl.running.reading import page_range
 from pagectl.terminal.hexview import HexView
 from pagectl.terminal.sanitise import one_line
@@ -48,8 +49,10 @@ def command(
     items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
     place = located(given, broker)
     live = running_broker(place.journal) is not None
+    refuse_without_pages(place)
+    damaged += warn_closed(place)
     for store in stores(place):
-        if store.problem is not None:
+        if store.problem is not None and store.permitted:
             warning(store.problem)
             damaged += 1
         for file in store.pages:

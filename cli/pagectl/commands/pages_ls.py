@@ -18,6 +18,7 @@ from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, JobsOption, TableFormatOption, processes
 from pagectl.running.exits import Exit
+from pagectl.running.permissions import refuse_without_pages
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
@@ -117,6 +118,7 @@ def _surveys(broker: OpenedBroker, found: _Worst, jobs: int, *, beside_output: b
     from pagefmt.outstanding.state import looking_ahead
 
     place, limits = broker.place, send_limits(broker)
+    refuse_without_pages(place)
     state = told_state(place)
     found.any = found.any or state.known.no_paging
     if state.unknown is not None and state.unknown.alone:
@@ -160,7 +162,7 @@ def _object(row: StoreOverview) -> dict[str, Any]:
         "oldest": row.oldest,
         "condition": str(row.verdict.conditions[0]),
         "conditions": [str(condition) for condition in row.verdict.conditions],
-        "remarks": [*row.verdict.remarks, *row.notes],
+        "remarks": [*row.verdict.all_remarks, *row.notes],
         "page_full": row.page_full,
         "page_limit_used": row.page_limit_used,
     }
@@ -206,7 +208,7 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation) -> 
     for row in rows[:limit]:
         if row.page_full:
             say(f"{row.address}: its page limit is reached; 'pagectl messages check' says what becomes of what is sent")
-        if not row.verdict.fine:
+        if row.verdict.remarks and not row.verdict.fine:
             _remark(row)
 
 

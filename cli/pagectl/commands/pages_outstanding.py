@@ -23,6 +23,7 @@ from pagectl.options.shared import (
     processes,
 )
 from pagectl.running.exits import CallError, Exit
+from pagectl.running.permissions import refuse_without_pages
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
@@ -148,6 +149,7 @@ def _live_text(live: LiveBeside, state: PagingState) -> bool:
 
 def _state(place: DataLocation, edition: Edition | None) -> PagingState:
     """Everything that the answer needs, or an error that says what is not there."""
+    refuse_without_pages(place)
     state = told_state(place, journal=True, within=StoredIn.PAGES)
     if edition is not None and edition <= Edition.ARTEMIS_2_17:
         note(
@@ -201,7 +203,7 @@ def _object(summary: StoreSummary, verdict: StoreVerdict, positions: bool) -> It
         held_by = [names[queue] for queue in page.holders] if known and page.holders is not None else None
         text = json_text({"page": page.page, "held_by": held_by, "bytes": page.size})
         yield f"{',' if number else ''}{text}"
-    yield f'],"remarks":{json_text(verdict.remarks)}}}'
+    yield f'],"remarks":{json_text(verdict.all_remarks)}}}'
 
 
 def _positions(queue: QueueLoad) -> Iterator[str]:
@@ -255,7 +257,8 @@ def _text(summaries: Judged, state: PagingState) -> None:
 
 
 def _store(summary: StoreSummary, verdict: StoreVerdict) -> None:
-    address = "(no address)" if summary.address is None else one_line(summary.address)
+    nameless = "(address not known)" if verdict.closed else "(no address)"
+    address = nameless if summary.address is None else one_line(summary.address)
     size = size_text(sum(page.size for page in summary.pages))
     print(f"{address}  {count_text(len(summary.pages), 'page')}, {size}  {one_line(summary.folder)}")
     for remark in verdict.remarks:

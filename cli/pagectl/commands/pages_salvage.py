@@ -12,9 +12,11 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, JobsOption, OutOption, TextOrJsonOption, processes
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import check_outside, instance_of
+from pagectl.running.permissions import refuse_closed
 from pagectl.running.reading import told_state
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, warning
+from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def command(
     if out is None:
         raise CallError("--out NEW is missing: salvage writes into a new folder and leaves the original unchanged")
     place = located(given, broker)
+    refuse_closed(place, Reads.PAGES if place.page is not None else Reads.PAGES | Reads.JOURNALS)
     process = running_broker(place.journal, instance_of(place))
     if process is not None:
         by = f" (process {process})" if process else ""

@@ -15,10 +15,12 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
 from pagectl.outputs.finding_text import FindingText, mark
 from pagectl.running.exits import Exit
+from pagectl.running.permissions import closed_finding, refuse_without_pages
 from pagectl.running.reading import bytes_to_read, each_store
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import JsonItems, note, wrapped
+from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ def command(
 
     sealed = read_seal(manifest) if manifest is not None else None
     place = located(given, broker, far=True)
+    refuse_without_pages(place)
     state = _state(place)
     lines = form is ListFormat.jsonl
     view = _VerifyText() if form is ListFormat.text else _VerifyJson(lines=lines)
@@ -124,6 +127,7 @@ def _findings(
                 bar.advance(int(report.json["size"] or 0))
             bar.clear()
             view.store_end(store)
+    yield from closed_finding(place, Reads.PAGES | Reads.LARGE)
     yield from zeroed
     yield from folder_findings(place, found, state)
     yield from across(place, layout, state, edition, jobs)
@@ -179,27 +183,35 @@ class _VerifyText(_VerifyView):
         self._findings = FindingText()
         self._pages: list[int] = []
         self._bad: list[PageReport] = []
-        self._records = self._damaged = 0
-        self._total = 0
+        self._records = self._damaged = self._closed = 0
+        self._total = self._closed_here = 0
 
     def store(self, store: Store) -> None:
-        self._pages, self._bad, self._records = [], [], 0
+        self._pages, self._bad, self._records, self._closed_here = [], [], 0, 0
 
     def page(self, report: PageReport) -> None:
         super().page(report)
         self._pages.append(int(report.json["size"] or 0))
         self._records += int(report.json["records"])
-        if not report.sound:
+        if not report.permitted:
+            self._closed_here += 1
+        elif not report.sound:
             self._bad.append(report)
 
     def store_end(self, store: Store) -> None:
-        address = "(no address)" if store.address is None else one_line(store.address)
+        nameless = "(address not known)" if store.hides_address else "(no address)"
+        address = nameless if store.address is None else one_line(store.address)
         self._total += len(self._pages)
         self._damaged += len(self._bad)
-        verdict = f"{len(self._bad)} of {count_text(len(self._pages), 'page')} damaged" if self._bad else "sound"
+        self._closed += self._closed_here
+        unread = bool(self._closed_here) or not store.permitted
+        verdict = f"{len(self._bad)} of {count_text(len(self._pages), 'page')} damaged" if self._bad else ""
+        if unread:
+            what = f"{count_text(self._closed_here, 'page')} " if store.permitted else ""
+            verdict += f"{', ' if verdict else ''}{what}not permitted to be read"
         pages, records = count_text(len(self._pages), "page"), count_text(self._records, "record")
         size = size_text(sum(self._pages))
-        print(f"{mark(bad=bool(self._bad))} {address}  {pages}, {records}, {size}: {verdict}")
+        print(f"{mark(bad=bool(self._bad), unread=unread)} {address}  {pages}, {records}, {size}: {verdict or 'sound'}")
         for report in self._bad:
             _page_text(report)
 
@@ -211,7 +223,7 @@ class _VerifyText(_VerifyView):
 
     def end(self) -> None:
         said = self._findings.said or "nothing else found"
-        print(f"\n{count_text(self._total, 'page')} read, {self._damaged} damaged; {said}")
+        print(f"\n{count_text(self._total - self._closed, 'page')} read, {self._damaged} damaged; {said}")
 
 
 def _page_text(report: PageReport) -> None:

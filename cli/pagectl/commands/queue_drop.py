@@ -22,6 +22,7 @@ from pagectl.options.shared import (
 )
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
+from pagectl.running.permissions import refuse_closed
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import print_json
@@ -70,6 +71,7 @@ def command(
     opened = open_broker(given, broker.broker_xml, broker.reading())
     place = opened.place
     changing = out is not None and not dry_run
+    refuse_closed(place)
     with brokers_held_off(place, changing, out) as held:
         with progress("reading journals and pages", None):
             plan = plan_drop(

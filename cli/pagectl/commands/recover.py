@@ -17,6 +17,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, OutOption, TextOrJsonOption, edition_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off, instance_of
+from pagectl.running.permissions import refuse_closed
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, print_json_line, print_table, warning
@@ -66,6 +67,7 @@ def command(
     place = opened.place
     if place.kind not in (LocationKind.INSTANCE, LocationKind.DATA):
         raise CallError(f"{place.given}: is {place.kind}; name the instance or the data directory, with its journals")
+    refuse_closed(place)
     if out is None and running_broker(place.journal, instance_of(place)) is not None:
         warning("a broker is running on these files: what it is writing looks like damage; stop it, and run this again")
     declared = list(_declared(opened))

@@ -28,6 +28,7 @@ def counted(
     from pagefmt.columns.table import TableDamage
     from pagefmt.columns.together import together_batches
     from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.pages.frames import DamageKind
 
     counts = QueueCounts(state.bindings)
     if state.unknown is not None:
@@ -35,7 +36,9 @@ def counted(
     sources = AllSources(place, state, MessageFilter(), within=within)
     damaged = state.known.damaged
     for each in state.stores():
-        if each.unseen is not None:
+        if each.store.hides_address:
+            counts.not_known(each.store.address, counts.closed)
+        elif each.unseen is not None:
             counts.not_known(each.store.address, each.unseen)
     with progress("reading messages", bytes_to_read(place), beside_output=beside_output) as bar:
         pages: deque[PageToRead] = deque()  # from the one that was counted last to the one that was read last
@@ -58,5 +61,7 @@ def counted(
                 damaged = True
                 for queue in known.queues or {}:
                     if store.address is not None:
-                        counts.of(queue).unknown = f"{store.name}: {at.page.name} is damaged"
+                        closed = found.damage.kind is DamageKind.NOT_PERMITTED
+                        damage = f"{store.name}: {at.page.name} is damaged"
+                        counts.of(queue).unknown = counts.closed if closed else damage
     return counts, damaged or sources.damaged

@@ -22,6 +22,7 @@ from pagectl.options.shared import edition_of
 from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
+from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import bytes_to_read, note_near_names, told_pages, told_state
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, write_utf8
@@ -67,11 +68,20 @@ def carry_out(
     ``jobs`` read pages where all of their messages are wanted in a file. ``with_offsets``: text says of each message in
     which file it lies, and where. ``count_by``: only counts by this field are written.
     """
+    from pagefmt.columns.table_content import StoredIn
+    from pagefmt.describe.message_json import BodyForm
+    from pagefmt.directory.permissions import Reads
+
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     field = None if count_by is None else count_field(count_by, shown)
     forms = forms if field is None else frozenset()
     place = located(given, broker, far=True)
-    state = told_pages(place) if within is None else told_state(place, journal=chosen.needs_journal, within=within)
+    if within is None:
+        state = told_pages(place)
+    else:
+        state = told_state(place, journal=chosen.needs_journal, within=within, closed=False)
+    reads = Reads.LARGE if within is StoredIn.JOURNAL else Reads.PAGES | Reads.LARGE
+    closed = warn_closed(place, reads | Reads.BODIES if forms - {BodyForm.SIZE} else reads)
     choice = chosen.filter(place, state, where)
     note_near_names([*property_names(shown.columns), *(where.names() if where else ())], place, choice.pages)
     wanted = _message_options(place, forms, shown.inflate, _reader(state, edition))
@@ -80,6 +90,7 @@ def carry_out(
         pages = AllSources(place, state, choice, within=within, large=wanted.large, edition=wanted.edition)
     everywhere = within is not None
     run = _Decoding(place, state, choice, wanted, pages, everywhere, jobs if shown.limit is None else 1)
+    run.damaged = closed
     columns = shown.chosen()
     if field is not None:
         _write_counts(run, form, field, shown.to)

@@ -64,11 +64,14 @@ class PageToRead(NamedTuple):
 
     def tell(self, found: Damage) -> bool:
         """Say it on standard error; whether it is damage, and not what a running broker is doing."""
+        from pagefmt.pages.frames import DamageKind
+
         file, damage, motion = self.placed(found)
         if motion is not None:
             note(f"{file}: offset {damage.offset}: {motion}")
             return False
-        warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
+        if damage.kind is not DamageKind.NOT_PERMITTED:  # those were told before
+            warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
         return True
 
     def placed(self, found: Damage) -> tuple[str, Damage, str | None]:

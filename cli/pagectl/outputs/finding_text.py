@@ -35,10 +35,10 @@ class FindingText:
         return ", ".join(count_text(number, severity) for severity, number in self._counts.items())
 
 
-def mark(*, bad: bool) -> str:
-    """In front of the line of what was read."""
-    word = "BAD" if bad else "ok "
-    return f"\x1b[{31 if bad else 32}m{word}\x1b[0m" if coloured(sys.stdout) else word
+def mark(*, bad: bool, unread: bool = False) -> str:
+    """Return the word before the line of what was read. ``unread``: some of it was not, the rest is not bad."""
+    word, colour = ("BAD", 31) if bad else ("?  ", 33) if unread else ("ok ", 32)
+    return f"\x1b[{colour}m{word}\x1b[0m" if coloured(sys.stdout) else word
 
 
 def _painted(severity: str) -> str:

@@ -53,9 +53,11 @@ def page_metrics(backlog: BrokerBacklog, now: float) -> Iterator[Gauge]:
             _add(waiting, (*key, "journal"), [queue.journal, None])
         _add(waiting, (*key, "pages"), [(queue.messages or 0) - queue.journal, None])
     yield from _gauges(OF_ADDRESS, ("address",), addresses)
-    known = {key: each for key, each in waiting.items() if key[-1] == "journal" or _known(key, addresses)}
+    unseen = any(store.address is None and store.queues is None for store in backlog.stores)
+    known = {key: each for key, each in waiting.items() if key[-1] == "journal" or _known(key, addresses, unseen)}
     yield from _gauges({WAITING: WAITING_HELP}, ("address", "queue", "where"), known)
-    yield from _gauges(OF_QUEUE, ("address", "queue"), {key: queues[key] for key in queues if _known(key, addresses)})
+    of_queues = {key: queues[key] for key in queues if _known(key, addresses, unseen)}
+    yield from _gauges(OF_QUEUE, ("address", "queue"), of_queues)
     yield Gauge(TOGETHER, TOGETHER_HELP, tuple(_together(backlog)))
     yield Gauge("artemis_broker_running", "1 while a broker holds the lock of the journal.", (({}, int(backlog.live)),))
     damaged = "1 while journal or bindings are damaged: acknowledgements may be lost."
@@ -80,9 +82,12 @@ def _values(queue: Backlog, now: float) -> list[float | None]:
     return [queue.bytes, queue.in_doubt, queue.pages, queue.held, queue.alone, queue.age(now)]
 
 
-def _known(key: tuple[str, ...], addresses: Rows) -> bool:
-    """No folder of the address keeps what is outstanding to itself."""
-    return key[:1] not in addresses or not addresses[key[:1]][-1]
+def _known(key: tuple[str, ...], addresses: Rows, unseen: bool) -> bool:
+    """Return whether it is known what is outstanding in all folders of the address.
+
+    ``unseen``: there is a folder that cannot be read, of whichever address.
+    """
+    return not addresses[key[:1]][-1] if key[:1] in addresses else not unseen
 
 
 def _add(rows: Rows, key: tuple[str, ...], values: list[float | None]) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pagectl.running.exits import describe
+from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import each_store, told_state
 from pagefmt.columns.table_content import StoredIn
+from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
@@ -177,13 +179,16 @@ def _watched(watch: PagesWatch) -> QueuesLook:
 
 def _completed(
     found: QueuesLook, rows: Sequence[RankedQueue], broker: str, journal: Mapping[int, JournalBacklog] | None,
-    queues: Mapping[int, QueueBinding],
+    queues: Mapping[int, QueueBinding], *, unseen: bool = False,
 ) -> QueuesLook:  # fmt: skip
-    """Return the look at a broker with the queues that hold something, in pages or (unless None) in the journal."""
+    """Return the look at a broker with the queues that hold something, in pages or (unless None) in the journal.
+
+    ``unseen``: there are pages that this user may not read.
+    """
     from pagefmt.outstanding.backlog import with_journal
 
     if journal is not None:
-        both = with_journal((each.backlog for each in rows), journal, queues)
+        both = with_journal((each.backlog for each in rows), journal, queues, unseen=unseen)
         rows = [RankedQueue(broker, rows[n].store if n < len(rows) else None, row) for n, row in enumerate(both)]
     alone = found.size - found.shared - found.free - found.unknown
     return found._replace(queues=[row for row in rows if row.backlog.disk != 0], alone=alone)
@@ -195,10 +200,14 @@ def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], N
 
     broker, found = str(place.given), _nothing()
     say = lambda text: found.remarks.append(f"{broker}: {text}")  # noqa: E731
-    state = told_state(place, journal=True, within=within, say=say)
-    bodies = large_sizes(place.large_messages)
+    state = told_state(place, journal=True, within=within, closed=False, say=say)
+    wrong = warn_closed(place, Reads.LARGE if within is StoredIn.JOURNAL else Reads.PAGES | Reads.LARGE, say)
+    sized = closed_files(place, Reads.LARGE) is None
+    bodies = large_sizes(place.large_messages) if sized else {}
     rows: list[RankedQueue] = []
+    unseen = False
     for known in each_store(place, state) if within is not StoredIn.JOURNAL else ():
+        unseen |= known.store.hides_address
         store = backlog_of(known, bodies)
         name = store.whole.address or store.whole.folder
         found.remarks.extend(f"{broker}: {name}: {remark}" for remark in store.verdict.remarks)
@@ -209,10 +218,13 @@ def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], N
             unknown=found.unknown + store.unknown, wrong=found.wrong or not store.verdict.fine,
         )  # fmt: skip
         advance(store.size)
-    found = found._replace(wrong=found.wrong or state.known.damaged or bool(state.journal.prepared))
+    found = found._replace(wrong=found.wrong or wrong or state.known.damaged or bool(state.journal.prepared))
     journal = journal_of(place, state, within, bodies)
     waits = None if journal is None else journal.of_queues()
-    return _completed(found, rows, broker, waits, state.bindings.queues if state.bindings else {})
+    whole = _completed(found, rows, broker, waits, state.bindings.queues if state.bindings else {}, unseen=unseen)
+    if sized:
+        return whole
+    return whole._replace(queues=[each._replace(backlog=each.backlog._replace(held=None)) for each in whole.queues])
 
 
 def journal_of(

@@ -9,6 +9,7 @@ from pathlib import Path
 from pagectl.terminal.progress import progress
 from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.directory.permissions import ClosedFiles
 from pagefmt.directory.usage import (
     Counted,
     DirectoryUsage,
@@ -45,6 +46,8 @@ def count(place: DataLocation, *, contents: bool = True) -> Counting:
     if contents and place.store is None:
         _contents(counting)
     counting.remarks += counting.usage.unreadable
+    if counting.usage.closed:
+        counting.remarks.append(str(ClosedFiles(min(counting.usage.closed), len(counting.usage.closed), 0)))
     counting.usage.addresses.sort(key=lambda row: (-row.bytes, row.address or "", row.folder or ""))
     return counting
 

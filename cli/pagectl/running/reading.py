@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pagectl.running.exits import CallError
+from pagectl.running.permissions import refuse_without_pages, warn_closed
 from pagectl.terminal.streams import note, warning
 from pagefmt.columns.table_content import StoredIn
 
@@ -36,13 +37,13 @@ def page_range(text: str | None) -> PageRange:
 
 
 def told_state(
-    place: DataLocation, *, journal: bool = False, within: StoredIn = StoredIn.LIVE,
+    place: DataLocation, *, journal: bool = False, within: StoredIn = StoredIn.LIVE, closed: bool = True,
     say: Callable[[str], None] | None = None,
 ) -> PagingState:  # fmt: skip
     """What is known about the messages of a place; what cannot be read of journal and bindings is a warning.
 
     ``journal``: raises ``CannotKnow`` where that is missing, and for pages alone (``within``) where the paging
-    directory is. ``say`` gets the warnings.
+    directory is. ``closed``: warns of pages that this user may not read. ``say`` gets the warnings.
     """
     from pagefmt.outstanding.state import CannotKnow, load_place
 
@@ -51,6 +52,8 @@ def told_state(
     state = load_place(place)
     if within is StoredIn.JOURNAL:
         state = replace(state, known=state.known._replace(no_paging=False))
+    elif closed:
+        warn_closed(place, say=say)
     if journal and (missing := state.known.unknown_journal) is not None:
         raise CannotKnow(
             f"{place.given}: {missing.reason}; name the data directory or the instance, or give its configuration "
@@ -64,10 +67,14 @@ def told_state(
 
 
 def told_pages(place: DataLocation) -> PagingState:
-    """Pages as they lie, with the names of queues: the message journal is not read. Warns of damaged bindings."""
+    """Pages as they lie, with the names of queues: the message journal is not read. Warns of damaged bindings.
+
+    Raises ``CallError`` if this user may read none of the pages.
+    """
     from pagefmt.outstanding.state import load_pages
 
     state = load_pages(place)
+    refuse_without_pages(place)
     for unknown in state.known.unknown():
         warning(f"{unknown.reason}; queues are shown by their ids")
     return state
@@ -102,7 +109,7 @@ def told_unknown(known: StoreState, shown: str) -> bool:
     ``shown``: what the answer has in place of it.
     """
     said = known.not_known(shown)
-    if said:
+    if said and not known.store.hides_address:  # that was told of all files together
         warning(said)
     return said is not None
 
