@@ -55,6 +55,7 @@ class Disk:
 
     def __init__(self) -> None:
         self._named: dict[Path, int] = {}
+        self._filling: dict[Path, Path] | None = None  # folders that get the rights of another one when they are filled
 
     @contextmanager
     def below(self, *folders: Path) -> Iterator[None]:
@@ -207,7 +208,7 @@ class Disk:
             raise _not_a_folder(mode, path)
         self.mkdir(path)
         if like is not None:
-            self.copy_rights(path, like)
+            self.give_rights(path, like)
         self.sync_folder(path.parent)
 
     def mkdir(self, path: Path) -> None:
@@ -215,8 +216,25 @@ class Disk:
         with self._at(path) as (folder, name):
             os.mkdir(name, 0o700, dir_fd=folder)
 
-    def copy_rights(self, path: Path, like: Path) -> None:
-        """A folder gets the rights of another."""
+    def give_rights(self, path: Path, like: Path) -> None:
+        """Give a folder the rights of another, in a new folder once that is filled: a mode may forbid writing."""
+        if self._filling is None:
+            self._copy_rights(path, like)
+        else:
+            self._filling[path.absolute()] = like
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """Inside, folders are for this user alone; they get their rights at the end, those below a folder first."""
+        self._filling = {}
+        try:
+            yield
+            for path, like in sorted(self._filling.items(), key=lambda each: len(each[0].parts), reverse=True):
+                self._copy_rights(path, like)
+        finally:
+            self._filling = None
+
+    def _copy_rights(self, path: Path, like: Path) -> None:
         with self._at(path) as (folder, name):
             handle = _open_folder(name, folder, path)
             try:
@@ -423,11 +441,12 @@ def whole_folder(
             raise
         with locked_folder(partial):
             try:
-                yield partial, disk
+                with disk.filling():
+                    yield partial, disk
                 for folder, _, _ in os.walk(partial, topdown=False):
                     disk.sync_folder(Path(folder))
                 if like is not None:
-                    disk.copy_rights(partial, like)
+                    disk.give_rights(partial, like)
                 disk.replace(partial, target)
             except BaseException:
                 shutil.rmtree(partial, ignore_errors=True)

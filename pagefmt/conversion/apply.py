@@ -63,7 +63,7 @@ def convert(
         for store in plan.stores:
             _store(plan, store, new["paging"] / store.folder.name, disk, passed)
         for kind, root in roots.items():
-            disk.copy_rights(new[kind], root)
+            disk.give_rights(new[kind], root)
 
 
 def _store(plan: ConversionPlan, store: ConvertedStore, to: Path, disk: Disk, passed: Callable[[int], object]) -> None:
@@ -82,7 +82,7 @@ def _store(plan: ConversionPlan, store: ConvertedStore, to: Path, disk: Disk, pa
         else:
             copy_file(path, to / path.name, disk)
         passed(page.page.size)
-    disk.copy_rights(to, store.folder)
+    disk.give_rights(to, store.folder)
 
 
 def _messages(plan: ConversionPlan) -> Iterator[JournalRecord]:

@@ -29,6 +29,7 @@ from pagefmt.bytes.far_paths import FarPath
 from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.errors import PageFmtError
 
+_FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FLOCK: Final = struct.Struct("hhqqi4x")  # Linux, 64 bit: type, whence, start, length, pid
 
 
@@ -37,10 +38,16 @@ class BrokerRuns(PageFmtError):
 
 
 @contextmanager
-def hold_off_brokers(journal: Path | None, instance: Path | None = None) -> Iterator[dict[Path, int]]:
-    """Hold all locks that exist; gives their descriptors. Raises ``BrokerRuns`` with the process that holds one."""
+def hold_off_brokers(
+    journal: Path | None, instance: Path | None = None, untaken: list[str] | None = None
+) -> Iterator[dict[Path, int]]:
+    """Hold all locks that exist; gives their descriptors. Raises ``BrokerRuns`` with the process that holds one.
+
+    ``untaken``: where only reading follows, gets a line for each lock that this user may not take, or that lies on a
+    file system which is read only. Without it such a lock raises ``BrokerRuns`` as well.
+    """
     with ExitStack() as stack:
-        taken = {path: _take(stack, path, start, length) for path, start, length in _locks(journal, instance)}
+        taken = {path: _take(stack, path, start, length, untaken) for path, start, length in _locks(journal, instance)}
         yield {path: handle for path, handle in taken.items() if handle >= 0}
 
 
@@ -53,7 +60,7 @@ def running_broker(journal: Path | None, instance: Path | None = None) -> int | 
         return None
     for path, start, length in _locks(journal, instance):
         try:
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            handle = os.open(path, os.O_RDONLY | _FLAGS)
         except OSError:
             continue
         try:
@@ -84,21 +91,42 @@ def _locks(journal: Path | None, instance: Path | None) -> Iterator[tuple[Path, 
         yield instance / "lock" / "cli.lock", 0, 0
 
 
-def _take(stack: ExitStack, path: Path, start: int, length: int) -> int:
+def _take(stack: ExitStack, path: Path, start: int, length: int, untaken: list[str] | None) -> int:
     try:
-        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDWR | _FLAGS)
     except FileNotFoundError:
         return -1
     except OSError as err:
+        if untaken is not None and err.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            untaken.append(f"{path}: {err.strerror}: {_seen(path, start, length)}")
+            return -1
         raise BrokerRuns(f"{path}: {err.strerror}; the lock cannot be taken, so nothing is changed") from err
     stack.callback(os.close, handle)
     try:
         _lock(handle, start, length)
     except OSError as err:
-        who = holder(handle, start, length)
-        by = f" (process {who})" if who else ""
-        raise BrokerRuns(f"{path}: held by a running broker{by}, or by another pagectl; stop it first") from err
+        raise _held(path, holder(handle, start, length)) from err
     return handle
+
+
+def _held(path: Path, process: int | None) -> BrokerRuns:
+    by = f" (process {process})" if process else ""
+    return BrokerRuns(f"{path}: held by a running broker{by}, or by another pagectl; stop it first")
+
+
+def _seen(path: Path, start: int, length: int) -> str:
+    """Return what is known of a lock that cannot be taken. Raises ``BrokerRuns`` if it is held."""
+    try:
+        handle = os.open(path, os.O_RDONLY | _FLAGS)
+    except OSError:
+        return "it is not known whether a broker holds this lock"
+    try:
+        process = holder(handle, start, length)
+    finally:
+        os.close(handle)
+    if process is not None:
+        raise _held(path, process)
+    return "no broker holds this lock now"
 
 
 def _lock(handle: int, start: int, length: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagectl.terminal.streams import note
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -33,7 +34,9 @@ def check_outside(out: Path | None, place: DataLocation) -> None:
 def brokers_held_off(place: DataLocation, changing: bool, out: Path | None = None) -> Iterator[dict[Path, int]]:
     """Inside, no broker can start on it where something is changed; the lock files with their descriptors.
 
-    ``out``: the new folder that is made of them, refused as in ``check_outside``.
+    ``out``: the new folder that is made of them, refused as in ``check_outside``. A lock that cannot be taken there for
+    lack of rights, or on a read-only file system, is looked at: one that is held raises ``BrokerRuns``, any other is
+    noted. Without ``out``, files are changed, so that each lock has to be taken.
     """
     from pagefmt.directory.locks import hold_off_brokers
 
@@ -41,7 +44,11 @@ def brokers_held_off(place: DataLocation, changing: bool, out: Path | None = Non
         yield {}
         return
     check_outside(out, place)
-    with hold_off_brokers(place.journal, instance_of(place)) as held:
-        if not held:
+    untaken: list[str] = []
+    with hold_off_brokers(place.journal, instance_of(place), untaken if out is not None else None) as held:
+        if untaken:
+            more = f", and {count_text(len(untaken) - 1, 'other')}" if len(untaken) > 1 else ""
+            note(f"{untaken[0]}{more}; make sure that none starts before this ends, or use a snapshot")
+        elif not held:
             note("no lock file beside the journal: nothing keeps a broker from starting meanwhile")
         yield held
