@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,6 +17,7 @@ from golden_cases import GoldenCase
 from harmed import no_trace, pagectl, pages_of, permissions_count, snapshot, without_override
 from program import Answer
 
+USER = pwd.getpwuid(os.geteuid()).pw_name
 DERIVED = (
     "damaged (",
     "are lost",
@@ -105,7 +108,7 @@ def said_once(answer: Answer, first: Path) -> None:
     no_trace(answer)
     # paths may be broken where a line is folded
     said = " ".join((answer.out + answer.err).split())
-    assert said.count("cannot be read as root (Permission denied)") == 1, answer
+    assert said.count(f"cannot be read as {USER} (Permission denied)") == 1, answer
     assert first.name in said and "run as a user who may" in said, answer
     assert not [words for words in DERIVED if words in said], answer
 
@@ -201,7 +204,7 @@ def test_bodies_without_rights(words: str, which: str, tmp_path: Path) -> None:
         whole = GoldenCase("2.56.0", "large-core").data()
         assert len(answer.lines()) == len(pagectl(*words.split()[:2], whole, "--format", "jsonl").lines())
         mine = [line for line in answer.lines() if line["large"]]
-        wrong = [line for line in mine if "cannot be read as root" in line.get("body_error", "")]
+        wrong = [line for line in mine if f"cannot be read as {USER}" in line.get("body_error", "")]
         assert [line["id"] for line in wrong] == ([19] if which == "one body" else [line["id"] for line in mine])
 
 
@@ -219,7 +222,7 @@ def test_pages_that_cannot_be_read_are_known_by_their_listing(tmp_path: Path) ->
     answer = found.call("pages ls --format json", tmp_path / "out")
     (row,) = json.loads(answer.out)["stores"]
     assert (row["condition"], row["conditions"], row["outstanding"]) == ("not permitted", ["not permitted"], None)
-    assert re.fullmatch(r"000000002\.page: cannot be read as root \(Permission denied\)", row["remarks"][0])
+    assert re.fullmatch(rf"000000002\.page: cannot be read as {USER} \(Permission denied\)", row["remarks"][0])
     assert row["pages"] == 6
 
 
