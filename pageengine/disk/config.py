@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_size, trimmed
+from brokerconf.reading.substitution import is_expression
 
 from pageengine.disk.monitor import DiskSettings
 from pageengine.errors import PageEngineError
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class DiskConfigError(PageEngineError):
-    """A value that the broker would not start with; the message says file, line and value."""
+    """A value with which the broker does not start, or that only it knows; the message says file, line and value."""
 
 
 def disk_settings(
@@ -35,11 +37,11 @@ def disk_settings(
     """The disk monitor's settings of a configuration as this edition reads it; raises DiskConfigError.
 
     ``entries`` are those of broker.properties and of system properties, which come after the file and pass its checks.
-    ``lenient``: a value with which the broker does not start counts as not set.
+    ``lenient``: a value with which the broker does not start, or that only it knows, counts as not set.
     """
     core = document.core
     if core is None:
-        return _overridden(DiskSettings(), entries, edition)
+        return _overridden(DiskSettings(), entries, edition, lenient=lenient)
 
     def number(name: str, parse: Callable[[str], int]) -> int | None:
         try:
@@ -62,16 +64,22 @@ def disk_settings(
     elif refused:
         node = core.descendant(refused.split()[0])
         raise DiskConfigError(f"{node.position if node else document.path}: {refused}: the broker does not start")
-    return _overridden(settings, entries, edition)
+    return _overridden(settings, entries, edition, lenient=lenient)
 
 
 _BEANS = {"maxDiskUsage": "max_disk_usage", "minDiskFree": "min_disk_free", "diskScanPeriod": "disk_scan_period"}
 
 
-def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Edition) -> DiskSettings:
+def _overridden(
+    settings: DiskSettings, entries: Iterable[Entry], edition: Edition, *, lenient: bool
+) -> DiskSettings:  # fmt: skip
     """As the broker: what is no ``int`` becomes 0 in silence, what is no ``long`` leaves the old value."""
     for entry in entries:
         if entry.key in _BEANS:
+            if is_expression(entry.value):
+                if lenient:
+                    continue
+                raise _known_to_the_broker(entry.position, entry.key, entry.value)
             size = entry.key == "minDiskFree"
             try:
                 value = parse_size(entry.value, edition).value if size else parse_int(entry.value)
@@ -88,6 +96,8 @@ def _number(document: Document, core: ConfigNode, name: str, parse: Callable[[st
     node = core.descendant(name)
     if node is None:
         return None
+    if is_expression(node.text):
+        raise _known_to_the_broker(node.position, name, node.text)
     try:
         return parse(trimmed(node.text))
     except SizeError as err:
@@ -95,10 +105,17 @@ def _number(document: Document, core: ConfigNode, name: str, parse: Callable[[st
         raise DiskConfigError(f"{node.position}: {name}: {said}: the broker does not start") from err
 
 
+def _known_to_the_broker(position: object, name: str, text: str) -> DiskConfigError:
+    return DiskConfigError(
+        f"{position}: {name} is {masked(text.strip(), name)}, which only the running broker knows; give "
+        "--max-disk-usage or --min-disk-free"
+    )
+
+
 def watched(document: Document, found: Directories) -> dict[str, Path]:
     """The directories whose file systems the broker watches, in its order, by their names.
 
-    Without persistence there is only the paging directory's.
+    Without persistence there is only the paging directory's; if only the running broker knows whether there is, all.
     """
     every = {
         "paging": found.paging,
@@ -107,7 +124,7 @@ def watched(document: Document, found: Directories) -> dict[str, Path]:
         "bindings": found.bindings,
     }
     node = document.core.descendant("persistence-enabled") if document.core else None
-    if node is not None and not parse_boolean(node.text):
+    if node is not None and not is_expression(node.text) and not parse_boolean(node.text):
         return {"paging": found.paging}
     return every
 

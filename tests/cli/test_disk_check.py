@@ -427,6 +427,39 @@ def test_only_exposition_text_needs_the_library_for_it(
     assert call(tmp_path, *options, "--textfile", tmp_path / "x.prom")[0] == 3
 
 
+@pytest.mark.parametrize("setting", ["max-disk-usage", "min-disk-free", "disk-scan-period"])
+def test_no_value_of_the_environment_becomes_a_limit(
+    call: Call, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be shown, and the broker's environment need not be this one: the answer is unknown, not a guess."""
+    monkeypatch.setenv("NUMBER", "7654")
+    home = instance(tmp_path / "broker", f"<{setting}>${{NUMBER:80}}</{setting}>")
+    for words in ([], ["-v"], ["--format", "json"], ["--format", "prometheus"], ["--anyway", "-v"]):
+        status, out, err = call(home, *words)
+        assert "7654" not in out + err and (status == 3) is ("--anyway" not in words)
+        assert f"{setting} is ${{NUMBER:80}}, which only the running broker knows" in out + err
+    assert call(home, "--max-disk-usage", 100)[0] == 0
+    monkeypatch.delenv("NUMBER")
+    assert call(home, "-w", "100", "-c", "100")[0] != 3, "the default in the file counts"
+
+
+def test_variables_of_the_environment_name_directories_and_are_not_shown_elsewhere(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHERE", "data")
+    monkeypatch.setenv("PIN", "9876")
+    home = instance(tmp_path / "broker", "<persistence-enabled>${PIN}</persistence-enabled>")
+    file = home / "etc" / "broker.xml"
+    text = file.read_text().replace(">data/paging<", ">${WHERE}/paging<").replace('match="orders"', 'match="${PIN}"')
+    file.write_text(text.replace('match="loss.#"><disk-full-policy>DROP', 'match="loss.#"><disk-full-policy>${PIN}'))
+    (home / "data" / "paging" / "x").mkdir()
+    status, out, err = call(home, "--format", "json")
+    assert "9876" not in out + err and status != 3, out
+    assert [each["directories"] for each in json.loads(out)["stores"]] == [
+        ["paging", "journal", "large-messages", "bindings"]
+    ]
+
+
 def test_odd_names_survive_every_format(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = tmp_path / "a|b'c=d\n\"e\\f"
     odd.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,10 +65,13 @@ class MonitoredDisks(NamedTuple):
 def monitored_disks(query: DiskQuery) -> MonitoredDisks:
     """The disks of an instance, a data directory, a directory of one, or, if the query says so, of any path.
 
-    Without limits from options those of the instance count, also where ``path`` is one of its directories.
+    Without limits from options those of the instance count, also where ``path`` is one of its directories. Directories
+    may come from variables of the environment. In other settings the variables are only named, because the settings are
+    shown, and the broker's environment need not be this one.
     Raises ``CallError``, also for a path that is no broker's, and what reading a configuration raises.
     """
-    broker_xml, limits, options = query.broker_xml, query.limits, query.options
+    options = replace(query.options, names_environment=True)
+    broker_xml, limits, query = query.broker_xml, query.limits, query._replace(options=options)
     path = query.path or (None if broker_xml else from_environment())
     if broker_xml is not None:
         found = opened(broker_xml, None, options) if path is None else configuration_for(path, broker_xml, options)[1]
@@ -107,7 +111,7 @@ def _watched(found: BrokerConfiguration) -> dict[str, Path]:
 
 def _configured(query: DiskQuery, found: BrokerConfiguration) -> MonitoredDisks:
     """With the configuration's limits, and its directories; where none of them is there, those of ``path``."""
-    from pageengine.disk.config import disk_settings
+    from pageengine.disk.config import DiskConfigError, disk_settings
 
     if query.anyway is None:
         note_no_start(found)
@@ -122,9 +126,13 @@ def _configured(query: DiskQuery, found: BrokerConfiguration) -> MonitoredDisks:
         read = found.settings(tell=False).broker()
         set_here = any(name in read and read[name].origin for name in ("max-disk-usage", "min-disk-free"))
         supposed = "" if limits or set_here else unknown
-    settings = limits or disk_settings(
-        found.with_defaults().document, edition, found.entries, lenient=bool(query.anyway)
-    )
+    document = found.with_defaults().document
+    try:
+        settings = limits or disk_settings(document, edition, found.entries)
+    except DiskConfigError as err:
+        if not query.anyway:
+            raise
+        settings, supposed = disk_settings(document, edition, found.entries, lenient=True), str(err)
     assumed = "" if query.options.edition else release or found.sources["edition"]
     directories, root = _watched(found), found.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
