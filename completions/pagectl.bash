@@ -73,6 +73,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'large ls' |\
         'large verify' |\
         'queue drop' |\
+        'queue purge' |\
         'disk check' |\
         'disk watch' |\
         'disk forecast' |\
@@ -423,6 +424,16 @@ _pagectl_takes() {  # does this option of this command want a value?
         'queue drop --properties' |\
         'queue drop --profile' |\
         'queue drop --server' |\
+        'queue purge --where' |\
+        'queue purge --older-than' |\
+        'queue purge --format' |\
+        'queue purge --out' |\
+        'queue purge --jobs' |\
+        'queue purge --edition' |\
+        'queue purge --broker-xml' |\
+        'queue purge --properties' |\
+        'queue purge --profile' |\
+        'queue purge --server' |\
         'convert --out' |\
         'convert --edition' |\
         'convert --format' |\
@@ -594,6 +605,7 @@ _pagectl_options() {
         'large ls') _pagectl_offer '' --orphans --format --broker-xml --properties --profile --server --help -h ;;
         'large verify') _pagectl_offer '' --edition --jobs --broker-xml --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
+        'queue purge') _pagectl_offer '' --all --where --older-than --format --out --dry-run --jobs --edition --broker-xml --properties --profile --server --help -h ;;
         'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --list --help -h ;;
         'disk check') _pagectl_offer '' --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical --anyway -t --timeout -q --quiet -v --verbose --format --textfile --broker --help -h ;;
@@ -690,6 +702,8 @@ _pagectl_value() {
         'large verify --properties' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
+        'queue purge --broker-xml' |\
+        'queue purge --properties' |\
         'convert --broker-xml' |\
         'convert --properties' |\
         'recover --broker-xml' |\
@@ -737,6 +751,7 @@ _pagectl_value() {
         'journal compact --out' |\
         'journal compact --backup-dir' |\
         'queue drop --out' |\
+        'queue purge --out' |\
         'convert --out' |\
         'recover --out' |\
         'replay run --out')
@@ -772,6 +787,7 @@ _pagectl_value() {
         'journal verify --edition' |\
         'large verify --edition' |\
         'queue drop --edition' |\
+        'queue purge --edition' |\
         'convert --edition' |\
         'recover --edition' |\
         'disk check --edition' |\
@@ -796,6 +812,7 @@ _pagectl_value() {
         'messages send --format' |\
         'journal compact --format' |\
         'queue drop --format' |\
+        'queue purge --format' |\
         'convert --format' |\
         'recover --format' |\
         'replay run --format' |\
@@ -945,7 +962,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         messages) (($2 == 0)) && _pagectl_offer '' ls top check verify decode find xml import-plan send ;;
         journal) (($2 == 0)) && _pagectl_offer '' ls inspect verify compact ;;
         large) (($2 == 0)) && _pagectl_offer '' ls verify ;;
-        queue) (($2 == 0)) && _pagectl_offer '' drop ;;
+        queue) (($2 == 0)) && _pagectl_offer '' drop purge ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
         'config lint') (($2 >= 0)) && _pagectl_paths;;
@@ -983,6 +1000,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'large ls') (($2 == 0)) && _pagectl_paths;;
         'large verify') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
+        'queue purge') (($2 == 0)) && _pagectl_paths; (($2 == 1)) && _pagectl_names queue;;
         'convert') (($2 == 0)) && _pagectl_paths;;
         'recover') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;

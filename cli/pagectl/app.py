@@ -112,6 +112,10 @@ TREE: dict[str, Leaf | Group] = {
                 "queue_drop",
                 "Copy a data directory without one queue; all other queues deliver the same messages.",
             ),
+            "purge": (
+                "queue_purge",
+                "Copy a data directory without certain messages of one queue, such as old ones.",
+            ),
         },
     ),
     "convert": ("convert", "Convert an older broker's data directory to one that a newer broker starts on."),

@@ -98,7 +98,7 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 
 # What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
 FREE = frozenset(
-    {"NAME=RANGE",
+    {"AGE", "NAME=RANGE",
      "A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "RANGE", "SECONDS",
      "BYTES", "FROM=TO", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
 )  # fmt: skip

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from pagefmt.bytes.file_snapshot import SourceChanged
 from pagefmt.bytes.files import MappedFile, NotPermitted, NotReadable, open_regular
 from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
 from pagefmt.compaction.apply import CompactionResult, rewritten
-from pagefmt.compaction.journals import JournalsPlan, NewJournalFile, copied
+from pagefmt.compaction.journals import JournalsPlan, copied
 from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step
 from pagefmt.directory.locate import new_names
 from pagefmt.journal.writing import FileChange
 
 _BLOCK: Final = 1 << 20
+
+
+class MadeFile(Protocol):
+    """A file that the copy gets. ``like``: an old one, whose owner and rights it gets."""
+
+    @property
+    def name(self) -> str:
+        """Return the name in its folder."""
+
+    @property
+    def like(self) -> Path:
+        """Return the old file."""
+
+    def content(self) -> Iterable[bytes | memoryview]:
+        """Return the content in parts."""
 
 
 def copy_out(
@@ -27,17 +42,19 @@ def copy_out(
     disk: Disk | None = None,
     held: Mapping[Path, int] | None = None,
     changed: Mapping[Path, FileChange] | None = None,
+    added: Sequence[tuple[str, MadeFile]] = (),
 ) -> CompactionResult:
     """Write pages, journals and large messages below ``target``, which must not exist, in folders named as they are.
 
     The folder appears whole or not at all. Only regular files and folders are copied, links are refused. ``held``: the
-    lock files that are held, which no other descriptor may be opened for. ``changed``: journal files that lose records.
+    lock files that are held, which no other descriptor may be opened for. ``changed``: journal files that lose records;
+    ``added``: by directory, new files.
     ``passed`` gets the size of each file that was read. Raises ``SourceChanged``, ``TargetRefused``,
     ``LinkRefused``, ``OSError``.
     """
     steps: dict[Path, Step | FileChange | None] = {step.path.absolute(): step for step in plan.steps()}
     steps |= changed or {}
-    _copy_roots(plan, target, steps, (), passed, disk, held or {})
+    _copy_roots(plan, target, steps, added, passed, disk, held or {})
     return CompactionResult(len(steps), plan.freed)
 
 
@@ -57,7 +74,7 @@ def _copy_roots(
     plan: CompactionPlan | JournalsPlan,
     target: Path,
     steps: Mapping[Path, Step | FileChange | None],
-    made: Sequence[tuple[str, NewJournalFile]],
+    made: Sequence[tuple[str, MadeFile]],
     passed: Callable[[int], object],
     disk: Disk | None,
     held: Mapping[Path, int],
@@ -74,7 +91,7 @@ def copy_root(
     root: Path,
     to: Path,
     steps: Mapping[Path, Step | FileChange | None],
-    made: Sequence[NewJournalFile],
+    made: Sequence[MadeFile],
     disk: Disk,
     held: Mapping[Path, int],
     passed: Callable[[int], object] = lambda size: None,

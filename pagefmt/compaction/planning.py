@@ -30,7 +30,7 @@ from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.files import FileProblem
-from pagefmt.journal.positions import BOOKMARK
+from pagefmt.journal.positions import BOOKMARK, PositionIndex
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.ack_state import LIVE, AckState
@@ -106,9 +106,11 @@ def plan_of(
     *,
     keep_unknown: bool = False,
     dropped: DroppedQueue | None = None,
+    acknowledged: PositionIndex | None = None,
     jobs: int = 1,
 ) -> CompactionPlan:
-    """Return the plan for a state, which ``dropped`` is not a part of.
+    """Return the plan for a state, which ``dropped`` is not a part of. ``acknowledged``: what the journal has records
+    for, if that is less than the state says.
 
     ``sources``: the files, as they were before the state was read. Raises ``CannotCompact``.
     """
@@ -120,7 +122,8 @@ def plan_of(
             f"{state.paging.path}: {edition.value} cannot read what was written here (layout {rules.layout.value}); "
             "name the edition of the broker that will be started"
         )
-    walk = _PlanWalk(rules, keep_unknown, pending_pages(counters(state.journal).values()), dropped)
+    index = acknowledged or state.journal.ack_index
+    walk = _PlanWalk(rules, keep_unknown, pending_pages(counters(state.journal).values()), dropped, index)
     known = list(state.stores())
     with looking_ahead(walk.page, known, jobs) as look:
         stores = tuple(walk.store(store, look) for store in known)
@@ -180,12 +183,14 @@ def layout_of_bindings(bindings: Bindings) -> Layout:
 
 class _PlanWalk:
     def __init__(
-        self, rules: EditionRules, keep_unknown: bool, pending: set[tuple[int, int]], dropped: DroppedQueue | None
-    ) -> None:
+        self, rules: EditionRules, keep_unknown: bool, pending: set[tuple[int, int]], dropped: DroppedQueue | None,
+        acknowledged: PositionIndex,
+    ) -> None:  # fmt: skip
         self.rules = rules
         self.dropped = dropped
         self.live = LIVE | {AckState.IGNORED} if keep_unknown else LIVE
         self.pending = pending
+        self.acknowledged = acknowledged
         self.bodies = _LargeBodies()
 
     def store(self, store: StoreState, look: PageLook[ExaminedPage]) -> StorePlan:
@@ -290,7 +295,7 @@ class _PlanWalk:
     def note_journal(self, store: StoreState, found: ExaminedPage) -> None:
         number = found.page.number
         for queue in store.queues or ():
-            acks = store.journal.ack_index.numbers(queue, number)
+            acks = self.acknowledged.numbers(queue, number)
             found.acked |= bool(acks) and acks[-1] != BOOKMARK
             found.pending |= (queue, number) in self.pending
 

@@ -7,6 +7,7 @@ would take that for damage. A commit or prepare record names how many records it
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from pagefmt.journal.fast_scan import Ints, JournalFrames
+    from pagefmt.journal.load import LoadedJournal
 
 FILE_SIZE: Final = 1024 * 1024
 FORMAT: Final = 2
@@ -178,6 +180,51 @@ def write_journal(
             disk.create(folder / name.format(file_id), waiting.file(file_id, size), like)
             if waiting.record is None:
                 return
+
+
+@dataclass(frozen=True, slots=True)
+class AppendedFile:
+    """A new file that follows those of a journal. ``like``: the last of these, whose size, format, owner and rights it
+    has."""
+
+    name: str
+    header: JournalHeader
+    like: Path
+    size: int
+    records: Sequence[JournalRecord]
+
+    def content(self) -> Iterator[bytes]:
+        """Yield the header, the records one after the other, and zeros up to the size."""
+        yield encode_header(self.header)
+        left = self.size - HEADER.size
+        for record in self.records:
+            encoded = encode(record, self.header.file_id, self.header.version)
+            yield encoded
+            left -= len(encoded)
+        yield bytes(max(left, 0))
+
+
+def appended_files(loaded: LoadedJournal, records: Iterable[JournalRecord]) -> Iterator[AppendedFile]:
+    """Yield the files that add these records, of no transaction, behind all that a journal has."""
+    if not loaded.files:
+        return
+    last = max(loaded.files, key=lambda file: file.header.file_id)
+    file_id, part, left = last.header.file_id, list[JournalRecord](), last.size - HEADER.size
+    for record in records:
+        size = FRAME_LAYOUTS[last.header.version][record.kind].total + len(record.body)
+        if part and size > left:
+            file_id += 1
+            yield _appended(last, file_id, part)
+            part, left = [], last.size - HEADER.size
+        part.append(record)
+        left -= size
+    if part:
+        yield _appended(last, file_id + 1, part)
+
+
+def _appended(last: JournalFile, file_id: int, records: list[JournalRecord]) -> AppendedFile:
+    name = re.sub(r"\d+", str(file_id), last.name)
+    return AppendedFile(name, last.header._replace(file_id=file_id), last.path, last.size, records)
 
 
 class _Waiting:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.file_snapshot import take_snapshot
+from pagefmt.bytes.file_snapshot import FileSnapshot, take_snapshot
 from pagefmt.compaction.plan import CompactionPlan
 from pagefmt.compaction.planning import DroppedQueue, plan_of, roots_of, sure_state
 from pagefmt.directory.bindings import AddressBinding, Bindings, QueueBinding
@@ -55,8 +55,26 @@ class CannotDrop(PageFmtError):
     """A directory that a queue cannot be taken out of for sure."""
 
 
+class RemovalPlan:
+    """What a copy does not have. ``pages``: what becomes of pages and large messages; ``changes``: of journal files."""
+
+    __slots__ = ()
+    pages: CompactionPlan
+    changes: Mapping[Path, FileChange]
+
+    @property
+    def freed(self) -> int:
+        """Bytes of pages and large-message files that the copy does not have."""
+        return self.pages.freed
+
+    @property
+    def records(self) -> int:
+        """Journal records that the copy does not have."""
+        return sum(change.records for change in self.changes.values())
+
+
 @dataclass(frozen=True, slots=True)
-class DropPlan:
+class DropPlan(RemovalPlan):
     """``held``: what is outstanding for the queue.
 
     ``gone``: ids of messages of the journal that no other queue holds. ``left``: queues that the address keeps;
@@ -73,16 +91,6 @@ class DropPlan:
     changes: Mapping[Path, FileChange]
 
     @property
-    def freed(self) -> int:
-        """Bytes of pages and large-message files that the copy does not have."""
-        return self.pages.freed
-
-    @property
-    def records(self) -> int:
-        """Journal records that the copy does not have."""
-        return sum(change.records for change in self.changes.values())
-
-    @property
     def remarks(self) -> list[str]:
         """What stays although nothing needs it, and why."""
         found = [
@@ -93,6 +101,25 @@ class DropPlan:
         found += [self.held.unknown] if self.held.unknown else []
         bodies = [self.pages.bodies_kept] if self.pages.bodies_kept else []
         return list(dict.fromkeys((*found, *self.pages.damaged(), *bodies)))
+
+
+def sure_queue(
+    place: DataLocation, name: str, *, locked: bool
+) -> tuple[FileSnapshot, PagingState, Bindings, QueueBinding]:
+    """Return the files as they are now, what is known of the directory, its bindings, and the queue of this name.
+
+    ``locked``: this process holds the broker's locks. Raises ``NoSuchQueue``, and ``CannotDrop`` and ``CannotCompact``
+    if something is not known.
+    """
+    sources = take_snapshot(roots_of(place).values())
+    state = sure_state(place, locked=locked)
+    bindings = state.bindings
+    if bindings is None:
+        raise CannotDrop(f"{place.given}: no bindings; name the instance or the data directory")
+    if lost := state.known.lost():
+        raise CannotDrop(f"{place.given}: {lost[0]}; it is not known which records belong to the queue")
+    queue = named_queue(bindings, name)
+    return sources, state, bindings, queue
 
 
 def plan_drop(
@@ -108,14 +135,7 @@ def plan_drop(
 
     Raises ``NoSuchQueue``, and ``CannotDrop`` and ``CannotCompact`` where something is not known.
     """
-    sources = take_snapshot(roots_of(place).values())
-    state = sure_state(place, locked=locked)
-    bindings = state.bindings
-    if bindings is None:
-        raise CannotDrop(f"{place.given}: no bindings; name the instance or the data directory")
-    if lost := state.known.lost():
-        raise CannotDrop(f"{place.given}: {lost[0]}; it is not known which records belong to the queue")
-    queue = named_queue(bindings, name)
+    sources, state, bindings, queue = sure_queue(place, name, locked=locked)
     left = tuple(one for one in bindings.queues_of(queue.address) if one.id != queue.id)
     if with_address and left:
         others = count_text(len(left), "other queue")
@@ -163,14 +183,14 @@ def transactions_of(state: PagingState, queue: QueueBinding) -> dict[int, int]:
     queues still wait for. What a prepared transaction acknowledges is taken off when that is committed.
     """
     journal = state.journal
-    named = journal.page_transactions | {send.tx: send.references for each in journal.prepared for send in each.sends}
+    named = transaction_counts(journal)
     if not named:
         return {}
     its: Counter[int] = Counter()
     others: Counter[int] = Counter()
     for store in state.stores():
         for page in store.store.pages:
-            for each, tx, ack_state, count in _transactions(store, page):
+            for each, tx, ack_state, count in live_transactions(store, page):
                 if each != queue.id:
                     others[tx] += count
                 elif ack_state is not AckState.IN_DOUBT_ACK:
@@ -183,7 +203,12 @@ def transactions_of(state: PagingState, queue: QueueBinding) -> dict[int, int]:
     return found
 
 
-def _transactions(store: StoreState, page: PageFile) -> Iterator[tuple[int, int, AckState, int]]:
+def transaction_counts(journal: MessageJournal) -> dict[int, int]:
+    """Return by page transaction, prepared ones too, how many references its record names."""
+    return journal.page_transactions | {send.tx: send.references for each in journal.prepared for send in each.sends}
+
+
+def live_transactions(store: StoreState, page: PageFile) -> Iterator[tuple[int, int, AckState, int]]:
     """(queue, transaction, state, how many) of the live records of a page that were sent in one."""
     from pagefmt.outstanding.route_columns import IrregularPage
 

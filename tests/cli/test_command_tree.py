@@ -9,6 +9,7 @@ from command_table import Command, CompletionKind, Option, commands
 
 # The same name for something that cannot be the same, and why.
 NOT_THE_SAME = {
+    "--all": "messages of a queue in purge, values left at their default in effective",
     "--format": "each command has its own formats; the help begins alike",
     "--to": "a file, a trace, or the folder of a Spark table",
     "--config": "compare takes it twice",

@@ -14,6 +14,7 @@ from pagefmt.bytes.writing import Disk
 
 COMMANDS = {
     "queue drop": ("queue", "drop", "{data}", "scatter"),
+    "queue purge": ("queue", "purge", "{data}", "scatter", "--all"),
     "convert": ("convert", "{data}", "--edition", "artemis-2.56"),
     "pages compact": ("pages", "compact", "{data}"),
     "journal compact": ("journal", "compact", "{data}"),

@@ -128,6 +128,7 @@ OUTPUTS = {
     "salvage": ("pages", "salvage", "{data}", "--out", "{out}"),
     "compact --out": ("pages", "compact", "{data}", "--out", "{out}"),
     "queue drop": ("queue", "drop", "{data}", "scatter", "--out", "{out}"),
+    "queue purge": ("queue", "purge", "{data}", "scatter", "--all", "--out", "{out}"),
     "convert": ("convert", "{data}", "--edition", "artemis-2.56", "--out", "{out}"),
     "replay run --out": (*RUN, "--out", "{out}"),
     "replay run --outcome": (*RUN, "--outcome", "{out}.jsonl"),
@@ -143,7 +144,7 @@ OUTPUTS = {
     "seal --to": ("pages", "seal", "{data}", "--to", "{out}"),
     "export": ("export", "{data}", "--to", "{out}"),
 }
-FOLDERS = ("salvage", "compact --out", "queue drop", "convert", "replay run --out", "export")
+FOLDERS = ("salvage", "compact --out", "queue drop", "queue purge", "convert", "replay run --out", "export")
 
 
 @pytest.mark.parametrize("dangling", [False, True], ids=["link", "dangling link"])

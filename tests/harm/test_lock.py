@@ -26,9 +26,10 @@ COMMANDS = {
     "compact --no-backup": ("pages", "compact", "{data}", "--in-place", "--no-backup"),
     "restore": ("pages", "restore", "{data}"),
     "queue drop": ("queue", "drop", "{data}", "scatter", "--out", "{out}"),
+    "queue purge": ("queue", "purge", "{data}", "scatter", "--all", "--out", "{out}"),
     "convert": ("convert", "{data}", "--edition", "artemis-2.56", "--out", "{out}"),
 }
-COPIES = ("compact --out", "queue drop", "convert")
+COPIES = ("compact --out", "queue drop", "queue purge", "convert")
 
 
 def free(path: Path) -> bool:

@@ -116,6 +116,7 @@ def test_a_file_that_nothing_reads_is_written(world: Path) -> None:
 
 NEW_FOLDERS = [
     "recover {torn} --out NEW", "pages salvage {torn} --out NEW", "queue drop {broker} part.news --out NEW",
+    "queue purge {broker} part.news --all --out NEW",
     "convert {broker} --edition artemis-2.56 --out NEW", "pages compact {broker} --out NEW",
     "journal compact {broker} --out NEW", "replay run {trace.jsonl} --config {broker} --out NEW",
 ]  # fmt: skip

@@ -47,6 +47,12 @@ def dropped(data: Path) -> Path:
     return out / "paging"
 
 
+def purged(data: Path) -> Path:
+    out = data.parent / "out"
+    assert pagectl("queue", "purge", data, "scatter", "--all", "--out", out).status == 0
+    return out / "paging"
+
+
 def converted(data: Path) -> Path:
     out = data.parent / "out"
     assert pagectl("convert", data, "--edition", "artemis-2.56", "--out", out).status == 0
@@ -68,6 +74,7 @@ WRITERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Path]]] = {
     "salvage": (torn, salvaged),
     "compact --out": (sound, copied),
     "queue drop": (sound, dropped),
+    "queue purge": (sound, purged),
     "convert": (sound, converted),
     "compact --in-place": (sound, in_place),
     "restore": (sound, restored),

@@ -153,6 +153,7 @@ READING: Final = (
     "messages decode --format jsonl", "messages decode --format csv", "messages verify", "messages xml --to {out}",
     "journal ls", "journal verify", "journal inspect", "journal compact", "large ls", "large verify", "disk usage",
     "recover --out {out}", "pages salvage --out {out}", "queue drop {data} {queue} --dry-run",
+    "queue purge {data} {queue} --all --dry-run",
 )  # fmt: skip
 """Commands that read a whole directory, which is their last word unless ``{data}`` stands for it.
 

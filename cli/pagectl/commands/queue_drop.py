@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pagectl.files.in_place import print_steps
 from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -17,10 +18,12 @@ from pagectl.options.shared import (
     JobsOption,
     OutOption,
     TextOrJsonOption,
+    directory_and_queue,
     edition_of,
     processes,
 )
-from pagectl.running.exits import CallError, Exit
+from pagectl.outputs.removal import freed_fields, head_fields, print_freed
+from pagectl.running.exits import Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.running.permissions import refuse_closed
 from pagectl.terminal.progress import progress
@@ -64,10 +67,7 @@ def command(
     from pagefmt.compaction.copy_out import copy_out
     from pagefmt.removal.plan import plan_drop
 
-    if name is None:
-        if given is None:
-            raise CallError("no queue given; name it after DIR as QUEUE or ADDRESS::QUEUE")
-        given, name = None, str(given)
+    given, name = directory_and_queue(given, name)
     opened = open_broker(given, broker.broker_xml, broker.reading())
     place = opened.place
     changing = out is not None and not dry_run
@@ -94,6 +94,8 @@ def command(
         _text(plan, written)
         if declared:
             print(f"declared in {one_line(declared)}: the next start creates it again, empty")
+        if written is not None:
+            print_steps(plan.pages.roots, written)
     return Exit.FOUND if plan.remarks else Exit.OK
 
 
@@ -111,11 +113,7 @@ def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:
     messages, size = plan.held.sums
     paged = plan.held.paged
     return {
-        "done": written is not None,
-        "wrote": str(written) if written else None,
-        "queue": plan.queue.name,
-        "id": plan.queue.id,
-        "address": plan.queue.address,
+        **head_fields(plan.queue, written),
         "address_dropped": plan.address is not None,
         "queues_left": [queue.name for queue in plan.left],
         "messages": messages,
@@ -123,10 +121,7 @@ def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:
         "in_journal": {"messages": plan.held.messages, "bytes": plan.held.bytes},
         "in_pages": {"messages": paged.messages, "bytes": paged.bytes, "pages": paged.pages},
         "in_doubt": paged.in_doubt,
-        "freed": plan.freed,
-        "large_messages": [{"file": body.path.name, "size": body.size} for body in plan.pages.bodies],
-        "journal_records": plan.records,
-        "remarks": plan.remarks,
+        **freed_fields(plan),
     }
 
 
@@ -143,9 +138,6 @@ def _text(plan: DropPlan, written: Path | None) -> None:
         print(f"the address keeps its other queues: {one_line(', '.join(one.name for one in plan.left))}")
     else:
         print("its only queue: the address " + ("is dropped as well" if plan.address else "stays, without its pages"))
-    for remark in plan.remarks:
-        print(f"stays: {one_line(remark)}")
-    freed = f"{size_text(plan.freed)} of pages and large messages, {count_text(plan.records, 'journal record')}"
-    print(f"left out: {freed}" if written else f"would leave out {freed}")
+    print_freed(plan, written)
     if written:
         print(f"copy without the queue: {one_line(str(written))}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, redirect_stdout
 from itertools import islice
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pagectl.files.in_place import moved_roots, quoted
 from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -235,37 +235,24 @@ def _messages(one: MessageRange) -> str:
     return f"at least {one.fewest}, " * bool(one.fewest) + f"at most {count_text(one.most, 'message')}"
 
 
-def _moves(plan: RecoveryPlan) -> list[tuple[str, Path, bool]]:
-    """Of each directory of the broker: its name in the new one, where it has to be, and whether there is one."""
-    from pagefmt.directory.locate import new_names
-
-    beside = next(iter(plan.roots.values())).parent
-    return [(name, plan.roots.get(kind, beside / name), kind in plan.roots)
-            for kind, name in new_names(plan.roots).items()]  # fmt: skip
-
-
 def _next(plan: RecoveryPlan, given: Path, out: Path | None) -> Iterator[tuple[str, list[str]]]:
     made = out.absolute() if out is not None else Path("NEW")
     yield "stop the broker", []
-    yield "write the new directory", [f"pagectl recover {_quoted(given)} --out {_quoted(made)}"]
-    yield "check it", [f"pagectl messages verify {_quoted(made)}"]
+    yield "write the new directory", [f"pagectl recover {quoted(given)} --out {quoted(made)}"]
+    yield "check it", [f"pagectl messages verify {quoted(made)}"]
     moves = []
-    for name, root, there in _moves(plan):
+    for name, root, there in moved_roots(plan.roots):
         if there:
-            moves.append(f"mv {_quoted(root)} {_quoted(root.with_name(root.name + '.damaged'))}")
-        moves.append(f"mv {_quoted(made / name)} {_quoted(root)}")
+            moves.append(f"mv {quoted(root)} {quoted(root.with_name(root.name + '.damaged'))}")
+        moves.append(f"mv {quoted(made / name)} {quoted(root)}")
     yield "put it in place of the damaged one", moves
     yield "start the broker; keep what is damaged until the messages have arrived", []
 
 
 def _undo(plan: RecoveryPlan) -> Iterator[tuple[str, list[str]]]:
     back = []
-    for _, root, there in _moves(plan):
-        back.append(f"mv {_quoted(root)} {_quoted(root.with_name(root.name + '.recovered'))}")
+    for _, root, there in moved_roots(plan.roots):
+        back.append(f"mv {quoted(root)} {quoted(root.with_name(root.name + '.recovered'))}")
         if there:
-            back.append(f"mv {_quoted(root.with_name(root.name + '.damaged'))} {_quoted(root)}")
+            back.append(f"mv {quoted(root.with_name(root.name + '.damaged'))} {quoted(root)}")
     yield "to go back (nothing of the damaged directory was changed), with the broker stopped:", back
-
-
-def _quoted(path: Path) -> str:
-    return shlex.quote(str(path))

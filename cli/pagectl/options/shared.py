@@ -230,3 +230,12 @@ CredentialsOption = Annotated[
         help="USER:PASSWORD of the running broker [default: $ARTEMIS_USER, $ARTEMIS_PASSWORD].",
     ),
 ]
+
+
+def directory_and_queue(given: Path | None, name: str | None) -> tuple[Path | None, str]:
+    """Return DIR and the queue; of one argument alone it is the queue. Raise ``CallError`` if there is none."""
+    if name is not None:
+        return given, name
+    if given is None:
+        raise CallError("no queue given; name it after DIR as QUEUE or ADDRESS::QUEUE")
+    return None, str(given)

@@ -104,6 +104,9 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "Done or planned, but pages that no queue needs any more are left.", 2: CANNOT,
     },
+    ("queue", "purge"): {
+        0: "Done, or planned.", 1: "Done or planned, but something is damaged and stays as it is.", 2: CANNOT,
+    },
     ("disk", "check"): PLUGIN,
     ("disk", "watch"): _ONLY_DONE,
     ("disk", "forecast"): PLUGIN,
