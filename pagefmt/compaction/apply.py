@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.bytes.file_snapshot import Fingerprint, fingerprint
 from pagefmt.bytes.files import MappedFile
@@ -90,14 +90,62 @@ def _stretches(of: memoryview, edges: tuple[Ints, Ints], low: int, high: int) ->
     return map(of.__getitem__, map(slice, edges[0][low:high].tolist(), edges[1][low:high].tolist()))
 
 
-def check_space(plan: CompactionPlan, folder: Path, *, backup: bool) -> None:
-    """Raises ``CompactionStopped`` when the file system of the pages has less room than the plan needs."""
-    needed = (plan.needs_with_backup if backup else plan.needs_without_backup) + SPARE
-    status = os.statvfs(folder)
+class SpaceNeeded(NamedTuple):
+    """Bytes of free space that ``--in-place`` needs, the reserve included.
+
+    ``backup``: in the folder of the backup; 0 if that is on the file system of the ``pages``.
+    """
+
+    pages: int
+    backup: int
+
+
+def space_needed(plan: CompactionPlan, backup: Path | None) -> SpaceNeeded:
+    """Return what the plan needs with a backup in this folder, or without one.
+
+    The backup of a file on its own file system is a second name for it, which keeps the old bytes; of any other file it
+    is a copy.
+    """
+    if backup is None:
+        return SpaceNeeded(plan.needs_without_backup + SPARE, 0)
+    device = device_of(backup)
+    devices = {folder: device_of(folder) for folder in {step.path.parent for step in plan.steps()}}
+    copied = sum(old_size(step) for step in plan.steps() if devices[step.path.parent] != device)
+    if device_of(plan.paging) == device:
+        return SpaceNeeded(plan.needs_with_backup + copied + SPARE, 0)
+    return SpaceNeeded(plan.needs_without_backup + SPARE, copied + SPARE)
+
+
+def old_size(step: Step) -> int:
+    """Bytes of the file before the step."""
+    return step.freed + (step.after if isinstance(step, RewritePage) else 0)
+
+
+def first_there(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+
+
+def device_of(folder: Path) -> int:
+    """The file system of a folder, which need not exist yet."""
+    return first_there(folder).stat().st_dev
+
+
+def check_room(folder: Path, needed: int, way: str = "") -> None:
+    """Raise ``CompactionStopped`` if the file system of a folder has less free space. ``way``: what needs less."""
+    status = os.statvfs(first_there(folder))
     free = status.f_bavail * status.f_frsize
     if free < needed:
-        way = f"; --no-backup needs {plan.needs_without_backup + SPARE}" if backup else ""
         raise CompactionStopped(f"{folder}: {free} bytes are free, {needed} are needed{way}; nothing was changed")
+
+
+def check_space(plan: CompactionPlan, backup: Path | None) -> None:
+    """Raise ``CompactionStopped`` if a file system has less free space than the plan needs."""
+    needed = space_needed(plan, backup)
+    way = f"; --no-backup needs {plan.needs_without_backup + SPARE}" if backup is not None else ""
+    check_room(plan.paging, needed.pages, way)
+    if backup is not None and needed.backup:
+        check_room(backup, needed.backup)
 
 
 def open_backup(disk: Disk, folder: Path, plan: CompactionPlan) -> Backup:

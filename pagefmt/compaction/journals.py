@@ -17,7 +17,7 @@ from typing import Final
 
 from pagefmt.bytes.file_snapshot import FileSnapshot, Fingerprint, fingerprint, take_snapshot
 from pagefmt.bytes.writing import Disk, refuse_links
-from pagefmt.compaction.apply import SPARE, CompactionStopped, unchanged
+from pagefmt.compaction.apply import SPARE, check_room, device_of, unchanged
 from pagefmt.compaction.backup import (
     DROP,
     LIST,
@@ -134,6 +134,12 @@ class JournalsPlan:
     def needs(self) -> int:
         """Bytes of space that it takes while old and new files are there."""
         return sum(one.after for one in self.journals)
+
+    def needs_in(self, backup: Path) -> int:
+        """Bytes of free space that a backup on another file system needs, the reserve included; 0 on the same one."""
+        device = device_of(backup)
+        apart = [one for one in self.journals if one.made and device_of(one.folder) != device]
+        return sum(one.size for one in apart) + SPARE if apart else 0
 
     @property
     def remarks(self) -> list[str]:
@@ -256,9 +262,9 @@ def apply_journals(
 ) -> None:
     """Carry it out, with a backup in ``folder``. Raises ``CompactionStopped``, ``BackupError``, ``OSError``."""
     for one in plan.journals:
-        free = os.statvfs(one.folder)
-        if free.f_bavail * free.f_frsize < plan.needs + SPARE:
-            raise CompactionStopped(f"{one.folder}: too little free space, {plan.needs + SPARE} bytes are needed")
+        check_room(one.folder, plan.needs + SPARE)
+    if folder is not None and (copied := plan.needs_in(folder)):
+        check_room(folder, copied)
     with disk.below(*plan.roots.values()):
         backup = None if folder is None else _backup(plan, disk, folder)
         with backup.written(disk) if backup else nullcontext():

@@ -58,6 +58,8 @@ def unknown_part(unknown: Unknown) -> Finding:
         broker = "creates a new one at start, and delivers acknowledged messages again"
     elif unknown.missing:
         broker = "creates new ones at start: without their queues, nothing is delivered"
+    if unknown.part is UnknownPart.BINDINGS:
+        broker += "; 'pagectl recover' rebuilds them"
     return about_data(Severity.ERROR, rule, f"{unknown.part}", unknown.reason, broker)
 
 

@@ -21,7 +21,7 @@ from pagectl.options.shared import (
     TextOrJsonOption,
     check_compact_options,
 )
-from pagectl.running.backups import backup_folder
+from pagectl.running.backups import again, backup_folder
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.running.permissions import refuse_closed
@@ -62,9 +62,9 @@ def command(
 ) -> int:
     """Rewrite journals without what brokers ignore when they load them; each journal loads the same as before.
 
-    Without --out or --in-place: the plan, and the bytes it would free. Damaged bindings are left alone. Ends
-    with status 1 if something is damaged. 'pagectl pages restore' undoes --in-place. With journal-retention-directory
-    in the configuration, --in-place first copies the replaced files there that it lacks.
+    The broker must be stopped for --out and --in-place. Without them: the plan, and the bytes it would free. Damaged
+    bindings are left alone. Ends with status 1 if something is damaged. 'pagectl pages restore' undoes --in-place. With
+    journal-retention-directory in the configuration, --in-place first copies the replaced files there that it lacks.
     """
     from pagectl.files.destination import note_written
     from pagefmt.bytes.writing import Disk
@@ -86,6 +86,7 @@ def command(
         retention = plan_retention(plan, directory) if directory is not None else None
         _tell_history(retention, out, refused=changing and in_place and not accept_lost_history)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
+        kept = plan.needs_in(backup_folder(place, backup_dir))
         written = _wrote(place, out) if changing else None
         if written is not None and out is None:
             note(f"writes {written}")
@@ -95,9 +96,9 @@ def command(
             note_written(out.absolute(), place.paging)
         shown = backup if changing else None
         if form is TextOrJson.json:
-            print_json(_object(plan, written, shown, retention, in_place=in_place))
+            print_json(_object(plan, written, shown, retention, kept, in_place=in_place))
         else:
-            _text(plan, written, out, shown, retention)
+            _text(plan, written, out, shown, retention, kept, again(place, backup_dir))
     return Exit.FOUND if plan.incomplete else Exit.OK
 
 
@@ -159,8 +160,16 @@ def _replace(plan: JournalsPlan, folder: Path | None, retention: RetentionPlan |
 
 
 def _object(
-    plan: JournalsPlan, written: Path | None, backup: Path | None, retention: RetentionPlan | None, *, in_place: bool
+    plan: JournalsPlan,
+    written: Path | None,
+    backup: Path | None,
+    retention: RetentionPlan | None,
+    kept: int,
+    *,
+    in_place: bool,
 ) -> dict[str, Any]:
+    from pagefmt.compaction.apply import SPARE
+
     return {
         "done": written is not None,
         "wrote": str(written) if written else None,
@@ -169,7 +178,7 @@ def _object(
         "freed": plan.freed,
         "freed_now": plan.freed if written and in_place and backup is None else 0,
         "remarks": plan.remarks,
-        "needs": {"with_backup": plan.needs, "without_backup": plan.needs},
+        "needs": {"with_backup": plan.needs + SPARE, "without_backup": plan.needs + SPARE, "in_backup": kept},
         "backup": str(backup) if backup else None,
         "retention": _retention(retention),
         "journals": [_journal(one) for one in plan.journals],
@@ -203,8 +212,16 @@ def _journal(one: JournalPlan) -> dict[str, Any]:
 
 
 def _text(
-    plan: JournalsPlan, written: Path | None, out: Path | None, backup: Path | None, retention: RetentionPlan | None
+    plan: JournalsPlan,
+    written: Path | None,
+    out: Path | None,
+    backup: Path | None,
+    retention: RetentionPlan | None,
+    kept: int,
+    again: str,
 ) -> None:
+    from pagefmt.compaction.apply import SPARE
+
     rows = [_journal(one) for one in plan.journals]
     right = ("FILES", "THEN", "BEFORE", "AFTER", "RECORDS", "DEAD")
     print_table(
@@ -228,13 +245,15 @@ def _text(
         copied = f"{count_text(len(retention.missing), 'replaced file')}, {size_text(retention.size)}"
         print(f"{'copied' if written else 'would copy'} to {one_line(str(retention.folder))}: {copied}")
     said = f"{size_text(plan.freed)} of {size_text(plan.size)}"
+    apart = f" beside the journals and {size_text(kept)} in --backup-dir" if kept else ""
     if not plan.freed:
         print(f"nothing to free of {size_text(plan.size)}")
     elif written is None:
-        print(f"would free {said}; --in-place needs {size_text(plan.needs)} of free space while it runs")
+        print(f"would free {said}; --in-place needs {size_text(plan.needs + SPARE)} of free space{apart} while it runs")
     elif backup is not None:
-        print(f"{said} will be freed when the backup is dropped: pagectl pages drop-backup")
-        print(f"replaced files: {one_line(str(backup))}; to restore them: pagectl pages restore")
+        print(f"{said} will be freed when the backup is dropped:")
+        print(f"pagectl pages drop-backup {again}")
+        print(f"replaced files: {one_line(str(backup))}; to restore them: pagectl pages restore {again}")
     else:
         print(f"{'saved' if out else 'freed'} {said}")
     if written and out is not None:

@@ -14,7 +14,7 @@ from pagectl.running.exits import Exit
 from pagectl.running.permissions import closed_finding
 from pagectl.terminal.streams import JsonItems
 from pagefmt.directory.permissions import Reads
-from pagefmt.quantities import count_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,8 +60,7 @@ def command(
         view = FindingText()
         for finding in findings:
             view.show(finding)
-        held = count_text(sum(row.file is not None for row in rows), "file")
-        print(f"{held} of {count_text(len(rows), 'large message')}; {view.said or 'nothing found'}")
+        print(f"{_counts(rows)}; {view.said or 'nothing found'}")
     else:
         items = JsonItems("files", "findings", lines=form is ListFormat.jsonl)
         for row in rows:
@@ -70,6 +69,16 @@ def command(
             items.add("findings", finding_json(finding))
         items.end()
     return Exit.FOUND if any(finding.severity is not Severity.INFO for finding in findings) else Exit.OK
+
+
+def _counts(rows: list[LargeRow]) -> str:
+    """Large messages with their files, and files that no message refers to, each with the bytes of the files."""
+    messages = [row for row in rows if row.reference is not None]
+    sizes = [row.file.size for row in messages if row.file is not None]
+    orphans = [row.file.size for row in rows if row.reference is None and row.file is not None]
+    held = f"with {count_text(len(sizes), 'file')}, {size_text(sum(sizes))}"
+    aside = f"{count_text(len(orphans), 'file')} that no message refers to, {size_text(sum(orphans))}"
+    return f"{count_text(len(messages), 'large message')} {held}; {aside}"
 
 
 def _not_read(seen: DirectorySurvey) -> Iterator[Finding]:

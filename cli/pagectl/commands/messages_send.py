@@ -118,7 +118,8 @@ def _chosen(
     if state.bindings is None or state.unknown is not None:
         why = "there are no bindings" if state.unknown is None else state.unknown.reason
         raise CannotKnow(
-            f"{place.given}: {why}, so it is not known which messages to send where; see: pagectl pages verify"
+            f"{place.given}: {why}, so it is not known which messages to send where; see: pagectl "
+            f"{'journal verify' if state.known.unknown_journal else 'recover'}"
         )
     known = state.bindings.queues
     ids = queue_ids(queues, state.bindings) if queues else frozenset(known)

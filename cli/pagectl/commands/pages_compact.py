@@ -26,7 +26,7 @@ from pagectl.options.shared import (
     edition_of,
     processes,
 )
-from pagectl.running.backups import backup_folder
+from pagectl.running.backups import again, backup_folder
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.running.permissions import refuse_closed
@@ -68,8 +68,8 @@ def command(
 ) -> int:  # fmt: skip
     """Remove records that no queue will ever read again; a broker still delivers exactly the same messages.
 
-    Without --out or --in-place: the plan, the bytes it would free, and which queues hold the rest. Ends with status 1
-    if something was left alone because it is damaged or not known.
+    The broker must be stopped for --out and --in-place. Without them: the plan, the bytes it would free, and which
+    queues hold the rest. Ends with status 1 if something was left alone because it is damaged or not known.
     """
     from pagectl.files.destination import note_written
 
@@ -81,6 +81,7 @@ def command(
         plan = _plan(place, edition, keep_unknown, processes(jobs), locked=bool(held))
         _tell(plan, refused=changing and not accept_lost)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
+        needs = _needs(plan, backup_folder(place, backup_dir))
         written = (out or plan.paging).absolute() if changing else None
         remark = None
         if changing and out is not None:
@@ -92,9 +93,10 @@ def command(
         elif backup is not None:
             remark = _in_the_way(plan, backup)
         if form is TextOrJson.json:
-            print_json(_object(plan, written, backup if changing else None, remark))
+            print_json(_object(plan, written, backup if changing else None, remark, needs))
         else:
             _text(plan, changing, out, backup, remark)
+            _last_lines(plan, changing, out, backup, needs, again(place, backup_dir))
     return Exit.FOUND if plan.incomplete else Exit.OK
 
 
@@ -129,7 +131,7 @@ def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
     steps = list(plan.steps())
     if not steps:
         return None
-    check_space(plan, plan.paging, backup=folder is not None)
+    check_space(plan, folder)
     disk = Disk()
     backup = open_backup(disk, folder, plan) if folder is not None else None
     with progress("compacting", sum(step.freed for step in steps)) as bar:
@@ -149,7 +151,17 @@ def _in_the_way(plan: CompactionPlan, folder: Path) -> str | None:
     return None
 
 
-def _object(plan: CompactionPlan, written: Path | None, backup: Path | None, remark: str | None) -> dict[str, Any]:
+def _needs(plan: CompactionPlan, folder: Path) -> dict[str, int]:
+    """Bytes of free space that --in-place needs. ``in_backup``: in ``folder``, if that is on another file system."""
+    from pagefmt.compaction.apply import space_needed
+
+    kept = space_needed(plan, folder)
+    return {"with_backup": kept.pages, "without_backup": space_needed(plan, None).pages, "in_backup": kept.backup}
+
+
+def _object(
+    plan: CompactionPlan, written: Path | None, backup: Path | None, remark: str | None, needs: dict[str, int]
+) -> dict[str, Any]:
     return {
         "done": written is not None,
         "wrote": str(written) if written else None,
@@ -159,7 +171,7 @@ def _object(plan: CompactionPlan, written: Path | None, backup: Path | None, rem
         "freed_now": plan.freed if written == plan.paging.absolute() and backup is None else 0,
         "remarks": [*plan.remarks, *([remark] if remark else [])],
         "dead_bytes": plan.bound,
-        "needs": {"with_backup": plan.needs_with_backup, "without_backup": plan.needs_without_backup},
+        "needs": needs,
         "backup": str(backup) if backup else None,
         "stores": [_store(store) for store in plan.stores],
         "large_messages": [{"file": body.path.name, "size": body.size} for body in plan.bodies],
@@ -230,7 +242,6 @@ def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | Non
               "(--keep-unknown-transactions keeps them)")  # fmt: skip
     if remark:
         print(one_line(remark))
-    _last_lines(plan, done, out, backup)
 
 
 def _why(store: StorePlan) -> None:
@@ -246,7 +257,10 @@ def _why(store: StorePlan) -> None:
         print(f"{name}: {where} kept for {count_text(holder.messages, 'message')} of {one_line(holder.name)}")
 
 
-def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:
+def _last_lines(
+    plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None, needs: dict[str, int], again: str
+) -> None:
+    """What is, or would be, freed. ``again``: what names the directory and its backup in another command."""
     dead = "how much does not belong to any message is not known"
     if plan.bound is not None:
         dead = f"{size_text(plan.bound)} do not belong to any message"
@@ -255,13 +269,15 @@ def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path
         print(f"nothing to free {rest}")
     elif not done:
         print(f"would free {size_text(plan.freed)} {rest}")
-        print(f"--in-place needs {size_text(plan.needs_with_backup)} of free space while the backup exists, "
-              f"{size_text(plan.needs_without_backup)} with --no-backup")  # fmt: skip
+        apart = f" beside the pages and {size_text(needs['in_backup'])} in --backup-dir" if needs["in_backup"] else ""
+        print(f"--in-place needs {size_text(needs['with_backup'])} of free space{apart} while the backup exists, "
+              f"{size_text(needs['without_backup'])} with --no-backup")  # fmt: skip
     elif out is not None:
         print(f"saved {size_text(plan.freed)} {rest}")
     elif backup is not None:
-        print(f"{size_text(plan.freed)} {rest} will be freed when the backup is dropped: pagectl pages drop-backup")
-        print(f"replaced files: {one_line(str(backup))}; to restore them: pagectl pages restore")
+        print(f"{size_text(plan.freed)} {rest} will be freed when the backup is dropped:")
+        print(f"pagectl pages drop-backup {again}")
+        print(f"replaced files: {one_line(str(backup))}; to restore them: pagectl pages restore {again}")
     else:
         print(f"freed {size_text(plan.freed)} {rest}")
     if done and out is not None:

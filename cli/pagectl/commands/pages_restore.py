@@ -26,7 +26,8 @@ def command(
     """Restore everything as it was before 'pages compact --in-place' or 'journal compact --in-place', and drop the
     backup.
 
-    Refused once a broker has run on the compacted directory: it would deliver messages again.
+    The broker must be stopped. Refused once a broker has run on the compacted directory: it would deliver messages
+    again.
     """
     from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.backup import restore as put_back

@@ -42,7 +42,8 @@ def command(
 ) -> int:
     """Rebuild the paging directory with all readable messages of damaged, set-aside and orphaned pages.
 
-    NEW takes the place of the paging directory; undamaged stores are copied. Acknowledgements keep their meaning: a
+    The broker must be stopped: what it is writing looks like damage. NEW takes the place of the paging directory;
+    undamaged stores are copied. Acknowledgements keep their meaning: a
     record whose number is certain stays where it is, the others go to new pages. A folder without an address, or with
     one that its messages are not for, gets the address of its messages. The output reports how many messages are lost
     and how many will be delivered again. Ends with status 1 if something was lost.

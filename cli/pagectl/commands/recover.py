@@ -51,7 +51,7 @@ def command(
     ] = None,
 ) -> int:
     """Plan how a broker can start again on damaged pages, journal, bindings and large messages, and what that means for
-    messages: lost, delivered again, unsure. With --out, carry it out in a new directory.
+    messages: lost, delivered again, unsure. With --out, carry it out in a new directory; the broker must be stopped.
 
     What is read is never changed. If bindings are lost, queues are recreated from the ids in messages; their names are
     taken from the configuration if it declares one queue of an address, or are invented. Messages are listed by id as
@@ -153,7 +153,7 @@ def _object(
         ],
         "passed_over": [{"id": number, "why": why} for number, why in sorted(plan.passed_over.items())],
         "aside": list(plan.aside),
-        "next": [{"what": what, "commands": commands} for what, commands in _next(plan, given, out)],
+        "next": [{"what": what, "commands": commands} for what, commands in _next(plan, given, out, written)],
         "undo": [command for _, commands in _undo(plan) for command in commands],
     }
 
@@ -215,7 +215,7 @@ def _text(plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path 
         print("nothing can be repaired")
         return
     print("\nwhat to do next:")
-    for number, (what, commands) in enumerate(_next(plan, given, None if written else out), 1):
+    for number, (what, commands) in enumerate(_next(plan, given, out, written), 1):
         _print_commands(f"  {number}. {what}", commands)
     for what, commands in _undo(plan):
         _print_commands(what, commands)
@@ -235,17 +235,19 @@ def _messages(one: MessageRange) -> str:
     return f"at least {one.fewest}, " * bool(one.fewest) + f"at most {count_text(one.most, 'message')}"
 
 
-def _next(plan: RecoveryPlan, given: Path, out: Path | None) -> Iterator[tuple[str, list[str]]]:
+def _next(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is left to be done, with the commands that do it. ``written``: the new directory, if it is there."""
     made = out.absolute() if out is not None else Path("NEW")
-    yield "stop the broker", []
-    yield "write the new directory", [f"pagectl recover {quoted(given)} --out {quoted(made)}"]
+    if written is None:
+        yield "stop the broker", []
+        yield "write the new directory", [f"pagectl recover {quoted(given)} --out {quoted(made)}"]
     yield "check it", [f"pagectl messages verify {quoted(made)}"]
     moves = []
     for name, root, there in moved_roots(plan.roots):
         if there:
             moves.append(f"mv {quoted(root)} {quoted(root.with_name(root.name + '.damaged'))}")
         moves.append(f"mv {quoted(made / name)} {quoted(root)}")
-    yield "put it in place of the damaged one", moves
+    yield f"{'with the broker stopped, ' * (written is not None)}put it in place of the damaged one", moves
     yield "start the broker; keep what is damaged until the messages have arrived", []
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from pagectl.running.exits import CallError
+from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note
 from pagefmt.quantities import count_text, size_text
 
@@ -22,6 +24,12 @@ def backup_folder(place: DataLocation, named: Path | None) -> Path:
     if beside is None:
         raise CallError(f"{place.given}: no paging directory; name the data directory or the instance")
     return named.absolute() if named is not None else beside.resolve().parent / NAME
+
+
+def again(place: DataLocation, named: Path | None) -> str:
+    """Return what names the directory, and its backup, in the next command."""
+    backup = f" --backup-dir {quote(str(named.absolute()))}" if named is not None else ""
+    return one_line(f"{quote(str(place.given))}{backup}")
 
 
 def standing_backup_of(place: DataLocation, named: Path | None) -> Backup:

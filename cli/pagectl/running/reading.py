@@ -45,6 +45,7 @@ def told_state(
     ``journal``: raises ``CannotKnow`` where that is missing, and for pages alone (``within``) where the paging
     directory is. ``closed``: warns of pages that this user may not read. ``say`` gets the warnings.
     """
+    from pagefmt.outstanding.knowledge import UnknownPart
     from pagefmt.outstanding.state import CannotKnow, load_place
 
     if journal and within is StoredIn.PAGES and place.paging is None:
@@ -60,7 +61,9 @@ def told_state(
             "with --broker-xml, and see: pagectl pages verify"
         )
     for unknown in state.known.unknown():
-        (say or (note if unknown.missing else warning))(unknown.reason)
+        lost = unknown.part is UnknownPart.BINDINGS and unknown.permitted and not unknown.alone
+        way = "; see: pagectl recover" * lost
+        (say or (note if unknown.missing else warning))(f"{unknown.reason}{way}")
     for remark in state.known.lost():
         (say or warning)(remark)
     return state
