@@ -19,7 +19,7 @@ NOBODY = 65534
 COPIES = (
     "pages compact {data} --out {out}", "journal compact {data} --out {out}", "queue drop {data} scatter --out {out}",
     "convert {data} --edition artemis-2.56 --out {out}", "recover {data} --out {out}",
-    "pages salvage {data} --out {out}",
+    "pages salvage {data} --out {out}", "queue purge {data} scatter --all --out {out}",
 )  # fmt: skip
 IN_PLACE = (
     "pages compact {data} --in-place --backup-dir {out}", "journal compact {data} --in-place --backup-dir {out}",

@@ -140,7 +140,8 @@ READ_PAGES = (
 )  # fmt: skip
 NEED_ALL = (
     "pages compact", "pages compact --out {out}", "pages compact --in-place", "journal compact --out {out}",
-    "pages salvage --out {out}", "queue drop alpha", "queue drop alpha --out {out}", "recover", "recover --out {out}",
+    "pages salvage --out {out}", "queue drop alpha", "queue drop alpha --out {out}",
+    "queue purge alpha --all --out {out}", "recover", "recover --out {out}",
     "convert --edition 2.56", "convert --edition 2.56 --out {out}",
 )  # fmt: skip
 READ_BODIES = (
