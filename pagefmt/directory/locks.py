@@ -60,16 +60,21 @@ def running_broker(journal: Path | None, instance: Path | None = None) -> int | 
         return None
     for path, start, length in _locks(journal, instance):
         try:
-            handle = os.open(path, os.O_RDONLY | _FLAGS)
+            process = _holder_of(path, start, length)
         except OSError:
             continue
-        try:
-            process = holder(handle, start, length)
-        finally:
-            os.close(handle)
         if process is not None:
             return process
     return None
+
+
+def _holder_of(path: Path, start: int, length: int) -> int | None:
+    """As ``holder``, of a file that is opened for reading. Raises ``OSError``."""
+    handle = os.open(path, os.O_RDONLY | _FLAGS)
+    try:
+        return holder(handle, start, length)
+    finally:
+        os.close(handle)
 
 
 def node_id(journal: Path | None) -> str | None:
@@ -117,13 +122,9 @@ def _held(path: Path, process: int | None) -> BrokerRuns:
 def _seen(path: Path, start: int, length: int) -> str:
     """Return what is known of a lock that cannot be taken. Raises ``BrokerRuns`` if it is held."""
     try:
-        handle = os.open(path, os.O_RDONLY | _FLAGS)
+        process = _holder_of(path, start, length)
     except OSError:
         return "it is not known whether a broker holds this lock"
-    try:
-        process = holder(handle, start, length)
-    finally:
-        os.close(handle)
     if process is not None:
         raise _held(path, process)
     return "no broker holds this lock now"
