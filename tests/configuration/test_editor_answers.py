@@ -196,6 +196,16 @@ def test_what_was_meant_is_put_in_place(wrong: str, right: str) -> None:
     assert CORE + right + END in fixed
 
 
+def test_a_value_without_an_end_is_read_once() -> None:
+    """While it is typed nothing closes it, and what follows may be long."""
+    text = CORE + "<journal-type>nio</journal-type>" + END
+    (meant,) = (one for one in checked(text).diagnostics if "did you mean" in one.finding.help)
+    typed = text.partition("</journal-type>")[0] + " " * 300_000
+    for content in (typed, typed + "</journal-type>"):
+        (fix,) = (fix for fix in fixes_for(content, meant, ConfigurationForm.XML) if fix.sure)
+        assert [content[edit.start : edit.stop] for edit in fix.edits] == ["nio"]
+
+
 def test_a_comment_silences_the_finding() -> None:
     text = f"{CORE}  <max-disk-usage>100</max-disk-usage>{END}".replace("\n", "\r\n")
     found = checked(text).diagnostics

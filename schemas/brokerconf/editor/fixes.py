@@ -101,9 +101,11 @@ def _value(text: str, diagnostic: Diagnostic, tag: Tag, new: str) -> Iterator[Te
         if one.start == diagnostic.start and one.value_start >= 0:
             yield TextEdit(one.value_start, one.value_stop, new)
             return
-    content = re.compile(r"\s*([^<]*?)\s*<").match(text, tag.stop)
-    if content is not None and content[1]:
-        yield TextEdit(*content.span(1), new)
+    end = text.find("<", tag.stop)
+    content = text[tag.stop : end] if end >= 0 else ""
+    if value := content.strip():
+        start = tag.stop + len(content) - len(content.lstrip())
+        yield TextEdit(start, start + len(value), new)
 
 
 def _commented_at(text: str, diagnostic: Diagnostic, form: ConfigurationForm) -> int | None:
