@@ -166,6 +166,8 @@ MOVED_OPTIONS: dict[tuple[str, ...], Mapping[str, str]] = {
     },
 }
 """What answers in the place of an option of an earlier release."""
+RENAMED_OPTIONS = {"--broker-xml": "--config", "--interval": "--every", "--user-id": "--message-id"}
+"""Options of an earlier release by their names of today, in all commands."""
 
 # Carried out before the tree is looked at.
 FLAGS = {
@@ -282,6 +284,8 @@ def _dispatch(argv: list[str], service: str | None) -> int | None:
         option = getattr(err, "option_name", "")
         now = MOVED_OPTIONS.get(tuple(argv[:2]), {}).get(option)
         message = f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')"
+        if now is None and option in RENAMED_OPTIONS:
+            now = RENAMED_OPTIONS[option]
         if now is not None:
             message = f"{option} is now {now}"
         if service is not None:

@@ -133,6 +133,11 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[_WeighedFi
         yield _finding("paged", name, said, "answers waited for pages on {} addresses", record.answers_ns)
     if record.full.times and not record.paging.times:
         said = f"address {name} was full {_held_for(record.full, recording)}"
+        if taken := record.taken_while_full:
+            said += (
+                f"; {count_text(taken, 'message')} went to memory all the same, {size_text(record.memory.value)} at "
+                "most (BLOCK holds back no STOMP and MQTT, other clients only once their credits are used up)"
+            )
         yield _finding("limit", name, said, "{} addresses full", record.full.until(end))
 
 

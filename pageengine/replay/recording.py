@@ -179,8 +179,14 @@ class Recording:
                 record.answers_ns += record.answered_at - t
             return
         if r == QUEUED:
+            record.taken_while_full += record.full.since is not None
             return
         reason = CONNECTION_DROPPED if verdict.r == CLOSED else verdict.why or verdict.error or verdict.status or r
+        if r == FAILED and verdict.r != CLOSED and verdict.reached_broker:
+            if self.disk_full.since is not None:
+                reason = "DISK_FULL"
+            elif record.page_full.since is not None:
+                reason = "PAGE_LIMIT"  # the error that the client gets is the same as for a full address
         record.why[reason] += 1
         if r == BLOCKED:
             self._waiting[send.i] = BlockedSend(send.t, send.address)

@@ -63,7 +63,10 @@ class Peak:
 
 @dataclass
 class AddressRecord:
-    """One address. ``sends``: by what became of them; ``why``: reasons of drops and errors of refusals."""
+    """One address. ``sends``: by what became of them; ``why``: reasons of drops and errors of refusals.
+
+    ``taken_while_full``: messages that went to memory although a limit was reached.
+    """
 
     name: str
     series: Series = field(default_factory=Series)
@@ -79,6 +82,7 @@ class AddressRecord:
     full: Span = field(default_factory=Span)
     page_full: Span = field(default_factory=Span)
     blocked: Span = field(default_factory=Span)
+    taken_while_full: int = 0
     blocked_now: int = 0
     blocked_ns: int = 0
     released: int = 0

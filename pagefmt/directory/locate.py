@@ -156,7 +156,7 @@ def _is_file(path: Path) -> bool:
 
 def _page(path: Path) -> DataLocation:
     if path.suffix == ".xml":
-        raise LocateError(f"{path}: a configuration, not data; name the instance, or give this file with --broker-xml")
+        raise LocateError(f"{path}: a configuration, not data; name the instance, or give this file with --config")
     folder = path.absolute().parent
     named = path.name.endswith(PAGE_SUFFIXES)
     if not named and (form := packed_form(path)) is not None:

@@ -87,7 +87,7 @@ def test_what_is_declared_and_not_there_or_otherwise(candlepin: Path) -> None:
 @pytest.mark.parametrize("case", cases("2.28.0", "2.44.0", "2.56.0"), ids=str)
 def test_what_a_broker_declared_itself_does_not_differ(case: GoldenCase) -> None:
     """Each with its own configuration: no difference of a field is a false one."""
-    found = drift(case.data(), "--broker-xml", case.root() / "broker.xml")
+    found = drift(case.data(), "--config", case.root() / "broker.xml")
     assert found["different"] == []
     text = (case.root() / "broker.xml").read_text("utf-8")
     names = set(re.findall(r'<queue name="([^"]*)"', text))
@@ -100,7 +100,7 @@ def test_what_a_broker_declared_itself_does_not_differ(case: GoldenCase) -> None
 def test_hornetq_declares_jms_queues_in_a_file_beside(tmp_path: Path) -> None:
     case = GoldenCase("hornetq-2.4.7", "jms")
     folder = case.lay_out(tmp_path / "hornetq")
-    words = (folder / "data", "--broker-xml", folder / "hornetq-configuration.xml")
+    words = (folder / "data", "--config", folder / "hornetq-configuration.xml")
     found = drift(*words)
     assert {(each["queue"], each["origin"]) for each in found["only_on_disk"]} == {
         ("jms.queue.jmsTypes", "not recorded"), ("jms.queue.reply.to", "not recorded"),
@@ -115,7 +115,7 @@ def test_hornetq_declares_jms_queues_in_a_file_beside(tmp_path: Path) -> None:
 
 def test_what_clients_made_is_told_apart() -> None:
     case = golden("mqtt")
-    found = drift(case.data(), "--broker-xml", case.root() / "broker.xml")
+    found = drift(case.data(), "--config", case.root() / "broker.xml")
     assert found["only_on_disk"] == []
     assert {each["origin"] for each in found["made_by_clients"]} == {"subscription", "auto-created"}
     assert found["internal"] > 1

@@ -256,7 +256,7 @@ def test_configuration_elsewhere(call: Call, numbers: Callable[[object], None], 
     moved = tmp_path / "elsewhere.xml"
     (home / "etc" / "broker.xml").rename(moved)
     for path in (home, home / "data"):
-        status, out, _ = call(path, "--broker-xml", moved, "--format", "json")
+        status, out, _ = call(path, "--config", moved, "--format", "json")
         told = json.loads(out)
         assert (status, told["limit"]) == (2, {"setting": "min-disk-free", "value": 250})
         assert sorted(told["stores"][0]["directories"]) == ["bindings", "journal", "large-messages", "paging"]
@@ -634,7 +634,7 @@ def wait_gone(pid: int) -> bool:
 
 def test_a_pipe_in_place_of_the_configuration_is_unknown_in_time(call: Call, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "broker.xml")
-    assert read(call(tmp_path, "--any-path", "--broker-xml", tmp_path / "broker.xml", "-t", "0.7")).status == "UNKNOWN"
+    assert read(call(tmp_path, "--any-path", "--config", tmp_path / "broker.xml", "-t", "0.7")).status == "UNKNOWN"
 
 
 def test_textfile_that_cannot_be_written(call: Call, tmp_path: Path) -> None:
@@ -705,7 +705,7 @@ def test_a_limit_that_another_file_may_set_is_supposed(
 ) -> None:
     numbers(disk(250, 1000))
     (tmp_path / "some.properties").write_text(text)
-    words = ["--broker-xml", str(tmp_path / "some.properties"), str(tmp_path), "--any-path"]
+    words = ["--config", str(tmp_path / "some.properties"), str(tmp_path), "--any-path"]
     said = "limit assumed: the rest of the configuration is not known"
     assert (said in call(*words)[1]) == supposed
     notes = json.loads(call(*words, "--format", "json")[1])["notes"]
@@ -758,7 +758,7 @@ NO_BROKER = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("words", [(), ("--max-disk-usage", "90"), ("--broker-xml",)], ids=["plain", "limit", "config"])
+@pytest.mark.parametrize("words", [(), ("--max-disk-usage", "90"), ("--config",)], ids=["plain", "limit", "config"])
 @pytest.mark.parametrize("make", NO_BROKER)
 def test_a_path_that_is_no_broker_is_unknown(
     make: Callable[[Path], Path], words: tuple[str, ...], numbers: Callable[[object], None], tmp_path: Path
@@ -768,15 +768,15 @@ def test_a_path_that_is_no_broker_is_unknown(
     folder = tmp_path / "somewhere"
     folder.mkdir()
     path = make(folder)
-    if words == ("--broker-xml",):
+    if words == ("--config",):
         config = tmp_path / "kept.xml"
         config.write_text('<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"/></configuration>')
-        words = ("--broker-xml", str(config))
+        words = ("--config", str(config))
     for command, more in (("check", ()), ("forecast", ("--state", str(tmp_path / "samples")))):
         refused = program.call("disk", command, path, *words, *more)
         assert (refused.status, "UNKNOWN" in refused.out) == (3, True), refused
         assert not (tmp_path / "samples").exists()
-        if make is not _unmounted_data and "--broker-xml" not in words:
+        if make is not _unmounted_data and "--config" not in words:
             assert "--any-path" in refused.out
             accepted = program.call("disk", command, path, *words, *more, "--any-path")
             assert accepted.status == 0, accepted

@@ -344,11 +344,11 @@ def test_calls_that_cannot_be_carried_out(tmp_path: Path, monkeypatch: pytest.Mo
             (data, "--listen", "no such host:1"): "write HOST:PORT",
             (tmp_path / "nowhere",): "no such folder",
             (next((data / "paging").rglob("*.page")),): "no such folder",
-            (data, "--interval", "nan"): "not a number of seconds",
-            (data, "--interval", "inf"): "not a number of seconds",
+            (data, "--every", "nan"): "not a number of seconds",
+            (data, "--every", "inf"): "not a number of seconds",
             (data, data): "named twice",
             (): "no DIR given",
-            (data, tmp_path, "--broker-xml", "x"): "one DIR only",
+            (data, tmp_path, "--config", "x"): "one DIR only",
         }.items():
             answer = call("disk", "exporter", *words)
             assert answer.status == 2 and answer.out == ""

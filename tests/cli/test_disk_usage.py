@@ -163,7 +163,7 @@ def test_the_rest_of_an_instance(call: Call, tmp_path: Path) -> None:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(bytes(size))
     for given in (home, home / "etc" / "broker.xml"):
-        found = told(call, home) if given == home else told(call, home, "--broker-xml", given)
+        found = told(call, home) if given == home else told(call, home, "--config", given)
         rest = {name: part["bytes"] for name, part in found["rest"].items()}
         assert (rest["log"], rest["tmp"], rest["data/paging-old"], rest["files"]) == (1000, 20, 300, 4)
         assert "etc" in rest

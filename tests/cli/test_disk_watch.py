@@ -31,7 +31,7 @@ def terminals() -> Iterator[list[Terminal]]:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_it_draws_within_its_width_and_ends_with_q(data: Path, terminals: list[Terminal], width: int) -> None:
-    terminals.append(Terminal(width, 24, "disk", "watch", data, "--interval", "0.2"))
+    terminals.append(Terminal(width, 24, "disk", "watch", data, "--every", "0.2"))
     shown = terminals[0]
     shown.until("orders.39")
     shown.type("q")
@@ -44,7 +44,7 @@ def test_it_draws_within_its_width_and_ends_with_q(data: Path, terminals: list[T
 
 
 def test_ctrl_c_ends_it(data: Path, terminals: list[Terminal]) -> None:
-    terminals.append(Terminal(80, 24, "disk", "watch", data, "--interval", "0.2"))
+    terminals.append(Terminal(80, 24, "disk", "watch", data, "--every", "0.2"))
     terminals[0].until("usable")
     terminals[0].type("\x03")
     assert terminals[0].end() == 130
@@ -52,7 +52,7 @@ def test_ctrl_c_ends_it(data: Path, terminals: list[Terminal]) -> None:
 
 
 def test_it_ends_when_the_directory_disappears(data: Path, terminals: list[Terminal]) -> None:
-    terminals.append(Terminal(80, 24, "disk", "watch", data, "--interval", "0.2"))
+    terminals.append(Terminal(80, 24, "disk", "watch", data, "--every", "0.2"))
     terminals[0].until("usable")
     data.rename(data.with_name("gone"))
     assert terminals[0].end() == 2

@@ -33,14 +33,14 @@ def found(case: GoldenCase, *words: str) -> list[int]:
     ("case", "words", "id_"),
     [
         (NEWS, ("--id", "41"), 41),
-        (HEADERS, ("--user-id", "ID:01020304-0506-1108-800a-0b0c0d0e0f06"), 25),
+        (HEADERS, ("--message-id", "ID:01020304-0506-1108-800a-0b0c0d0e0f06"), 25),
         (HEADERS, ("--correlation-id", "corr-6"), 25),
-        (SECTIONS, ("--user-id", "ID:AMQP_ULONG:1002"), 14),
-        (SECTIONS, ("--user-id", "ID:AMQP_UUID:0CB988D0-42a7-328d-95fe-2b55b3f5ac7a"), 13),
+        (SECTIONS, ("--message-id", "ID:AMQP_ULONG:1002"), 14),
+        (SECTIONS, ("--message-id", "ID:AMQP_UUID:0CB988D0-42a7-328d-95fe-2b55b3f5ac7a"), 13),
         (SECTIONS, ("--correlation-id", "ID:AMQP_BINARY:0902"), 14),
         (SECTIONS, ("--correlation-id", "0902"), 14),
-        (SECTIONS, ("--user-id", "id-4", "--id", "16"), 16),
-        (GoldenCase("2.56.0", "openwire"), ("--user-id", "ID:vm-40141-1795253709151-5:1:1:1:3"), 74),
+        (SECTIONS, ("--message-id", "id-4", "--id", "16"), 16),
+        (GoldenCase("2.56.0", "openwire"), ("--message-id", "ID:vm-40141-1795253709151-5:1:1:1:3"), 74),
     ],
 )
 def test_one_message_by_each_kind_of_id(case: GoldenCase, words: tuple[str, ...], id_: int) -> None:
@@ -64,8 +64,8 @@ def test_what_is_printed_can_be_pasted_back() -> None:
     lines = call("messages", "decode", SECTIONS.data(), "--format", "jsonl").lines()
     for line in lines[:12]:
         fields = (line["amqp"] or {}).get("properties") or {}
-        pasted = [("--user-id", line["user_id"])]
-        pasted += [(f"--{name.replace('message', 'user').replace('_', '-')}", str(fields[name]["value"]))
+        pasted = [("--message-id", line["user_id"])]
+        pasted += [(f"--{name.replace('_', '-')}", str(fields[name]["value"]))
                    for name in ("message_id", "correlation_id") if fields.get(name)]  # fmt: skip
         for option, text in pasted:
             if text is not None:
@@ -199,10 +199,10 @@ def test_options_join(tmp_path: Path) -> None:
     ("words", "said"),
     [
         ((), "say what to find"),
-        (("--id", "ID:3b20"), "for ids set by clients use --user-id"),
+        (("--id", "ID:3b20"), "for ids set by clients use --message-id"),
         (("--id", "99999999999999999999"), "whole numbers"),
         (("--id", "٤١"), "whole numbers"),
-        (("--user-id", ""), "--user-id: is empty"),
+        (("--message-id", ""), "--message-id: is empty"),
         (("--contains", "\udcff"), "is not UTF-8"),
         (("--since", "yesterdayish"), "is not a time"),
         (("--since", "99:99"), "is not a time"),

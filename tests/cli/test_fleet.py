@@ -412,7 +412,7 @@ def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:
         ),
         (("--mode", "overwrite-partitions"), "needs --partition-by"),
         (("--brokers", tmp_path / "none.csv"), "none.csv: cannot be read"),
-        ((tmp_path, "--broker-xml", tmp_path / "x.xml"), "work with one DIR"),
+        ((tmp_path, "--config", tmp_path / "x.xml"), "work with one DIR"),
         ((data,), "named twice"),
         (("--report", tmp_path), "name a file in an existing folder"),
         (("--report", out / "x.html"), "outside the table"),

@@ -312,7 +312,7 @@ def test_every_form_decides_a_replay_and_a_disk(
         f_bavail=10, f_bfree=10, f_blocks=100, f_frsize=1 << 20, f_bsize=4096, f_files=1000, f_favail=900, f_ffree=900
     )
     monkeypatch.setattr(os, "statvfs", lambda _: full)
-    for given in ([name], [".", "--broker-xml", name]):
+    for given in ([name], [".", "--config", name]):
         assert run(["disk", "check", *given]) == 2
         assert "max-disk-usage 1%" in capsys.readouterr().out
     assert run(["disk", "usage", name]) == 0
@@ -353,7 +353,7 @@ def test_what_no_broker_reads_is_no_all_clear(tmp_path: Path, capsys: pytest.Cap
     """A file that was named and cannot be read is an error, not a broker with defaults."""
     path = tmp_path / "broken.json"
     path.write_text("[1, 2", "utf-8")
-    assert run(["disk", "check", "--broker-xml", str(path), str(tmp_path)]) == 3
+    assert run(["disk", "check", "--config", str(path), str(tmp_path)]) == 3
     for command in (["config", "effective"], ["config", "capacity"], ["config", "convert", "--to", "yaml"]):
         assert run([*command, str(path)]) == 2
         assert "not JSON" in capsys.readouterr().err

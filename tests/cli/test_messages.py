@@ -140,3 +140,15 @@ def test_a_message_that_cannot_be_read_costs_itself_alone(tmp_path: Path) -> Non
     assert done.status == 1
     assert f"{line['file']}: offset {line['offset']}: undecodable" in done.err
     assert [each["id"] for each in lines(done.out)][-len(every) + 1 :] == [each["id"] for each in every[1:]]
+
+
+def test_what_a_queue_has_acknowledged_is_said_and_how_to_leave_it_out() -> None:
+    data = golden_cases.GoldenCase("2.56.0", "scattered-acks").data()
+    every = call("messages", "decode", data, "--queue", "scatter", "--format", "jsonl")
+    waiting = call("messages", "decode", data, "--queue", "scatter", "--format", "jsonl", "--outstanding")
+    acknowledged = len(lines(every.out)) - len(lines(waiting.out))
+    assert acknowledged > 0
+    assert f"acknowledged already: scatter: {acknowledged}; --outstanding leaves out" in every.err
+    assert "acknowledged already" not in waiting.err
+    some = call("messages", "decode", data, "--queue", "scatter", "--format", "jsonl", "--limit", "3")
+    assert "can be among these; --outstanding" in some.err

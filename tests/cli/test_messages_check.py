@@ -80,6 +80,21 @@ def test_what_has_moved_names_what_answers_now(words: tuple[str, ...], data: Pat
     assert f"is now 'pagectl messages {words[0]}'" in answer.out + answer.err
 
 
+@pytest.mark.parametrize(
+    ("words", "now"),
+    [
+        (("messages", "ls", "--broker-xml", "x"), "--broker-xml is now --config"),
+        (("messages", "check", "--broker-xml", "x"), "--broker-xml is now --config"),
+        (("disk", "watch", "--interval", "3"), "--interval is now --every"),
+        (("pages", "decode", "--user-id", "x"), "--user-id is now --message-id"),
+    ],
+)  # fmt: skip
+def test_options_that_were_renamed_name_what_they_are_called_now(words: tuple[str, ...], now: str, data: Path) -> None:
+    answer = call(*words[:2], data, *words[2:])
+    assert answer.status == (3 if words[1] == "check" else 2)
+    assert now in answer.out + answer.err
+
+
 def test_thresholds_at_their_ends(data: Path) -> None:
     row = largest(data)
     count = row["messages"]
@@ -204,7 +219,7 @@ def at_limit(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_page_limit_is_a_number_to_alert_about(at_limit: tuple[Path, Path]) -> None:
     data, config = at_limit
-    known = (data, "--broker-xml", config)
+    known = (data, "--config", config)
     for words, status in (
         ([], 0), (["-w", "page-limit=80"], 1), (["-c", "page-limit=80"], 2), (["-w", "page-limit=100"], 0),
         (["-c", "page-limit=80", "--address", "vault"], 2), (["-c", "page-limit=80", "--by", "address"], 2),
@@ -219,7 +234,7 @@ def test_a_page_limit_that_nobody_knows_is_unknown(at_limit: tuple[Path, Path]) 
     data, config = at_limit
     assert check(data)[0] == 0
     assert check(data, "-w", "page-limit=80")[0] == 3
-    assert check(data, "--broker-xml", config, "--in", "pages", "-w", "page-limit=80")[0] == 3
+    assert check(data, "--config", config, "--in", "pages", "-w", "page-limit=80")[0] == 3
     found = json.loads(call("messages", "check", data, "--format", "json").out)["addresses"]
     assert {(one["page_full"], one["refused_now"], one["page_limit"]) for one in found} == {(None, None, None)}
 

@@ -136,7 +136,7 @@ def test_several_brokers_and_one_that_is_not_there(tmp_path: Path) -> None:
     assert answer.status == 2 and {row["broker"] for row in rows} == {str(one)}
     assert any("journal" in remark for remark in json.loads(answer.out)["remarks"])
     assert call("messages", "top", two).status == 2
-    assert call("messages", "top", one, two, "--broker-xml", tmp_path / "x.xml").status == 2
+    assert call("messages", "top", one, two, "--config", tmp_path / "x.xml").status == 2
 
 
 def test_what_is_not_known_is_no_number(tmp_path: Path) -> None:
@@ -185,9 +185,9 @@ def test_folder_of_ls_is_a_dir_for_others(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", "300")
     for where in ("/", tmp_path):
         monkeypatch.chdir(where)
-        shown = call("pages", "ls", tmp_path / "data", "--sort", "bytes", "--limit", "2")
+        shown = call("pages", "ls", tmp_path / "data", "--sort", "bytes", "--limit", "2", "--long")
         rows = shown.out.splitlines()[1:3]
-        assert [re.split(r"\s{2,}", row)[-2] for row in rows] == ["a b0", "a b2"]
+        assert [re.split(r"\s{2,}", row)[0] for row in rows] == ["a b0", "a b2"]
         folder = re.split(r"\s{2,}", rows[0])[-1].strip("'")
         assert call("pages", "decode", folder, "--format", "jsonl").out.count("\n") == 3
     assert "3 addresses" in shown.out and shown.status == 1
@@ -212,7 +212,7 @@ def test_who_fills_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     queue = first.out.splitlines()[1].split()[0]
     row = top(data)[0][0]
     assert row["queue"] == queue
-    folder = call("pages", "ls", data, "--sort", "bytes", "--limit", "1").out.splitlines()[1].split()[-1]
+    folder = call("pages", "ls", data, "--sort", "bytes", "--limit", "1", "--long").out.splitlines()[1].split()[-1]
     assert queue in call("pages", "outstanding", folder).out
     waiting = call("messages", "decode", data, "--queue", queue, "--outstanding", "--format", "jsonl").lines()
     assert len(waiting) == row["messages"]

@@ -188,7 +188,7 @@ def test_a_configuration_of_another_instance_is_an_error(tmp_path: Path, command
     (other / "etc" / "broker.xml").write_text(configuration(paging(other / "data/paging")))
     before = tree(tmp_path)
     for given in (one, one / "data", one / "data" / "paging"):
-        found = call("pages", command, given, "--broker-xml", other / "etc" / "broker.xml")
+        found = call("pages", command, given, "--config", other / "etc" / "broker.xml")
         assert (found.status, found.out) == (2, ""), given
         assert "disagree" in found.err and str(given) in found.err and f"{other}/data/paging" in found.err
     assert tree(tmp_path) == before
@@ -199,7 +199,7 @@ def test_disk_commands_refuse_a_configuration_of_another_instance(tmp_path: Path
     config = other / "etc" / "broker.xml"
     config.write_text(configuration(paging(other / "data/paging")))
     for words, status in ((("usage",), 2), (("check",), 3), (("forecast", "--state", tmp_path / "samples"), 3)):
-        found = call("disk", *words, one, "--broker-xml", config)
+        found = call("disk", *words, one, "--config", config)
         assert found.status == status
         assert "disagree" in found.out + found.err
     assert not (tmp_path / "samples").exists()
@@ -225,14 +225,14 @@ def test_a_configuration_elsewhere_never_turns_a_change_to_its_own_instance(
             assert call("pages", "compact", root, "--in-place").status == 0
     said = [word.format(new=tmp_path / "new") for word in words]
     before = tree(other)
-    found = call("pages", said[0], one, *said[1:], "--broker-xml", other / "etc" / "broker.xml")
+    found = call("pages", said[0], one, *said[1:], "--config", other / "etc" / "broker.xml")
     assert found.status == 0, found.err
     assert tree(other) == before
     (other / "etc" / "broker.xml").write_text(configuration(paging(other / "data/paging")))
     before = tree(other)
     empty = instance(tmp_path / "empty", with_data=False)
     for given in (one, empty):
-        assert call("pages", said[0], given, *said[1:], "--broker-xml", other / "etc" / "broker.xml").status == 2
+        assert call("pages", said[0], given, *said[1:], "--config", other / "etc" / "broker.xml").status == 2
     assert tree(other) == before
 
 
@@ -244,7 +244,7 @@ def test_a_configuration_kept_elsewhere_serves_dir(tmp_path: Path, words: tuple[
     kept = tmp_path / "git" / "broker.xml"
     kept.parent.mkdir()
     kept.write_text(configuration("<paging-directory>pages</paging-directory>"))
-    found = call(*words[:2], root, *words[2:], "--broker-xml", kept)
+    found = call(*words[:2], root, *words[2:], "--config", kept)
     shown = alike(found.out.replace(str(root / "pages"), "DATA/paging").replace(str(root / "data"), "DATA"), tmp_path)
     assert (found.status, shown) == (usual.status, alike(usual.out, tmp_path)), found.err
 
@@ -278,9 +278,9 @@ def test_the_environment_never_takes_the_place_of_dir(tmp_path: Path, monkeypatc
     monkeypatch.setenv("ARTEMIS_INSTANCE", str(instance(tmp_path / "b")))
     config = one / "etc" / "broker.xml"
     before = tree(tmp_path / "b")
-    for words in ((one,), ("--broker-xml", config), (one / "data", "--broker-xml", config)):
+    for words in ((one,), ("--config", config), (one / "data", "--config", config)):
         assert str(tmp_path / "a") in call("pages", "inspect", *words).out
-    assert call("pages", "compact", "--broker-xml", config, "--in-place").status == 0
+    assert call("pages", "compact", "--config", config, "--in-place").status == 0
     assert tree(tmp_path / "b") == before
 
 
@@ -304,7 +304,7 @@ def test_relative_paths_and_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for given in (".", "data", "data/paging", "../link", "etc/broker.xml", tmp_path / "link" / "data"):
         assert call("pages", "decode", given, "--format", "jsonl").out == expected, given
     for given in (".", "data", "data/paging", tmp_path / "link"):
-        assert call("pages", "decode", given, "--format", "jsonl", "--broker-xml", "etc/broker.xml").out == expected
+        assert call("pages", "decode", given, "--format", "jsonl", "--config", "etc/broker.xml").out == expected
 
 
 def test_a_copied_instance_is_not_the_one_that_its_profile_names(tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_a_copied_instance_is_not_the_one_that_its_profile_names(tmp_path: Path)
 
 def test_what_is_not_there(tmp_path: Path) -> None:
     root = instance(tmp_path / "broker", with_data=False)
-    for words in ((tmp_path / "nowhere",), (root,), ("--broker-xml", root / "etc" / "broker.xml")):
+    for words in ((tmp_path / "nowhere",), (root,), ("--config", root / "etc" / "broker.xml")):
         found = call("pages", "ls", *words)
         assert (found.status, found.out) == (2, ""), words
     (root / "data" / "paging").mkdir(parents=True)
@@ -469,7 +469,7 @@ def test_older_servers_resolve_against_their_own_folder(tmp_path: Path, layout: 
         data.rename(root / "data")
         places = "".join(f"<{name}-directory>../data/{name}</{name}-directory>" for name in DIRECTORIES)
         config.write_text(f'<configuration xmlns="urn:hornetq">{places}</configuration>')
-    for words in ((root,), (root / "data",), ("--broker-xml", config), (root / "data", "--broker-xml", config)):
+    for words in ((root,), (root / "data",), ("--config", config), (root / "data", "--config", config)):
         found = call("pages", "decode", *words, "--format", "jsonl")
         assert (found.out, found.status) == (expected, 0), (words, found.err)
 
@@ -509,11 +509,11 @@ def test_relative_directories_of_hornetq_are_found(tmp_path: Path, layout: str) 
     if started_by:
         (root / "bin").mkdir(exist_ok=True)
         (root / "bin" / started_by).touch()
-    ways: list[tuple[str | Path, ...]] = [(root / data,), (root / data, "--broker-xml", config)]
+    ways: list[tuple[str | Path, ...]] = [(root / data,), (root / data, "--config", config)]
     if layout != "stand-alone":
         ways.append((root,))
     if layout not in ("above", "no installation"):
-        ways.append(("--broker-xml", config))
+        ways.append(("--config", config))
     for words in ways:
         found = call("pages", "decode", *words, "--format", "jsonl")
         assert (found.out, found.status) == (expected, 0), (words, found.err)

@@ -235,7 +235,7 @@ def test_directories_that_were_moved_apart(tmp_path: Path) -> None:
     )
     expected = call("pages", "decode", BASIC.root(), "--format", "jsonl").out
     assert call("pages", "decode", tmp_path / "instance", "--format", "jsonl").out == expected
-    assert call("pages", "decode", "--broker-xml", config, "--format", "jsonl").out == expected
+    assert call("pages", "decode", "--config", config, "--format", "jsonl").out == expected
 
 
 def test_the_directories_may_be_links_and_nothing_below_them(tmp_path: Path) -> None:

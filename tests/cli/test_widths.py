@@ -83,7 +83,9 @@ def test_a_row_in_a_pipe_has_name_and_numbers() -> None:
     for words in (("messages", "top"), ("messages", "ls")):
         (row,) = (line for line in call(*words, data).out.splitlines() if line.startswith("red.news"))
         assert "10" in row.split() and "2023-11-14T22:13Z" in row
-    (row,) = (line for line in call("pages", "ls", data).out.splitlines() if "news" in line and "89" in line.split())
+    (row,) = (
+        line for line in call("pages", "ls", data, "--long").out.splitlines() if "news" in line and "89" in line.split()
+    )
     assert "108.1 KiB" in row and "/paging/" in row
 
 
@@ -92,6 +94,6 @@ def test_the_folder_of_a_narrow_list_is_whole(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     for width in ("80", "300"):
         monkeypatch.setenv("COLUMNS", width)
-        line = next(row for row in call("pages", "ls", "data").out.splitlines() if "'" in row)
+        line = next(row for row in call("pages", "ls", "data", "--long").out.splitlines() if "'" in row)
         folder = split(line[line.index("'") :])[0]
         assert call("pages", "decode", folder, "--format", "jsonl").out.count("\n") == 1

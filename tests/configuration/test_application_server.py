@@ -212,9 +212,9 @@ def test_pages_are_found_by_the_file_of_the_server(tmp_path: Path, capsys: pytes
     (tmp_path / "standalone" / "data" / "activemq" / "paging" / "f" / "address.txt").write_text("jms.queue.Orders")
     path.parent.mkdir()
     path.write_text(standalone(), "utf-8")
-    assert run(["pages", "ls", "--broker-xml", str(path)]) == 1
+    assert run(["pages", "ls", "--config", str(path)]) == 1
     assert "jms.queue.Orders" in capsys.readouterr().out
-    assert run(["disk", "usage", "--broker-xml", str(path)]) == 0
+    assert run(["disk", "usage", "--config", str(path)]) == 0
     assert "standalone/data/activemq/paging (default)" in capsys.readouterr().err
 
 
@@ -307,7 +307,7 @@ def test_with_a_data_source_the_disk_is_not_watched(tmp_path: Path, capsys: pyte
     path.write_text(standalone("17.0", with_journal('datasource="ds"')), "utf-8")
     assert run(["config", "lint", "--only", "jdbc-page-size-capped", str(path)]) == 0
     assert "capped" in capsys.readouterr().out
-    assert run(["disk", "check", "--any-path", "--broker-xml", str(path), str(tmp_path)]) in (0, 1, 2)
+    assert run(["disk", "check", "--any-path", "--config", str(path), str(tmp_path)]) in (0, 1, 2)
 
 
 def test_names_of_the_server_are_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def test_a_disk_that_is_never_looked_at_has_no_limit(tmp_path: Path, capsys: pyt
     assert said in capsys.readouterr().out
     assert run(["config", "lint", "--only", "disk-limit-extreme", str(path)]) == 0
     assert said in capsys.readouterr().out
-    assert run(["disk", "check", "--any-path", "--broker-xml", str(path), str(tmp_path)]) == 0
+    assert run(["disk", "check", "--any-path", "--config", str(path), str(tmp_path)]) == 0
     assert said in capsys.readouterr().out
 
 

@@ -99,7 +99,7 @@ def test_bytes_on_disk_equal_the_page_files_at_the_end(name: str) -> None:
 
 def test_sentences_of_recorded_scenarios() -> None:
     assert "address a dropped 19 messages (19 address full)" in sentences("drop-basic")
-    assert "address a refused 21 messages (21 address full)" in sentences("page-limit-bytes-fail")
+    assert "address a refused 21 messages (21 page limit)" in sentences("page-limit-bytes-fail")
     assert "queue m.slow held 5 of 5 pages for 25 ms" in sentences("multicast-slow")
     assert any(one.startswith("producers to a were blocked") for one in sentences("block-basic"))
     assert any(one.startswith("the disk was full once") for one in sentences("disk-full-default"))

@@ -34,7 +34,7 @@ def test_check_says_what_the_broker_did(case: tuple[dict[str, Any], Path, Path])
     """``disk-*``: the file system of the tests has to be more than 2 % full, as max-disk-usage is 2 there."""
     expected, config, data = case
     answer = call(
-        "messages", "check", data, "--broker-xml", config, "--edition", edition(expected), "--format", "json"
+        "messages", "check", data, "--config", config, "--edition", edition(expected), "--format", "json"
     )  # fmt: skip
     found = {one["address"]: one for one in json.loads(answer.out)["addresses"]}
     for one in expected["addresses"]:
@@ -44,7 +44,7 @@ def test_check_says_what_the_broker_did(case: tuple[dict[str, Any], Path, Path])
         }
         assert {queue: said["queues"].get(queue) for queue in one["queues"]} == one["queues"]
     assert answer.status == (2 if any(one["refused_now"] for one in expected["addresses"]) else 0)
-    line = call("messages", "check", data, "--broker-xml", config, "--edition", edition(expected)).out
+    line = call("messages", "check", data, "--config", config, "--edition", edition(expected)).out
     words = {"refused": "refuses", "dropped": "drops", "blocked": "blocks"}
     for one in expected["addresses"]:
         if one["refused_now"]:
@@ -57,7 +57,7 @@ def test_ls_has_the_flag_of_the_broker(case: tuple[dict[str, Any], Path, Path]) 
     if not (data / "paging").is_dir():
         assert not any(one["pages"] for one in expected["addresses"]), "nothing to list"
         return
-    answer = call("pages", "ls", data, "--broker-xml", config, "--format", "json")
+    answer = call("pages", "ls", data, "--config", config, "--format", "json")
     found = {store["address"]: store for store in json.loads(answer.out)["stores"]}
     for one in expected["addresses"]:
         if one["address"] in found:
@@ -80,7 +80,7 @@ def test_the_exporter_says_the_same(case: tuple[dict[str, Any], Path, Path]) -> 
     for one in expected["addresses"]:
         assert gauges["artemis_producers_refused"][one["address"]] == one["refused_now"]
     found = json.loads(
-        call("messages", "check", data, "--broker-xml", config, "--edition", edition(expected), "--format", "json").out
+        call("messages", "check", data, "--config", config, "--edition", edition(expected), "--format", "json").out
     )  # fmt: skip
     limited = {one["address"]: one["page_limit"] for one in found["addresses"] if one["page_limit"] is not None}
     ratios = gauges["artemis_page_limit_used_ratio"]

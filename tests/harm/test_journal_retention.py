@@ -47,9 +47,7 @@ class History:
         return [path.read_bytes() for path in sorted(folder.glob("*.amq"))]
 
     def compact(self, *words: str) -> Answer:
-        answer = pagectl(
-            "journal", "compact", self.root / "data", "--broker-xml", self.root / "broker.xml", *words, ACCEPT
-        )
+        answer = pagectl("journal", "compact", self.root / "data", "--config", self.root / "broker.xml", *words, ACCEPT)
         no_trace(answer)
         return answer
 

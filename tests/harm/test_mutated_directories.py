@@ -53,7 +53,7 @@ FORMS = {
 }
 CONFIGURATION = Path(__file__).with_name("broker.xml")
 OTHERS = {
-    "drift": ("config", "drift", "{}", "--broker-xml", str(CONFIGURATION), "--format", "json"),
+    "drift": ("config", "drift", "{}", "--config", str(CONFIGURATION), "--format", "json"),
     "verify": ("pages", "verify", "{}", "--format", "jsonl"),
     "salvage": ("pages", "salvage", "{}", "--format", "json", "--out", "{}.salvaged"),
     "messages find": ("messages", "find", "{}", "--contains", "o", "--format", "jsonl"),

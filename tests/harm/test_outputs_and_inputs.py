@@ -46,7 +46,7 @@ def world(tmp_path: Path) -> Path:
 XINCLUDE = '<configuration xmlns:xi="http://www.w3.org/2001/XInclude"'
 BROKER = ("broker/etc/broker.xml", "broker/etc/broker.properties", "broker/etc/more.xml")
 ALONE = ("alone.xml", "alone.properties")
-GIVEN = ("--broker-xml", "{alone.xml}", "--properties", "{alone.properties}")
+GIVEN = ("--config", "{alone.xml}", "--properties", "{alone.properties}")
 # the words of a call with TARGET in the place of an output, and the inputs that it reads
 CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("messages xml {broker} --to TARGET", BROKER),

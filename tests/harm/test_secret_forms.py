@@ -38,7 +38,7 @@ def answers(path: Path) -> Iterator[Answer]:
         yield call("config", "effective", path, "a", "--all", "--format", form)
         yield call("config", "capacity", path, "--format", form)
         yield call("config", "diff", path, path.with_name("other.xml"), "--format", form)
-    yield call("config", "drift", path.parent, "--broker-xml", path)
+    yield call("config", "drift", path.parent, "--config", path)
 
 
 def shown(path: Path, secret: str = SECRET) -> list[str]:
@@ -92,7 +92,7 @@ def test_every_command_and_format(place: str, tmp_path: Path) -> None:
     url = f"jdbc:oracle:thin:scott/{SECRET}@db" if place != "include" else f"http://u:{SECRET}@h/x.xml"
     path.write_text(text.format(url, url))
     assert shown(path) == []
-    checked = call("disk", "check", path.parent, "--broker-xml", path)
+    checked = call("disk", "check", path.parent, "--config", path)
     assert SECRET not in checked.out + checked.err
 
 

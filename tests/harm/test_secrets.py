@@ -59,8 +59,8 @@ def all_that_is_said(path: Path) -> dict[str, str]:
         "effective json": ("config", "effective", path, "a", "--format", "json"),
         "capacity": ("config", "capacity", path),
         "diff": ("config", "diff", path, path),
-        "pages --broker-xml": ("pages", "ls", path.parent, "--broker-xml", path),
-        "disk check": ("disk", "check", path.parent, "--broker-xml", path),
+        "pages --config": ("pages", "ls", path.parent, "--config", path),
+        "disk check": ("disk", "check", path.parent, "--config", path),
         "replay": ("replay", "run", path.parent / "t.jsonl", "--config", path),
     }
     (path.parent / "t.jsonl").write_text('{"trace": 1}\n')

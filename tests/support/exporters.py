@@ -42,7 +42,7 @@ def fetched(url: str) -> tuple[int, str]:
 
 @contextmanager
 def exporter(*words: str | Path, interval: str = "1") -> Iterator[tuple[subprocess.Popen[str], str]]:
-    with started("disk", "exporter", "--listen", "127.0.0.1:0", "--interval", interval, *words) as running:
+    with started("disk", "exporter", "--listen", "127.0.0.1:0", "--every", interval, *words) as running:
         try:
             assert running.stderr
             line = running.stderr.readline()

@@ -65,7 +65,7 @@ def command(
             "configuration options work with one DIR only; name instances, which have their own configuration"
         )
     if not interval <= LONGEST_INTERVAL:
-        raise CallError(f"--interval {interval}: give seconds, at most {LONGEST_INTERVAL:.0f}")
+        raise CallError(f"--every {interval}: give seconds, at most {LONGEST_INTERVAL:.0f}")
     host, port = _address(listen)
     options = DiskOptions(**vars(broker), edition=edition, max_disk_usage=max_disk_usage, min_disk_free=min_disk_free)
     if name and len(name) != len(places):

@@ -19,7 +19,7 @@ REDRAW = 0.25
 
 EXAMPLES = (
     ("While a disk fills", "disk watch /var/lib/broker"),
-    ("Every ten seconds", "disk watch /var/lib/broker --interval 10"),
+    ("Every ten seconds", "disk watch /var/lib/broker --every 10"),
 )
 
 

@@ -383,7 +383,7 @@ def _fleet(
     usual = [str(instance)] if instance is not None and listing is None and options.broker_xml is None else []
     entries = fleet_of(given or usual, listing)
     if len(entries) > 1 and options != BrokerOptions():
-        raise CallError("--broker-xml, --properties, --profile and --server work with one DIR only")
+        raise CallError("--config, --properties, --profile and --server work with one DIR only")
     if not entries:
         if options.broker_xml is None:
             raise CallError(NO_DIR if listing is None else f"{listing}: names no broker")

@@ -190,7 +190,7 @@ def _report(
     if within is StoredIn.LIVE:
         states = _address_states(broker, state, journal, stores, by_queue, frozenset(filter(None, shown)))
     if thresholds.ask_page_limit and (not states or broker.configuration is None):
-        why = "no configuration says it; --broker-xml names one" if within is StoredIn.LIVE else "it needs --in live"
+        why = "no configuration says it; --config names one" if within is StoredIn.LIVE else "it needs --in live"
         remarks.append((Status.UNKNOWN, f"page-limit: not known: {why}"))
     return BacklogReport(judged, thresholds, scope.by.value, scope.by_name, remarks, states)
 

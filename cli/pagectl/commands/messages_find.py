@@ -12,7 +12,7 @@ PARSED_BY = CommandWithIdentifiers
 EXAMPLES = (
     (
         "Where is the message with this JMSMessageID?",
-        "messages find /var/lib/broker --user-id ID:3b206a19-e58f-11f1-aa91",
+        "messages find /var/lib/broker --message-id ID:3b206a19-e58f-11f1-aa91",
     ),
     ("Which messages answer this request?", "messages find /var/lib/broker --correlation-id order-7"),
     ("Which messages mention a customer?", 'messages find /var/lib/broker --contains "Smith & Co" --body text'),
@@ -32,7 +32,7 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     local one (TZ). Ends with status 1 if a page or the journal is damaged.
     """
     if not asked.says_what:
-        raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")
+        raise CallError("say what to find: --id, --message-id, --correlation-id, --contains, --where, … (see --help)")
     return carry_out(
         given, asked, asked, asked.edition, asked, jobs=processes(jobs), with_offsets=True, within=asked.within,
         count_by=asked.count_by,

@@ -141,7 +141,7 @@ def _places(given: list[Path], broker: BrokerOptions) -> tuple[list[DataLocation
         return [located(given[0] if given else None, broker)], []
     if broker != BrokerOptions():
         raise CallError(
-            "--broker-xml, --properties, --profile and --server work with one DIR only; every instance has its own"
+            "--config, --properties, --profile and --server work with one DIR only; every instance has its own"
         )
     found, failed = [], []
     for path in given:

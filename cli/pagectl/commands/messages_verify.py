@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.findings import Finding
+    from pagefmt.outstanding.state import PagingState
 
 EXAMPLES = (
     ("Does every message exist that a queue refers to?", "messages verify /var/lib/broker"),
@@ -51,13 +52,14 @@ def command(
     Pages are checked as by 'pages verify', which says more about each. Ends with status 1 if anything is damaged or
     contradictory, and with 0 if there are only remarks.
     """
-    from pagefmt.findings import Severity, gravest_first
+    from pagectl.opening.assumed_edition import note_edition
+    from pagefmt.findings import Severity
     from pagefmt.verify.report import finding_json
 
     place = located(given, broker, far=True)
-    read = lambda: sorted(_findings(place, within, edition_of(edition), processes(jobs)), key=gravest_first)  # noqa: E731
-    found = while_it_moves(place, read)
+    state, found = while_it_moves(place, lambda: _checked(place, within, edition_of(edition), processes(jobs)))
     if form is ListFormat.text:
+        note_edition(edition, state)
         view = FindingText()
         for finding in found:
             view.show(finding)
@@ -67,7 +69,20 @@ def command(
     return Exit.FOUND if any(finding.severity is not Severity.INFO for finding in found) else Exit.OK
 
 
-def _findings(place: DataLocation, within: StoredIn, edition: Edition | None, jobs: int) -> Iterator[Finding]:
+def _checked(
+    place: DataLocation, within: StoredIn, edition: Edition | None, jobs: int
+) -> tuple[PagingState, list[Finding]]:
+    """Return what was known of the directory, and the findings, gravest first."""
+    from pagefmt.findings import gravest_first
+    from pagefmt.outstanding.state import load_place
+
+    state = load_place(place)
+    return state, sorted(_findings(place, state, within, edition, jobs), key=gravest_first)
+
+
+def _findings(
+    place: DataLocation, state: PagingState, within: StoredIn, edition: Edition | None, jobs: int
+) -> Iterator[Finding]:
     from pagefmt.columns.journal_findings import unreadable_messages
     from pagefmt.cross_checks.of_journal import check_journals
     from pagefmt.cross_checks.of_messages import check_messages
@@ -76,11 +91,10 @@ def _findings(place: DataLocation, within: StoredIn, edition: Edition | None, jo
     from pagefmt.directory.store_findings import store_findings
     from pagefmt.findings import Severity, about_data
     from pagefmt.outstanding.journal_parts import JournalParts
-    from pagefmt.outstanding.state import load_place, looking_ahead
+    from pagefmt.outstanding.state import looking_ahead
     from pagefmt.verify.pages import first_layout
     from pagefmt.verify.report import PageReader, across, folder_findings, page_reports
 
-    state = load_place(place)
     known_edition = edition or assumed_edition(state.bindings, state.journal)
     layout = None
     if within is not StoredIn.JOURNAL:

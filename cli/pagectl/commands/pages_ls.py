@@ -67,14 +67,15 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=0, help="Number of addresses to show.", show_default=False)
     ] = None,
+    long: Annotated[bool, typer.Option("--long", help="In text also the folder of each address.")] = False,
     form: TableFormatOption = TableFormat.text,
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """List the addresses that have page files, one row each, with their condition.
 
-    The path under FOLDER can be given to other commands as DIR. With a configuration, addresses that have reached their
-    page limit are named. Ends with status 1 for these, and if a condition is neither ok nor empty.
+    The path under FOLDER (--long) can be given to other commands as DIR. With a configuration, addresses that have
+    reached their page limit are named. Ends with status 1 for these, and if a condition is neither ok nor empty.
     """
     opened = open_broker(given, broker.broker_xml, broker.reading(), far=True)
     place = opened.place
@@ -90,7 +91,7 @@ def command(
         rows = islice(rows, limit)
     match form:
         case TableFormat.text:
-            _text(list(rows), limit, place)
+            _text(list(rows), limit, place, long=long)
         case TableFormat.json | TableFormat.jsonl:
             print_json_list("stores", map(_object, rows), lines=form is TableFormat.jsonl)
         case TableFormat.csv:
@@ -177,23 +178,23 @@ def _rank(order: LsOrder, row: StoreOverview) -> tuple[object, ...]:
     return (value is None, (value or 0) * (1 if order is LsOrder.oldest else -1), *name)
 
 
-def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation) -> None:
+def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation, *, long: bool) -> None:
     if not rows:
         print("no address has page files")
         return
     paging = place.paging if place.store is None else place.store.parent
     print_table(
-        ("PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST", "CONDITION", "ADDRESS", "FOLDER"),
+        ("ADDRESS", "PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST", "CONDITION", *(["FOLDER"] if long else [])),
         [
             (
+                "-" if row.address is None else row.address,
                 row.pages,
                 row.messages,
                 size_text(row.bytes),
                 "?" if row.outstanding is None else row.outstanding,
                 time_text(row.oldest, "minutes"),
                 row.verdict.conditions[0],
-                "-" if row.address is None else row.address,
-                _pasted(paging, row.folder),
+                *([_pasted(paging, row.folder)] if long else []),
             )
             for row in rows[:limit]
         ],

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pagectl.opening.assumed_edition import edition_for
 from pagectl.opening.broker import located, open_broker
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import (
     CredentialsOption,
     DirArgument,
+    EditionChoice,
     EditionOption,
     JobsOption,
     TableFormatOption,
@@ -94,7 +96,7 @@ def command(
     if credentials is not None and jolokia is None:
         raise CallError("--credentials needs --jolokia")
     live, place = _opened(given, broker, jolokia, credentials)
-    state = _state(place, edition_of(edition))
+    state = _state(place, edition)
     found = _AnyWrong()
     summaries = found.watched(_summaries(place, state, positions, processes(jobs)))
     if live is not None:
@@ -147,13 +149,15 @@ def _live_text(live: LiveBeside, state: PagingState) -> bool:
     return bool(found)
 
 
-def _state(place: DataLocation, edition: Edition | None) -> PagingState:
+def _state(place: DataLocation, choice: EditionChoice | None) -> PagingState:
     """Everything that the answer needs, or an error that says what is not there."""
     refuse_without_pages(place)
     state = told_state(place, journal=True, within=StoredIn.PAGES)
-    if edition is not None and edition <= Edition.ARTEMIS_2_17:
+    edition = edition_for(choice, state)
+    if edition <= Edition.ARTEMIS_2_17:
+        why = "" if edition_of(choice) else " (its journals show what such a release writes)"
         note(
-            f"{edition.value} tests a queue's filter again when it reads pages, and confirms what does not match; "
+            f"{edition.value}{why} tests a queue's filter again when it reads pages, and confirms what does not match; "
             "where a filter was changed after sending it delivers less than is counted here"
         )
     return state

@@ -191,6 +191,7 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
             write_data_directory(engine, work.out)
     for text in reader.warnings:
         warning(text)
+    bar.applied(recording.operations - bar.operations)
     note(f"{count_text(recording.operations, 'operation')}, {bar.rate_text()}")
     return recording, stopped
 

@@ -12,8 +12,8 @@ IDENTIFIERS = (
     (
         "JMSMessageID, AMQUserID",
         "The client's id, starting with ID: as in JMSMessageID = 'ID:3b206a19-e58f-11f1-aa91-02fc00000001'; for AMQP "
-        "its text. --user-id accepts every form, with and without ID:, and also ID:AMQP_UUID:..., ID:AMQP_ULONG:..., "
-        "ID:AMQP_BINARY:..., ID:AMQP_STRING:...",
+        "its text. --message-id accepts every form, with and without ID:, and also ID:AMQP_UUID:..., "
+        "ID:AMQP_ULONG:..., ID:AMQP_BINARY:..., ID:AMQP_STRING:...",
     ),
     (
         "JMSCorrelationID",

@@ -27,6 +27,7 @@ from pagectl.running.reading import bytes_to_read, note_near_names, told_pages, 
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, write_utf8
 from pagefmt.ahead import PassedBytes, ahead
+from pagefmt.findings import some
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -110,7 +111,24 @@ def carry_out(
             else:
                 _write_text(run, shown.limit, with_offsets)
     tell_unsearched(choice)
+    if within is not None and choice.queues is not None and not choice.outstanding:
+        _note_acknowledged(run, within, shown.limit)
     return run.status
+
+
+def _note_acknowledged(run: _Decoding, within: StoredIn, limit: int | None) -> None:
+    """Note how many of the messages the queues that were named have acknowledged, where that is known."""
+    from pagectl.decoding.counts import counted
+    from pagefmt.outstanding.message_filter import MessageFilter
+
+    queues, left_out = sorted(run.choice.queues or ()), "--outstanding leaves out what none of the queues waits for"
+    if run.status is not Exit.OK or limit is not None or run.choice != MessageFilter(queues=run.choice.queues):
+        note(f"messages that are acknowledged already can be among these; {left_out}")
+        return
+    counts, _ = counted(run.place, run.state, within, beside_output=True)
+    rows = [f"{row.queue}: {row.acknowledged}" for row in map(counts.of, queues) if row.acknowledged]
+    if rows:
+        note(f"of these messages, so many are acknowledged already: {some(rows)}; {left_out}")
 
 
 def _reader(state: PagingState, edition: Any) -> Edition:

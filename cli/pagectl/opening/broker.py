@@ -1,4 +1,4 @@
-"""DIR, ``--broker-xml`` and ``ARTEMIS_INSTANCE``: from what was typed to the directories that a command works on.
+"""DIR, ``--config`` and ``ARTEMIS_INSTANCE``: from what was typed to the directories that a command works on.
 
 DIR is what is read and written, and nothing else in its place. A configuration tells where the directories of an
 instance lie; of a data directory, paging directory, store or page that was named it tells only what belongs to it.
@@ -63,7 +63,7 @@ def open_broker(
     given: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
 ) -> OpenedBroker:  # fmt: skip
-    """Open what DIR names, with the configuration of ``--broker-xml`` or its own.
+    """Open what DIR names, with the configuration of ``--config`` or its own.
 
     Notes a configuration with which no broker starts: data are read and mended all the same. Raises ``CallError`` where
     the two disagree, ``LocateError``, and what reading a configuration raises.
@@ -105,7 +105,7 @@ def _far(
             "and messages ls, verify, decode and find take URLs and archives"
         )
     if broker_xml is not None:
-        raise CallError(f"{path}: --broker-xml works with a local DIR only; name the data directory itself")
+        raise CallError(f"{path}: --config works with a local DIR only; name the data directory itself")
     from tempfile import gettempdir
 
     place = find(path)

@@ -40,7 +40,7 @@ def compared(broker: OpenedBroker) -> ComparedBroker:
 
     found, place = broker.configuration, broker.place
     if found is None:
-        raise CallError(f"{place.given}: no configuration beside it; name the instance, or the file with --broker-xml")
+        raise CallError(f"{place.given}: no configuration beside it; name the instance, or the file with --config")
     state = load_place(place)
     unknown = state.known.unknown_bindings
     if unknown is not None or state.bindings is None:

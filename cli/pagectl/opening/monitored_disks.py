@@ -76,7 +76,7 @@ def monitored_disks(query: DiskQuery) -> MonitoredDisks:
     if broker_xml is not None:
         found = opened(broker_xml, None, options) if path is None else configuration_for(path, broker_xml, options)[1]
     elif path is None:
-        raise CallError("no path given: name one, or --broker-xml, or set ARTEMIS_INSTANCE")
+        raise CallError("no path given: name one, or --config, or set ARTEMIS_INSTANCE")
     else:
         own = _own_configuration(path, limits, options)
         if own is None:

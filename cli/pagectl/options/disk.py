@@ -38,7 +38,7 @@ TimeoutOption = Annotated[
 ]
 IntervalOption = Annotated[
     float,
-    typer.Option("--interval", metavar="SECONDS", min=0.2, callback=bounded_seconds, help="Time between measurements."),
+    typer.Option("--every", metavar="SECONDS", min=0.2, callback=bounded_seconds, help="Time between measurements."),
 ]
 AnyPathOption = Annotated[
     bool,

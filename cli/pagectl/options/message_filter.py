@@ -31,7 +31,7 @@ IdOption = Annotated[
 UserIdOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--user-id",
+        "--message-id",
         metavar="S",
         help="Only the message with this id set by its client, in any form: JMSMessageID, AMQUserID, UUID; repeatable.",
     ),
@@ -136,7 +136,7 @@ class FilterOptions(OptionGroup):
         if self.expired:
             yield ExpiredBy(milliseconds(now))
         for option, given, fact in (
-            ("--user-id", self.user_id, UserIdIs), ("--correlation-id", self.correlation_id, CorrelationIdIs),
+            ("--message-id", self.user_id, UserIdIs), ("--correlation-id", self.correlation_id, CorrelationIdIs),
         ):  # fmt: skip
             if given is not None:
                 yield fact(frozenset().union(*map(accepted_texts, _texts(option, given))))
@@ -208,7 +208,7 @@ def _message_id(text: str) -> int:
     plain = text.strip()
     digits = plain.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 20) or abs(int(plain)) >= 1 << 63:
-        raise CallError(f"--id {text}: broker ids are whole numbers; for ids set by clients use --user-id")
+        raise CallError(f"--id {text}: broker ids are whole numbers; for ids set by clients use --message-id")
     return int(plain)
 
 

@@ -70,7 +70,7 @@ ConfigArgument = Annotated[
 ]
 BrokerXmlOption = Annotated[
     Path | None,
-    typer.Option("--broker-xml", metavar="FILE", parser=Path, help="Configuration of DIR, if it is kept elsewhere."),
+    typer.Option("--config", metavar="FILE", parser=Path, help="Configuration of DIR, if it is kept elsewhere."),
 ]
 InOption = Annotated[
     StoredIn,

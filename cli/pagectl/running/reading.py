@@ -58,7 +58,7 @@ def told_state(
     if journal and (missing := state.known.unknown_journal) is not None:
         raise CannotKnow(
             f"{place.given}: {missing.reason}; name the data directory or the instance, or give its configuration "
-            "with --broker-xml, and see: pagectl pages verify"
+            "with --config, and see: pagectl pages verify"
         )
     for unknown in state.known.unknown():
         lost = unknown.part is UnknownPart.BINDINGS and unknown.permitted and not unknown.alone
