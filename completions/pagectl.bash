@@ -142,7 +142,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config convert --server' |\
         'config drift --format' |\
         'config drift --edition' |\
-        'config drift --broker-xml' |\
+        'config drift --config' |\
         'config drift --properties' |\
         'config drift --profile' |\
         'config drift --server' |\
@@ -171,7 +171,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'export --table-format' |\
         'export --conf' |\
         'export --report' |\
-        'export --broker-xml' |\
+        'export --config' |\
         'export --properties' |\
         'export --profile' |\
         'export --server' |\
@@ -180,7 +180,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages ls --limit' |\
         'pages ls --format' |\
         'pages ls --jobs' |\
-        'pages ls --broker-xml' |\
+        'pages ls --config' |\
         'pages ls --properties' |\
         'pages ls --profile' |\
         'pages ls --server' |\
@@ -189,7 +189,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages outstanding --credentials' |\
         'pages outstanding --jobs' |\
         'pages outstanding --edition' |\
-        'pages outstanding --broker-xml' |\
+        'pages outstanding --config' |\
         'pages outstanding --properties' |\
         'pages outstanding --profile' |\
         'pages outstanding --server' |\
@@ -200,7 +200,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages decode --body' |\
         'pages decode --limit' |\
         'pages decode --id' |\
-        'pages decode --user-id' |\
+        'pages decode --message-id' |\
         'pages decode --correlation-id' |\
         'pages decode --address' |\
         'pages decode --since' |\
@@ -210,7 +210,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages decode --page' |\
         'pages decode --edition' |\
         'pages decode --jobs' |\
-        'pages decode --broker-xml' |\
+        'pages decode --config' |\
         'pages decode --properties' |\
         'pages decode --profile' |\
         'pages decode --server' |\
@@ -218,23 +218,23 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages verify --manifest' |\
         'pages verify --edition' |\
         'pages verify --jobs' |\
-        'pages verify --broker-xml' |\
+        'pages verify --config' |\
         'pages verify --properties' |\
         'pages verify --profile' |\
         'pages verify --server' |\
         'pages seal --to' |\
-        'pages seal --broker-xml' |\
+        'pages seal --config' |\
         'pages seal --properties' |\
         'pages seal --profile' |\
         'pages seal --server' |\
-        'pages browse --broker-xml' |\
+        'pages browse --config' |\
         'pages browse --properties' |\
         'pages browse --profile' |\
         'pages browse --server' |\
         'pages inspect --page' |\
         'pages inspect --record' |\
         'pages inspect --format' |\
-        'pages inspect --broker-xml' |\
+        'pages inspect --config' |\
         'pages inspect --properties' |\
         'pages inspect --profile' |\
         'pages inspect --server' |\
@@ -243,30 +243,30 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages compact --format' |\
         'pages compact --edition' |\
         'pages compact --jobs' |\
-        'pages compact --broker-xml' |\
+        'pages compact --config' |\
         'pages compact --properties' |\
         'pages compact --profile' |\
         'pages compact --server' |\
         'pages salvage --out' |\
         'pages salvage --format' |\
         'pages salvage --jobs' |\
-        'pages salvage --broker-xml' |\
+        'pages salvage --config' |\
         'pages salvage --properties' |\
         'pages salvage --profile' |\
         'pages salvage --server' |\
         'pages restore --backup-dir' |\
-        'pages restore --broker-xml' |\
+        'pages restore --config' |\
         'pages restore --properties' |\
         'pages restore --profile' |\
         'pages restore --server' |\
         'pages drop-backup --backup-dir' |\
-        'pages drop-backup --broker-xml' |\
+        'pages drop-backup --config' |\
         'pages drop-backup --properties' |\
         'pages drop-backup --profile' |\
         'pages drop-backup --server' |\
         'messages ls --format' |\
         'messages ls --in' |\
-        'messages ls --broker-xml' |\
+        'messages ls --config' |\
         'messages ls --properties' |\
         'messages ls --profile' |\
         'messages ls --server' |\
@@ -275,7 +275,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages top --every' |\
         'messages top --format' |\
         'messages top --in' |\
-        'messages top --broker-xml' |\
+        'messages top --config' |\
         'messages top --properties' |\
         'messages top --profile' |\
         'messages top --server' |\
@@ -291,7 +291,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages check -t' |\
         'messages check --timeout' |\
         'messages check --format' |\
-        'messages check --broker-xml' |\
+        'messages check --config' |\
         'messages check --properties' |\
         'messages check --profile' |\
         'messages check --server' |\
@@ -299,7 +299,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages verify --edition' |\
         'messages verify --jobs' |\
         'messages verify --in' |\
-        'messages verify --broker-xml' |\
+        'messages verify --config' |\
         'messages verify --properties' |\
         'messages verify --profile' |\
         'messages verify --server' |\
@@ -310,7 +310,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages decode --body' |\
         'messages decode --limit' |\
         'messages decode --id' |\
-        'messages decode --user-id' |\
+        'messages decode --message-id' |\
         'messages decode --correlation-id' |\
         'messages decode --address' |\
         'messages decode --since' |\
@@ -319,7 +319,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages decode --where' |\
         'messages decode --page' |\
         'messages decode --queue' |\
-        'messages decode --broker-xml' |\
+        'messages decode --config' |\
         'messages decode --properties' |\
         'messages decode --profile' |\
         'messages decode --server' |\
@@ -334,7 +334,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --body' |\
         'messages find --limit' |\
         'messages find --id' |\
-        'messages find --user-id' |\
+        'messages find --message-id' |\
         'messages find --correlation-id' |\
         'messages find --address' |\
         'messages find --since' |\
@@ -343,7 +343,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --where' |\
         'messages find --page' |\
         'messages find --queue' |\
-        'messages find --broker-xml' |\
+        'messages find --config' |\
         'messages find --properties' |\
         'messages find --profile' |\
         'messages find --server' |\
@@ -354,7 +354,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages xml --to' |\
         'messages xml --queue' |\
         'messages xml --in' |\
-        'messages xml --broker-xml' |\
+        'messages xml --config' |\
         'messages xml --properties' |\
         'messages xml --profile' |\
         'messages xml --server' |\
@@ -373,12 +373,12 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages send --key' |\
         'messages send --in' |\
         'messages send --format' |\
-        'messages send --broker-xml' |\
+        'messages send --config' |\
         'messages send --properties' |\
         'messages send --profile' |\
         'messages send --server' |\
         'journal ls --format' |\
-        'journal ls --broker-xml' |\
+        'journal ls --config' |\
         'journal ls --properties' |\
         'journal ls --profile' |\
         'journal ls --server' |\
@@ -386,32 +386,32 @@ _pagectl_takes() {  # does this option of this command want a value?
         'journal inspect --record' |\
         'journal inspect --type' |\
         'journal inspect --format' |\
-        'journal inspect --broker-xml' |\
+        'journal inspect --config' |\
         'journal inspect --properties' |\
         'journal inspect --profile' |\
         'journal inspect --server' |\
         'journal verify --edition' |\
         'journal verify --jobs' |\
         'journal verify --format' |\
-        'journal verify --broker-xml' |\
+        'journal verify --config' |\
         'journal verify --properties' |\
         'journal verify --profile' |\
         'journal verify --server' |\
         'journal compact --out' |\
         'journal compact --backup-dir' |\
         'journal compact --format' |\
-        'journal compact --broker-xml' |\
+        'journal compact --config' |\
         'journal compact --properties' |\
         'journal compact --profile' |\
         'journal compact --server' |\
         'large ls --format' |\
-        'large ls --broker-xml' |\
+        'large ls --config' |\
         'large ls --properties' |\
         'large ls --profile' |\
         'large ls --server' |\
         'large verify --edition' |\
         'large verify --jobs' |\
-        'large verify --broker-xml' |\
+        'large verify --config' |\
         'large verify --properties' |\
         'large verify --profile' |\
         'large verify --server' |\
@@ -420,7 +420,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'queue drop --format' |\
         'queue drop --edition' |\
         'queue drop --jobs' |\
-        'queue drop --broker-xml' |\
+        'queue drop --config' |\
         'queue drop --properties' |\
         'queue drop --profile' |\
         'queue drop --server' |\
@@ -430,26 +430,26 @@ _pagectl_takes() {  # does this option of this command want a value?
         'queue purge --out' |\
         'queue purge --jobs' |\
         'queue purge --edition' |\
-        'queue purge --broker-xml' |\
+        'queue purge --config' |\
         'queue purge --properties' |\
         'queue purge --profile' |\
         'queue purge --server' |\
         'convert --out' |\
         'convert --edition' |\
         'convert --format' |\
-        'convert --broker-xml' |\
+        'convert --config' |\
         'convert --properties' |\
         'convert --profile' |\
         'convert --server' |\
         'recover --out' |\
         'recover --format' |\
         'recover --edition' |\
-        'recover --broker-xml' |\
+        'recover --config' |\
         'recover --properties' |\
         'recover --profile' |\
         'recover --server' |\
         'recover --list' |\
-        'disk check --broker-xml' |\
+        'disk check --config' |\
         'disk check --properties' |\
         'disk check --profile' |\
         'disk check --server' |\
@@ -469,8 +469,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk check --format' |\
         'disk check --textfile' |\
         'disk check --broker' |\
-        'disk watch --interval' |\
-        'disk watch --broker-xml' |\
+        'disk watch --every' |\
+        'disk watch --config' |\
         'disk watch --properties' |\
         'disk watch --profile' |\
         'disk watch --server' |\
@@ -480,7 +480,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk forecast --state' |\
         'disk forecast --warn-within' |\
         'disk forecast --critical-within' |\
-        'disk forecast --broker-xml' |\
+        'disk forecast --config' |\
         'disk forecast --properties' |\
         'disk forecast --profile' |\
         'disk forecast --server' |\
@@ -490,7 +490,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk forecast -t' |\
         'disk forecast --timeout' |\
         'disk forecast --format' |\
-        'disk usage --broker-xml' |\
+        'disk usage --config' |\
         'disk usage --properties' |\
         'disk usage --profile' |\
         'disk usage --server' |\
@@ -498,10 +498,10 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk usage --limit' |\
         'disk exporter --listen' |\
         'disk exporter --broker' |\
-        'disk exporter --interval' |\
+        'disk exporter --every' |\
         'disk exporter --max-disk-usage' |\
         'disk exporter --min-disk-free' |\
-        'disk exporter --broker-xml' |\
+        'disk exporter --config' |\
         'disk exporter --properties' |\
         'disk exporter --profile' |\
         'disk exporter --server' |\
@@ -575,44 +575,44 @@ _pagectl_options() {
         'config serve') _pagectl_offer '' --edition --heap -D --properties --profile --server --help -h ;;
         'config diff') _pagectl_offer '' --address --format --edition --heap --cwd -D --profile --server --journal-type --help -h ;;
         'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --anyway --help -h ;;
-        'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
+        'config drift') _pagectl_offer '' --format --edition --config --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --anyway --format --help -h ;;
-        'export') _pagectl_offer '' --to --brokers --what --in --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --broker-xml --properties --profile --server --format --help -h ;;
-        'pages ls') _pagectl_offer '' --sort --limit --format --jobs --broker-xml --properties --profile --server --help -h ;;
-        'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --jobs --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --edition --jobs --broker-xml --properties --profile --server --help -h ;;
-        'pages verify') _pagectl_offer '' --format --manifest --edition --jobs --broker-xml --properties --profile --server --help -h ;;
-        'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
-        'pages browse') _pagectl_offer '' --broker-xml --properties --profile --server --help -h ;;
-        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --profile --server --help -h ;;
-        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
-        'pages salvage') _pagectl_offer '' --out --format --jobs --broker-xml --properties --profile --server --help -h ;;
-        'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
-        'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
-        'messages ls') _pagectl_offer '' --format --in --broker-xml --properties --profile --server --help -h ;;
-        'messages top') _pagectl_offer '' --sort --limit --every --watch --format --in --broker-xml --properties --profile --server --help -h ;;
-        'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in --edition -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
-        'messages verify') _pagectl_offer '' --format --edition --jobs --in --broker-xml --properties --profile --server --help -h ;;
-        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --count-by --jobs --help -h ;;
-        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --broker-xml --properties --profile --server --edition --in --count-by --jobs --help -h ;;
-        'messages xml') _pagectl_offer '' --to --queue --in --broker-xml --properties --profile --server --help -h ;;
+        'export') _pagectl_offer '' --to --brokers --what --in --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --config --properties --profile --server --format --help -h ;;
+        'pages ls') _pagectl_offer '' --sort --limit --long --format --jobs --config --properties --profile --server --help -h ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --jobs --edition --config --properties --profile --server --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --edition --jobs --config --properties --profile --server --help -h ;;
+        'pages verify') _pagectl_offer '' --format --manifest --edition --jobs --config --properties --profile --server --help -h ;;
+        'pages seal') _pagectl_offer '' --to --config --properties --profile --server --help -h ;;
+        'pages browse') _pagectl_offer '' --config --properties --profile --server --help -h ;;
+        'pages inspect') _pagectl_offer '' --page --record --hex --format --config --properties --profile --server --help -h ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --jobs --config --properties --profile --server --help -h ;;
+        'pages salvage') _pagectl_offer '' --out --format --jobs --config --properties --profile --server --help -h ;;
+        'pages restore') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
+        'pages drop-backup') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
+        'messages ls') _pagectl_offer '' --format --in --config --properties --profile --server --help -h ;;
+        'messages top') _pagectl_offer '' --sort --limit --every --watch --format --in --config --properties --profile --server --help -h ;;
+        'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in --edition -t --timeout -q --quiet -v --verbose --format --config --properties --profile --server --help -h ;;
+        'messages verify') _pagectl_offer '' --format --edition --jobs --in --config --properties --profile --server --help -h ;;
+        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --count-by --jobs --help -h ;;
+        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --count-by --jobs --help -h ;;
+        'messages xml') _pagectl_offer '' --to --queue --in --config --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
-        'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --broker-xml --properties --profile --server --help -h ;;
-        'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
-        'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
-        'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
-        'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --accept-lost-history --format --broker-xml --properties --profile --server --help -h ;;
-        'large ls') _pagectl_offer '' --orphans --format --broker-xml --properties --profile --server --help -h ;;
-        'large verify') _pagectl_offer '' --edition --jobs --broker-xml --properties --profile --server --format --help -h ;;
-        'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
-        'queue purge') _pagectl_offer '' --all --where --older-than --format --out --dry-run --jobs --edition --broker-xml --properties --profile --server --help -h ;;
-        'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
-        'recover') _pagectl_offer '' --out --format --edition --broker-xml --properties --profile --server --list --help -h ;;
-        'disk check') _pagectl_offer '' --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical --anyway -t --timeout -q --quiet -v --verbose --format --textfile --broker --help -h ;;
-        'disk watch') _pagectl_offer '' --interval --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --help -h ;;
-        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --broker-xml --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses --anyway -t --timeout -q --quiet -v --verbose --format --help -h ;;
-        'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
-        'disk exporter') _pagectl_offer '' --listen --broker --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
+        'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --config --properties --profile --server --help -h ;;
+        'journal ls') _pagectl_offer '' --format --config --properties --profile --server --help -h ;;
+        'journal inspect') _pagectl_offer '' --file --record --type --hex --format --config --properties --profile --server --help -h ;;
+        'journal verify') _pagectl_offer '' --edition --jobs --format --config --properties --profile --server --help -h ;;
+        'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --accept-lost-history --format --config --properties --profile --server --help -h ;;
+        'large ls') _pagectl_offer '' --orphans --format --config --properties --profile --server --help -h ;;
+        'large verify') _pagectl_offer '' --edition --jobs --config --properties --profile --server --format --help -h ;;
+        'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --config --properties --profile --server --help -h ;;
+        'queue purge') _pagectl_offer '' --all --where --older-than --format --out --dry-run --jobs --edition --config --properties --profile --server --help -h ;;
+        'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --config --properties --profile --server --help -h ;;
+        'recover') _pagectl_offer '' --out --format --edition --config --properties --profile --server --list --help -h ;;
+        'disk check') _pagectl_offer '' --config --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical --anyway -t --timeout -q --quiet -v --verbose --format --textfile --broker --help -h ;;
+        'disk watch') _pagectl_offer '' --every --config --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --help -h ;;
+        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --config --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses --anyway -t --timeout -q --quiet -v --verbose --format --help -h ;;
+        'disk usage') _pagectl_offer '' --config --properties --profile --server --format --limit --sizes-only --help -h ;;
+        'disk exporter') _pagectl_offer '' --listen --broker --every --max-disk-usage --min-disk-free --config --properties --profile --server --edition --help -h ;;
         'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --anyway --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
         'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
@@ -632,94 +632,94 @@ _pagectl_value() {
         'config lint --baseline' |\
         'config effective --properties' |\
         'config serve --properties' |\
-        'config drift --broker-xml' |\
+        'config drift --config' |\
         'config drift --properties' |\
         'config capacity --properties' |\
         'export --report' |\
-        'export --broker-xml' |\
+        'export --config' |\
         'export --properties' |\
-        'pages ls --broker-xml' |\
+        'pages ls --config' |\
         'pages ls --properties' |\
         'pages outstanding --credentials' |\
-        'pages outstanding --broker-xml' |\
+        'pages outstanding --config' |\
         'pages outstanding --properties' |\
         'pages decode --to' |\
-        'pages decode --broker-xml' |\
+        'pages decode --config' |\
         'pages decode --properties' |\
         'pages verify --manifest' |\
-        'pages verify --broker-xml' |\
+        'pages verify --config' |\
         'pages verify --properties' |\
         'pages seal --to' |\
-        'pages seal --broker-xml' |\
+        'pages seal --config' |\
         'pages seal --properties' |\
-        'pages browse --broker-xml' |\
+        'pages browse --config' |\
         'pages browse --properties' |\
-        'pages inspect --broker-xml' |\
+        'pages inspect --config' |\
         'pages inspect --properties' |\
-        'pages compact --broker-xml' |\
+        'pages compact --config' |\
         'pages compact --properties' |\
-        'pages salvage --broker-xml' |\
+        'pages salvage --config' |\
         'pages salvage --properties' |\
-        'pages restore --broker-xml' |\
+        'pages restore --config' |\
         'pages restore --properties' |\
-        'pages drop-backup --broker-xml' |\
+        'pages drop-backup --config' |\
         'pages drop-backup --properties' |\
-        'messages ls --broker-xml' |\
+        'messages ls --config' |\
         'messages ls --properties' |\
-        'messages top --broker-xml' |\
+        'messages top --config' |\
         'messages top --properties' |\
-        'messages check --broker-xml' |\
+        'messages check --config' |\
         'messages check --properties' |\
-        'messages verify --broker-xml' |\
+        'messages verify --config' |\
         'messages verify --properties' |\
         'messages decode --to' |\
-        'messages decode --broker-xml' |\
+        'messages decode --config' |\
         'messages decode --properties' |\
         'messages find --to' |\
-        'messages find --broker-xml' |\
+        'messages find --config' |\
         'messages find --properties' |\
         'messages xml --to' |\
-        'messages xml --broker-xml' |\
+        'messages xml --config' |\
         'messages xml --properties' |\
         'messages send --checkpoint' |\
         'messages send --credentials' |\
         'messages send --ca' |\
         'messages send --cert' |\
         'messages send --key' |\
-        'messages send --broker-xml' |\
+        'messages send --config' |\
         'messages send --properties' |\
-        'journal ls --broker-xml' |\
+        'journal ls --config' |\
         'journal ls --properties' |\
-        'journal inspect --broker-xml' |\
+        'journal inspect --config' |\
         'journal inspect --properties' |\
-        'journal verify --broker-xml' |\
+        'journal verify --config' |\
         'journal verify --properties' |\
-        'journal compact --broker-xml' |\
+        'journal compact --config' |\
         'journal compact --properties' |\
-        'large ls --broker-xml' |\
+        'large ls --config' |\
         'large ls --properties' |\
-        'large verify --broker-xml' |\
+        'large verify --config' |\
         'large verify --properties' |\
-        'queue drop --broker-xml' |\
+        'queue drop --config' |\
         'queue drop --properties' |\
-        'queue purge --broker-xml' |\
+        'queue purge --config' |\
         'queue purge --properties' |\
-        'convert --broker-xml' |\
+        'convert --config' |\
         'convert --properties' |\
-        'recover --broker-xml' |\
+        'recover --config' |\
         'recover --properties' |\
         'recover --list' |\
-        'disk check --broker-xml' |\
+        'disk check --config' |\
         'disk check --properties' |\
         'disk check --textfile' |\
-        'disk watch --broker-xml' |\
+        'disk watch --config' |\
         'disk watch --properties' |\
         'disk forecast --state' |\
-        'disk forecast --broker-xml' |\
+        'disk forecast --config' |\
         'disk forecast --properties' |\
-        'disk usage --broker-xml' |\
+        'disk usage --config' |\
         'disk usage --properties' |\
-        'disk exporter --broker-xml' |\
+        'disk exporter --config' |\
         'disk exporter --properties' |\
         'replay run --config' |\
         'replay run --properties' |\
