@@ -14,6 +14,7 @@ NOT_THE_SAME = {
     "--to": "a file, a trace, or the folder of a Spark table",
     "--config": "compare takes it twice",
     "--body": "several forms in a text, one in a table",
+    "--every": "time between measurements, or between two looks of top",
     "--limit": "messages of decode, addresses of usage and ls, queues of top",
     "--queue": "messages of decode, the backlog in check",
     "--warning": "one number of the disk, several of a backlog by name",

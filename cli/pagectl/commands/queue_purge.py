@@ -46,7 +46,7 @@ EXAMPLES = (
     ("A copy without these messages, for the broker to start on",
      "queue purge /var/lib/broker DLQ --older-than 30d --out purged"),
     ("Only what came from one address",
-     "queue purge /var/lib/broker DLQ --where \"_AMQ_ORIG_ADDRESS = 'orders'\" --out purged"),
+     "queue purge /var/lib/broker DLQ --where \"_AMQ_ORIG_ADDRESS = 'orders'\" --out without-orders"),
 )  # fmt: skip
 
 
