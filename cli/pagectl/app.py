@@ -242,7 +242,8 @@ def root() -> LazyGroup:
     return LazyGroup(
         TREE,
         name="pagectl",
-        help="Administration and page-file toolkit for Apache ActiveMQ Artemis, HornetQ and their products.",
+        help="Administration and page-file toolkit for Apache ActiveMQ Artemis, HornetQ and their products.\n\n"
+        "'pagectl help COMMAND' is 'pagectl COMMAND --help', and 'pagectl version' is 'pagectl --version'.",
         params=[TyperOption(param_decls=[name], is_flag=True, help=said) for name, said in FLAGS.items()],
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -254,7 +255,9 @@ def run(argv: list[str]) -> int:
     if "--debug" in words:
         os.environ["PAGECTL_DEBUG"] = "1"
         argv = [word for n, word in enumerate(argv) if word != "--debug" or n >= len(words)]
-    if argv and argv[0] == "--version":
+    if argv and argv[0] == "help":
+        argv = [*argv[1:], "--help"]
+    if argv and argv[0] in ("--version", "version"):
         return guarded(lambda: print(f"pagectl {__version__}"))
     if END_WITH_READER & {tuple(argv[:1]), tuple(argv[:2])}:
         end_with_reader()

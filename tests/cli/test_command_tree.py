@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from command_table import Command, CompletionKind, Option, commands
+from program import call
 
 # The same name for something that cannot be the same, and why.
 NOT_THE_SAME = {
@@ -86,3 +87,11 @@ def test_where_a_page_directory_is_read_the_instance_is_the_default() -> None:
     assert len(taking) >= 13
     for command, argument in taking:
         assert not argument.required and "$ARTEMIS_INSTANCE" in argument.help, command.path
+
+
+def test_help_and_version_are_words_as_well() -> None:
+    for words in ((), ("messages",), ("messages", "check")):
+        asked = call("help", *words)
+        assert (asked.status, asked.out) == (0, call(*words, "--help").out)
+    assert call("help", "mesages").status == 2
+    assert call("version") == call("--version")

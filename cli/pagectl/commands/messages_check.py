@@ -38,6 +38,10 @@ EXAMPLES = (
         "messages check /var/lib/broker -w messages=10000 -w held=1G",
     ),
     (
+        "Warn before a page limit is reached; refused messages are critical without a threshold",
+        "messages check /var/lib/broker -w page-limit=80",
+    ),
+    (
         "Alarm if the first message of a queue waits for too long",
         "messages check /var/lib/broker --queue red.news -w oldest=999999d",
     ),

@@ -138,7 +138,10 @@ def nagios(report: BacklogReport, *, details: bool = False) -> str:
 
 
 def _details(report: BacklogReport) -> Iterator[str]:
-    yield from (f"{status.name} {address}" for status, address in report.alerting)
+    for address in report.addresses:
+        status = address.status(report.thresholds)
+        if status is not Status.OK or address.used_percent is not None:
+            yield f"{status.name} {address}"
     for backlog, numbers, status in report.rows:
         of = "" if report.by == "address" else f" of {backlog.address if backlog.address is not None else '?'}"
         yield f"{status.name} {_name(backlog, report)}{of}: {', '.join(_numbers_text(numbers))}"
