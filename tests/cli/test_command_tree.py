@@ -93,5 +93,5 @@ def test_help_and_version_are_words_as_well() -> None:
     for words in ((), ("messages",), ("messages", "check")):
         asked = call("help", *words)
         assert (asked.status, asked.out) == (0, call(*words, "--help").out)
-    assert call("help", "mesages").status == 2
+    assert call("help", "no-such-group").status == 2
     assert call("version") == call("--version")
