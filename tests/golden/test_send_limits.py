@@ -87,3 +87,16 @@ def test_the_exporter_says_the_same(case: tuple[dict[str, Any], Path, Path]) -> 
     assert {name: round(100 * ratio, 1) for name, ratio in ratios.items()} == {
         name: limit["used_percent"] for name, limit in limited.items()
     }
+
+
+def test_half_of_a_heap_that_nobody_named_refuses_nothing(tmp_path: Path) -> None:
+    case = ROOT / "tests" / "recorded" / "limits" / "global-full-2.56.0"
+    with tarfile.open(case / "data.tar.gz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    config = tmp_path / "broker.xml"
+    text = (case / "broker.xml").read_text("utf-8")
+    limit = "<global-max-size>100K</global-max-size>"
+    assert limit in text
+    for written, status in ((limit, 2), ("", 0), ("<global-max-size>-1</global-max-size>", 0)):
+        config.write_text(text.replace(limit, written), "utf-8")
+        assert call("messages", "check", tmp_path / "data", "--config", config).status == status

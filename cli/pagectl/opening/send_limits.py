@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pageengine.disk.config import disk_settings, watched
@@ -73,9 +73,15 @@ class SendLimits:
 
 
 def send_limits(broker: OpenedBroker) -> SendLimits | None:
-    """Return the limits of a broker; None: no configuration was read, so they are not known."""
+    """Return the limits of a broker; None: no configuration was read, so they are not known.
+
+    A global limit that is half of a heap that nobody named counts as none: nothing is refused by a guess.
+    """
     found = broker.configuration
     if found is None:
         return None
     settings = engine_settings(found.with_defaults().document, heap=found.start.heap, entries=found.entries)
+    limit = found.settings(tell=False).broker().get("global-max-size")
+    if limit is None or limit.value is None:
+        settings = replace(settings, global_max_size=-1)
     return SendLimits(broker.place, found, settings, profile_of(found.edition))
