@@ -108,7 +108,9 @@ def _forecast(
     if quiet and forecast.status is Status.OK:
         return Answer(Status.OK)
     return plugin.answer(
-        forecast.status, lambda: nagios(forecast, details=details), lambda: as_json(forecast, disks.took_for)
+        forecast.status,
+        lambda: nagios(forecast, disks.assumed, details=details),
+        lambda: as_json(forecast, disks.took_for),
     )
 
 

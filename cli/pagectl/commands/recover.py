@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.files.in_place import moved_roots, quoted
+from pagectl.opening.assumed_edition import note_judged
 from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -87,6 +88,7 @@ def command(
             print_json(_object(plan, outcomes, place.given, out, written))
         else:
             _text(plan, outcomes, place.given, out, written)
+            note_judged(edition, plan.edition)
     if list_to is not None:
         note(f"{count_text(outcomes.counts.total(), 'message')} in {list_to.absolute()}")
     if written is not None:

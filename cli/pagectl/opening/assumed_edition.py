@@ -26,6 +26,12 @@ def note_edition(choice: EditionChoice | None, state: PagingState | None) -> Non
     note(f"judged as {(writer or NEWEST).value} ({why}); --edition names another")
 
 
+def note_judged(choice: EditionChoice | None, edition: Edition) -> None:
+    """Note the edition that a plan was made for, unless it was named."""
+    if edition_of(choice) is None:
+        note(f"judged as {edition.value} (what the journals show, else the newest); --edition names another")
+
+
 def _writer(state: PagingState) -> Edition | None:
     from pagefmt.directory.edition_evidence import likely_writer
 

@@ -137,9 +137,12 @@ def _basis(found: Trend) -> str:
     return f"{count_text(found.samples, 'sample')} over {duration_text(found.span * SECOND)}, sureness {found.sureness}"
 
 
-def nagios(forecast: Forecast, *, details: bool = False) -> str:
-    """The one line; with ``details`` more lines below it."""
-    more = detail_lines(forecast) if details else ()
+def nagios(forecast: Forecast, assumed: str, *, details: bool = False) -> str:
+    """The one line; with ``details`` more lines below it. ``assumed``: why the edition is the one that it is, where
+    nobody named it."""
+    more = [*detail_lines(forecast)] if details else []
+    if details and assumed:
+        more.append(f"judged as {forecast.state.edition.value} ({assumed}); --edition names another")
     return lines(SERVICE, forecast.status, summary(forecast), performance(forecast), more)
 
 
