@@ -93,7 +93,7 @@ def test_run_writes_what_clients_of_other_protocols_sent(
     assert call("run", trace, "--config", config, "--until", 14, "--out", data)[0] == 0
     assert run(["pages", "verify", str(data)]) == 0
     capfd.readouterr()
-    assert run(["pages", "ls", str(data), "--format", "json"]) == int(name == "mqtt-page-limit-drop")  # it is full
+    assert run(["pages", "ls", str(data), "--format", "json"]) == 0
     at_the_broker = json.loads(scenario.outcome.splitlines()[15])["state"]["a:a"]["pages"]
     assert json.loads(capfd.readouterr().out)["stores"][0]["pages"] == at_the_broker > 1
 

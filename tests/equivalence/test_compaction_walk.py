@@ -57,7 +57,9 @@ def test_golden_pages(case: GoldenCase, keep_unknown: bool) -> None:
     state = state_of(case)
     assert state.bindings is not None
     pending = pending_pages(counters(state.journal).values())
-    walk = _PlanWalk(EditionRules(layout_of_bindings(state.bindings), None), keep_unknown, pending, None)
+    walk = _PlanWalk(
+        EditionRules(layout_of_bindings(state.bindings), None), keep_unknown, pending, None, state.journal.ack_index
+    )
     taken = total = 0
     for store in stores_of(case):
         for page in store.store.pages:
@@ -74,7 +76,7 @@ def test_damaged_pages(archive: Path) -> None:
     folder = golden_cases.unpacked(archive)
     old = archive.parent.name.startswith(("hornetq", "artemis-1"))
     state = state_of(GoldenCase("hornetq-2.4.7" if old else "2.56.0", "types" if old else "basic"))
-    walk = _PlanWalk(EditionRules(Layout.OLD if old else Layout.NEW, None), False, set(), None)
+    walk = _PlanWalk(EditionRules(Layout.OLD if old else Layout.NEW, None), False, set(), None, state.journal.ack_index)
     store = next(iter(state.stores()))
     files = sorted(folder.glob("*.page"))
     assert len(files) > 100

@@ -12,7 +12,7 @@ from pagectl.outputs.finding_text import FindingText
 from pagectl.outputs.large_rows import print_rows
 from pagectl.running.exits import Exit
 from pagectl.running.permissions import closed_finding
-from pagectl.terminal.streams import JsonItems
+from pagectl.terminal.streams import JsonItems, say
 from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text, size_text
 
@@ -60,7 +60,7 @@ def command(
         view = FindingText()
         for finding in findings:
             view.show(finding)
-        print(f"{_counts(rows)}; {view.said or 'nothing found'}")
+        say(f"{_counts(rows)}; {view.said or 'nothing found'}")
     else:
         items = JsonItems("files", "findings", lines=form is ListFormat.jsonl)
         for row in rows:

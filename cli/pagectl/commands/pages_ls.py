@@ -75,7 +75,7 @@ def command(
     """List the addresses that have page files, one row each, with their condition.
 
     The path under FOLDER (--long) can be given to other commands as DIR. With a configuration, addresses that have
-    reached their page limit are named. Ends with status 1 for these, and if a condition is neither ok nor empty.
+    reached their page limit are named. Ends with status 1 if a condition is neither ok nor empty.
     """
     opened = open_broker(given, broker.broker_xml, broker.reading(), far=True)
     place = opened.place
@@ -109,7 +109,7 @@ class _Worst:
 
     def watched(self, rows: Iterator[StoreOverview]) -> Iterator[StoreOverview]:
         for row in rows:
-            self.any = self.any or not row.verdict.fine or row.page_full is True
+            self.any = self.any or not row.verdict.fine
             yield row
 
 
