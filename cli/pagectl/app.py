@@ -285,10 +285,8 @@ def _dispatch(argv: list[str], service: str | None) -> int | None:
         context = getattr(err, "ctx", None)
         path = context.command_path if context else "pagectl"
         option = getattr(err, "option_name", "")
-        now = MOVED_OPTIONS.get(tuple(argv[:2]), {}).get(option)
+        now = MOVED_OPTIONS.get(tuple(argv[:2]), {}).get(option) or RENAMED_OPTIONS.get(option)
         message = f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')"
-        if now is None and option in RENAMED_OPTIONS:
-            now = RENAMED_OPTIONS[option]
         if now is not None:
             message = f"{option} is now {now}"
         if service is not None:

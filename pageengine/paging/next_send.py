@@ -5,7 +5,7 @@ Source: docs/spec/paging-engine.md 2.3, 2.6, 2.8 and 4; measured on the director
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -83,14 +83,26 @@ def needs_memory(settings: EngineSettings, profile: Profile, pages: Mapping[str,
     With PAGE it keeps none out, but a full address starts page mode, which the clean-up ends again: an empty page goes.
     """
     limits = Limits(settings, profile)
-    stores = (_store(limits, address, at) for address, at in pages.items())
-    return any(store.policy is not AddressFullPolicy.PAGE or (store.page_full and not store.paging) for store in stores)
+    return any(_decided_by_memory(_store(limits, address, at)) for address, at in pages.items())
 
 
-def page_limit(settings: EngineSettings, profile: Profile, address: str, at: PagesAtStart) -> NextSend:
-    """Return the page limit of an address and whether it is reached, if ``needs_memory`` does not hold."""
+def page_limit(
+    settings: EngineSettings, profile: Profile, address: str, at: PagesAtStart,
+    memory: Callable[[], Mapping[str, AddressMemory]],
+) -> NextSend:  # fmt: skip
+    """Return the page limit of an address and whether it is reached, whatever else keeps messages out.
+
+    ``memory`` is asked only where it decides: see ``needs_memory``.
+    """
     store = _store(Limits(settings, profile), address, at)
+    if store.policy is AddressFullPolicy.PAGE and _decided_by_memory(store):
+        return next_sends(settings, profile, {address: at}, memory(), disk_full=False)[address]
     return NextSend(store.page_full, _used(store, at))
+
+
+def _decided_by_memory(store: AddressStore) -> bool:
+    """Return whether memory decides if a page limit stays reached, or if a message is let in."""
+    return store.policy is not AddressFullPolicy.PAGE or (store.page_full and not store.paging)
 
 
 def _store(limits: Limits, address: str, at: PagesAtStart) -> AddressStore:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -27,7 +28,7 @@ from pagefmt.findings import did_you_mean
 if TYPE_CHECKING:
     from pagectl.opening.broker import OpenedBroker
     from pagectl.outputs.backlog_report import AddressState, BacklogReport
-    from pageengine.paging.next_send import PagesAtStart
+    from pageengine.paging.next_send import NextSend
     from pagefmt.outstanding.backlog import Backlog, StoreBacklog
     from pagefmt.outstanding.journal_backlog import JournalBacklogs
     from pagefmt.outstanding.state import PagingState
@@ -216,7 +217,9 @@ def _address_states(
             pages[store.whole.address] = pages_of_store(len(store.waiting), store.waiting, store.size, most)
     unknown = {store.whole.address for store in stores if not store.verdict.counted}
     limits = send_limits(broker) if journal is not None else None
-    sends = limits.next_sends(pages, state, journal.parts) if limits is not None and journal is not None else {}
+    sends: dict[str, NextSend] = {}
+    if limits is not None and journal is not None:
+        sends = limits.next_sends(pages, partial(limits.memory, state, journal.parts))
     of_address: dict[str | None, dict[str, int | None]] = {}
     for row in queues:
         mine = of_address.setdefault(row.address, {})

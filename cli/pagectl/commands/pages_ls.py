@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from shlex import quote
@@ -27,10 +27,10 @@ from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pagectl.opening.broker import OpenedBroker
-    from pagectl.opening.send_limits import SendLimits
+    from pagectl.opening.send_limits import Memory, SendLimits
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.overview import StoreOverview
-    from pagefmt.outstanding.state import PagingState, StoreState
+    from pagefmt.outstanding.state import StoreState
 
 COLUMNS = (
     "address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions", "page_full",
@@ -125,6 +125,7 @@ def _surveys(broker: OpenedBroker, found: _Worst, jobs: int, *, beside_output: b
     if state.unknown is not None and state.unknown.alone:
         note("no journal beside the pages: what is outstanding is not known")
     stores = list(each_store(place, state))
+    memory = cache(lambda: limits.memory(state) if limits is not None else {})
     with (
         progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar,
         looking_ahead(count_page, stores, jobs) as look,
@@ -134,10 +135,10 @@ def _surveys(broker: OpenedBroker, found: _Worst, jobs: int, *, beside_output: b
             for remark in row.notes:
                 note(f"{row.folder}: {remark}")
             bar.advance(row.bytes)
-            yield row if limits is None else _limited(row, known, limits, state)
+            yield row if limits is None else _limited(row, known, limits, memory)
 
 
-def _limited(row: StoreOverview, known: StoreState, limits: SendLimits, state: PagingState) -> StoreOverview:
+def _limited(row: StoreOverview, known: StoreState, limits: SendLimits, memory: Memory) -> StoreOverview:
     """With the page limit of its address."""
     from pageengine.data_directory.after_start import pages_of_store
 
@@ -146,7 +147,7 @@ def _limited(row: StoreOverview, known: StoreState, limits: SendLimits, state: P
     most = 0
     if limits.counts_messages(row.address):
         most = max((queue.messages for queue in known.summary().queues), default=0)
-    found = limits.page_limit(row.address, pages_of_store(row.pages, row.waiting, row.bytes, most), state)
+    found = limits.page_limit(row.address, pages_of_store(row.pages, row.waiting, row.bytes, most), memory)
     return row._replace(
         page_full=found.page_full, page_limit_used=None if found.limit is None else round(found.limit.used, 4)
     )

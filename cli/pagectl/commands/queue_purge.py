@@ -89,7 +89,6 @@ def command(
     _note_names(chosen, place)
     changing = out is not None and not dry_run
     refuse_closed(place)
-    refuse_closed(place)
     with brokers_held_off(place, changing, out) as held:
         with progress("reading journals and pages", None):
             plan = plan_purge(place, name, chosen, edition_of(edition), locked=bool(held), jobs=processes(jobs))

@@ -10,20 +10,21 @@ from pageengine.disk.monitor import edition_of_monitor
 from pageengine.paging.next_send import NextSend, needs_memory, next_sends, page_limit
 from pageengine.settings.from_document import engine_settings
 from pageengine.settings.profiles import profile_of
-from pageengine.settings.settings import AddressFullPolicy
 from pagefmt.bytes.filesystems import file_systems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pagectl.opening.broker import OpenedBroker
     from pagectl.opening.configuration import BrokerConfiguration
-    from pageengine.paging.next_send import PagesAtStart
+    from pageengine.paging.next_send import AddressMemory, PagesAtStart
     from pageengine.settings.profiles import Profile
     from pageengine.settings.settings import EngineSettings
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.journal_parts import JournalParts
     from pagefmt.outstanding.state import PagingState
+
+    Memory = Callable[[], Mapping[str, AddressMemory]]
 
 
 @dataclass(frozen=True)
@@ -35,29 +36,30 @@ class SendLimits:
     settings: EngineSettings
     profile: Profile
 
-    def page_limit(self, address: str, pages: PagesAtStart, state: PagingState) -> NextSend:
+    def page_limit(self, address: str, pages: PagesAtStart, memory: Memory) -> NextSend:
         """Return whether an address has reached its page limit, whatever else keeps messages out."""
-        if self.settings.address_settings.effective(address).policy is AddressFullPolicy.PAGE:
-            return self.next_sends({address: pages}, state)[address]
-        return page_limit(self.settings, self.profile, address, pages)
+        return page_limit(self.settings, self.profile, address, pages, memory)
 
     def counts_messages(self, address: str) -> bool:
-        """Return whether the page limit of an address is one of messages."""
-        return self.settings.address_settings.effective(address).page_limit_messages is not None
+        """Return whether a page limit of the address in force is one of messages."""
+        found = self.settings.address_settings.effective(address)
+        return self.profile.page_limits and None not in (found.page_full_policy, found.page_limit_messages)
 
-    def next_sends(
-        self, pages: Mapping[str, PagesAtStart], state: PagingState, parts: JournalParts | None = None
-    ) -> dict[str, NextSend]:
-        """Return what a broker that starts now does with the next message to each address of ``pages``. ``parts``: the
-        messages of the journal, where they are at hand."""
+    def next_sends(self, pages: Mapping[str, PagesAtStart], memory: Memory) -> dict[str, NextSend]:
+        """Return what a broker that starts now does with the next message to each address of ``pages``."""
+        held = memory() if needs_memory(self.settings, self.profile, pages) else {}
+        return next_sends(self.settings, self.profile, pages, held, disk_full=self.disk_full())
+
+    def memory(self, state: PagingState, parts: JournalParts | None = None) -> dict[str, AddressMemory]:
+        """Return what the messages of the journal take in memory after a start; all of them are decoded for it.
+
+        ``parts``: these messages, where they are at hand.
+        """
         from pageengine.data_directory.after_start import memory_after_start
         from pagefmt.outstanding.journal_parts import JournalParts
 
-        memory = {}
-        if needs_memory(self.settings, self.profile, pages):
-            queues = state.bindings.queues if state.bindings is not None else {}
-            memory = memory_after_start(parts or JournalParts(state, None), queues, self.profile)
-        return next_sends(self.settings, self.profile, pages, memory, disk_full=self.disk_full())
+        queues = state.bindings.queues if state.bindings is not None else {}
+        return memory_after_start(parts or JournalParts(state, None), queues, self.profile)
 
     def disk_full(self) -> bool:
         """Return whether the disk monitor blocks producers: by the configured directories, else by the pages'."""

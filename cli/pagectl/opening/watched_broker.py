@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from pagectl.opening.send_limits import SendLimits
     from pagectl.outputs.disk_report import DiskReport
     from pagectl.outputs.forecast_report import Forecast
-    from pageengine.paging.next_send import NextSend
+    from pageengine.paging.next_send import AddressMemory, NextSend
+    from pagefmt.outstanding.knowledge import KnownJournals
     from pagefmt.outstanding.state import PagingState
     from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
 
@@ -84,6 +86,7 @@ class WatchedBroker:
         )
         self._samples = DiskSamples(self.name)
         self._watch: PagesWatch | None = None
+        self._memory: tuple[KnownJournals, Mapping[str, AddressMemory]] | None = None
         self.disks = Repeated(f"{shown}: disks", self._look_at_disks, interval)
         self.pages = Repeated(f"{shown}: pages", self._look_at_pages, interval)
 
@@ -105,10 +108,35 @@ class WatchedBroker:
             self._watch = PagesWatch(place)
         try:
             seen = self._watch.look()
-            return PagesSeen(seen, {} if limits is None or seen.damaged else _sends(limits, self._watch.state(), seen))
+            return PagesSeen(seen, {} if limits is None or seen.damaged else self._sends(limits, seen))
         except Exception:
             self._broker.forget()
             raise
+
+    def _sends(self, limits: SendLimits, seen: BrokerBacklog) -> dict[str, NextSend]:
+        from pageengine.data_directory.after_start import pages_after_start
+        from pageengine.paging.next_send import PagesAtStart
+
+        assert self._watch is not None
+        state = self._watch.state()
+        if state.unknown is not None:
+            return {}
+        pages = dict.fromkeys(state.addresses, PagesAtStart())
+        for store in seen.stores:
+            if store.address is not None and store.queues is not None:
+                most = max((queue.messages or 0 for queue in store.queues), default=0)
+                pages[store.address] = pages_after_start(
+                    store.pages, store.waiting, store.newest_waits, store.bytes, most
+                )  # fmt: skip
+        unknown = {store.address for store in seen.stores if store.queues is None}
+        sends = limits.next_sends(pages, partial(self._memory_of, limits, state))
+        return {address: sends[address] for address in sends if address not in unknown}
+
+    def _memory_of(self, limits: SendLimits, state: PagingState) -> Mapping[str, AddressMemory]:
+        """Messages of the journal are decoded again only after it changed."""
+        if self._memory is None or self._memory[0] is not state.known:
+            self._memory = state.known, limits.memory(state)
+        return self._memory[1]
 
 
 def _missing_directories(broker: OpenedBroker) -> list[Path]:
@@ -128,21 +156,3 @@ def _with_limits(broker: OpenedBroker) -> tuple[OpenedBroker, SendLimits | None]
     from pagectl.opening.send_limits import send_limits
 
     return broker, send_limits(broker)
-
-
-def _sends(limits: SendLimits, state: PagingState, seen: BrokerBacklog) -> dict[str, NextSend]:
-    from pageengine.data_directory.after_start import pages_after_start
-    from pageengine.paging.next_send import PagesAtStart
-
-    if state.unknown is not None:
-        return {}
-    pages = dict.fromkeys(state.addresses, PagesAtStart())
-    for store in seen.stores:
-        if store.address is not None and store.queues is not None:
-            most = max((queue.messages or 0 for queue in store.queues), default=0)
-            pages[store.address] = pages_after_start(
-                store.pages, store.waiting, store.newest_waits, store.bytes, most
-            )  # fmt: skip
-    unknown = {store.address for store in seen.stores if store.queues is None}
-    sends = limits.next_sends(pages, state)
-    return {address: sends[address] for address in sends if address not in unknown}
