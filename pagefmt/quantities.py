@@ -43,6 +43,20 @@ def time_text(milliseconds: int | None, precision: str = "milliseconds") -> str:
     return when.isoformat(timespec=precision).replace("+00:00", "Z")
 
 
+def age_text(milliseconds: int | None) -> str:
+    """How long ago a time since 1970-01-01 UTC is, in its largest unit and without a blank, as ``3d``; empty for none
+    and for a time still to come."""
+    import time
+
+    seconds = time.time() - milliseconds / 1000 if milliseconds else -1
+    if seconds < 0:
+        return ""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f}{unit}"
+    return f"{seconds:.0f}s"
+
+
 def duration_text(nanoseconds: float) -> str:
     """The two largest units; ``never`` for what is infinite."""
     if math.isinf(nanoseconds):

@@ -91,6 +91,8 @@ class PurgePlan(RemovalPlan):
 
     ``in_pages``: selected records of pages; ``acknowledged``: how many of all a record is added for. ``pages``: what
     becomes of pages and large messages; ``changes``: of journal files; ``added``: new journal files by directory.
+
+    ``edition``: the broker whose start decides what waits in the journal.
     """
 
     queue: QueueBinding
@@ -105,6 +107,7 @@ class PurgePlan(RemovalPlan):
     pages: CompactionPlan
     changes: Mapping[Path, FileChange]
     added: tuple[tuple[str, AppendedFile], ...]
+    edition: Edition
 
     @property
     def left(self) -> int | None:
@@ -162,7 +165,7 @@ def plan_purge(
     changes = dict(_changes(state, gone, _shares(state, in_pages)))
     return PurgePlan(
         queue, held_by(state, [queue])[queue.id], found.waiting, gone, shared, found.messages, found.bytes, in_pages,
-        len(acks) + len(shared), pages, changes, tuple(added),
+        len(acks) + len(shared), pages, changes, tuple(added), start.edition,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from shlex import split
 
@@ -14,6 +15,8 @@ from made_pages import message, store
 from pagectl.terminal import streams
 from pagectl.terminal.streams import cell_width, print_table
 from program import call
+
+from pagefmt.quantities import age_text
 
 LISTS = (
     ("pages", "ls"), ("messages", "top"), ("pages", "outstanding"), ("pages", "verify"),
@@ -97,3 +100,21 @@ def test_the_folder_of_a_narrow_list_is_whole(tmp_path: Path, monkeypatch: pytes
         line = next(row for row in call("pages", "ls", "data", "--long").out.splitlines() if "'" in row)
         folder = split(line[line.index("'") :])[0]
         assert call("pages", "decode", folder, "--format", "jsonl").out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "age"),
+    [(0, "0s"), (59, "59s"), (60, "1min"), (3599, "59min"), (3600, "1h"), (86399, "23h"), (86400, "1d"), (-5, "")],
+)
+def test_ages_in_one_unit(monkeypatch: pytest.MonkeyPatch, before: int, age: str) -> None:
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    assert age_text((2_000_000_000 - before) * 1000) == age
+    assert age_text(None) == age_text(0) == ""
+
+
+@pytest.mark.parametrize("command", ["messages ls", "messages top", "pages ls"])
+def test_an_age_stands_beside_the_oldest_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    data = GoldenCase("2.56.0", "multicast-acks").copy(tmp_path)
+    monkeypatch.setattr("time.time", lambda: 1_700_000_000 + 3.5 * 86400)
+    table = call(*command.split(), data).out
+    assert re.search(r"OLDEST +AGE\b", table) and re.search(r"2023-11-14T22:13Z +3d\b", table), table

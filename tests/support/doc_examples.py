@@ -27,7 +27,7 @@ BLOCK = re.compile(
     r"^```console\n(?P<console>.*?)^```$|^```python\n(?P<python>.*?)^```$(?:\n\n^```text\n(?P<text>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
-DIFFERS = r"[\d,]+(?= operations a second)"
+DIFFERS = r"[\d,]+(?= operations a second)|(?<=\dZ  )\d+(?:d|h|min|s)\b"
 
 
 @dataclass(frozen=True, slots=True)

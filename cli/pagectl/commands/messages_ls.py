@@ -14,7 +14,7 @@ from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import told_state, while_it_moves
 from pagectl.terminal.streams import print_json_list, print_table, say, warning
 from pagefmt.columns.table_content import StoredIn
-from pagefmt.quantities import count_text, size_text, time_text
+from pagefmt.quantities import age_text, count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pagefmt.columns.queue_counts import QueueCount
@@ -66,7 +66,7 @@ def _text(rows: list[QueueCount]) -> None:
         print("no queue")
         return
     heads = ("MESSAGES", "JOURNAL", "PAGES", "SCHEDULED", "IN DOUBT", "BYTES")
-    print_table(("QUEUE", "ADDRESS", *heads, "OLDEST"), map(_cells, rows), right=heads)
+    print_table(("QUEUE", "ADDRESS", *heads, "OLDEST", "AGE"), map(_cells, rows), right=(*heads, "AGE"))
     known = [row for row in rows if row.unknown is None]
     held = f"{count_text(sum(row.messages for row in known), 'message')} to be delivered"
     if not known:
@@ -80,9 +80,9 @@ def _text(rows: list[QueueCount]) -> None:
 
 
 def _cells(row: QueueCount) -> tuple[object, ...]:
-    counts, oldest = ["?"] * len(_COUNTS), "?"
+    counts, oldest, age = ["?"] * len(_COUNTS), "?", "?"
     if row.unknown is None:
         counts = [str(getattr(row, name)) for name in _COUNTS[:-1]] + [size_text(row.bytes)]
-        oldest = time_text(row.oldest, "minutes")
+        oldest, age = time_text(row.oldest, "minutes"), age_text(row.oldest)
     address = "-" if row.address is None else row.address
-    return (row.queue, address, *counts, oldest)
+    return (row.queue, address, *counts, oldest, age)

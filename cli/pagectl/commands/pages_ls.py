@@ -23,7 +23,7 @@ from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, note, print_json_list, print_table, say
-from pagefmt.quantities import count_text, size_text, time_text
+from pagefmt.quantities import age_text, count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pagectl.opening.broker import OpenedBroker
@@ -185,7 +185,7 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation, *, 
         return
     paging = place.paging if place.store is None else place.store.parent
     print_table(
-        ("ADDRESS", "PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST", "CONDITION", *(["FOLDER"] if long else [])),
+        ("ADDRESS", "PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST", "AGE", "CONDITION", *(["FOLDER"] if long else [])),
         [
             (
                 "-" if row.address is None else row.address,
@@ -194,12 +194,13 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation, *, 
                 size_text(row.bytes),
                 "?" if row.outstanding is None else row.outstanding,
                 time_text(row.oldest, "minutes"),
+                age_text(row.oldest),
                 row.verdict.conditions[0],
                 *([_pasted(paging, row.folder)] if long else []),
             )
             for row in rows[:limit]
         ],
-        right=("PAGES", "MESSAGES", "BYTES", "OUTSTANDING"),
+        right=("PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "AGE"),
     )
     waiting = [row.outstanding for row in rows if row.outstanding is not None]
     held = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""

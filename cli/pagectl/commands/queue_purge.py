@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.files.in_place import print_steps
+from pagectl.opening.assumed_edition import note_judged
 from pagectl.opening.broker import open_broker
 from pagectl.options.durations import parse_duration
 from pagectl.options.formats import TextOrJson
@@ -100,6 +101,7 @@ def command(
     if form is TextOrJson.json:
         print_json(_object(plan, written))
     else:
+        note_judged(edition, plan.edition)
         _text(plan, written)
         if written is not None:
             print_steps(plan.pages.roots, written)

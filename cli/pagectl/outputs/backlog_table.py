@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from pagectl.running.backlogs import QueueGroup, QueuesLook, RankedQueue
-from pagefmt.quantities import count_text, rate_text, size_text, time_text
+from pagefmt.quantities import age_text, count_text, rate_text, size_text, time_text
 
-COLUMNS: Final = ("QUEUE", "ADDRESS", "HOLDS", "ALONE", "PAGES", "WAITING", "JOURNAL", "OLDEST", "GROWTH")
+COLUMNS: Final = ("QUEUE", "ADDRESS", "HOLDS", "ALONE", "PAGES", "WAITING", "JOURNAL", "OLDEST", "AGE", "GROWTH")
 RIGHT: Final = COLUMNS[2:]
 MEMBERS_SHOWN: Final = 4
 """Queues of a group that are named."""
@@ -25,6 +25,7 @@ def cells(queue: RankedQueue) -> tuple[str, ...]:
         "?" if of.messages is None else str(of.messages),
         "?" if of.in_journal is None else str(of.in_journal),
         time_text(of.oldest, "minutes") or ("?" if of.messages != 0 else ""),
+        age_text(of.oldest),
         "?" if queue.growth is None else rate_text(queue.growth),
         queue.broker,
     )
