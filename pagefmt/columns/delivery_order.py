@@ -52,7 +52,7 @@ def page_turns(
         found = decode_page(content, page.number, Detail.HEADERS, frames, opened.layout())
         if found.odd or found.cut is not None:
             return None
-        note_schedules(origin, opened, frames)
+        note_schedules(origin, content, opened, frames)
         set_apart(origin, frames, mask)
         rows = np.flatnonzero(mask)
         late = np.isin(rows + frames.number, list(origin.scheduled))

@@ -91,7 +91,7 @@ def picked_lines(
             yield from _rest(page, rule, choice, frames.base, frames.number)
             return
         if isinstance(origin, PageOrigin) and mask.any():
-            note_schedules(origin, opened, frames)
+            note_schedules(origin, content, opened, frames)
             set_apart(origin, frames, mask)
         wanted = np.flatnonzero(mask)
         if not len(wanted):
@@ -157,7 +157,7 @@ def _group_lines(
         read.sound[:] = False
     else:
         if isinstance(origin, PageOrigin) and mask.any():
-            note_schedules(origin, read.opened, read.frames)
+            note_schedules(origin, read.content, read.opened, read.frames)
         wanted = np.flatnonzero(mask)
         source = LineSource(store.name, store.address, 0, rule, form.wanted, form.quote, origin)
         done, texts = _lines(read.content, read.frames, source, wanted, None)

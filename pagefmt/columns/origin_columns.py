@@ -25,7 +25,7 @@ from pagefmt.outstanding.origins import (
     scheduled_time,
 )
 from pagefmt.pages.frames import Damage
-from pagefmt.pages.gather import Ints, Mask
+from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import FRAME, Layout
 from pagefmt.pages.scan import PageFrames
@@ -51,7 +51,8 @@ NULLABLE: Final = frozenset(("store", "page", "number"))
 """Columns that messages of the journal have nothing for."""
 CODED_STATES: Final = pa.field("queues_state", pa.list_(pa.dictionary(pa.int32(), QUEUES_STATE.value_type)))
 """``queues_state`` with each distinct entry once."""
-_CORE_MARK: Final = "Q_SCHED_DELIVERY".encode("utf-16-le")
+_CORE_MARK: Final = "Q_SCHED_DELIVERY".encode("utf-16-le")[:-1]
+"""Without the last zero: a search looks at the last byte first, and zeros are frequent."""
 _AMQP_MARK: Final = b"x-opt-delivery-"
 
 
@@ -67,11 +68,11 @@ def _marks(opened: Page, frames: PageFrames) -> Iterator[bytes]:
         yield _AMQP_MARK
 
 
-def note_schedules(origin: PageOrigin, opened: Page, frames: PageFrames) -> None:
+def note_schedules(origin: PageOrigin, content: PageBytes, opened: Page, frames: PageFrames) -> None:
     """Look for times of delivery in a chunk of a page: in the few messages that have the words."""
-    content, rows = bytes(opened.buf), set()
+    rows = set()
     for mark in _marks(opened, frames):
-        at = content.find(mark)
+        at = content.find(mark, 0)
         while at >= 0:
             row = int(np.searchsorted(frames.offset, at, "right")) - 1
             rows.add(row)

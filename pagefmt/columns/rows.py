@@ -42,7 +42,7 @@ def handed_out_row(opened: Page, route: Route, page: int, level: Detail) -> tupl
     if not isinstance(found, OddRecord):
         return row_of(found, page, route[0], level), None
     row: Row = {"page": page, "number": route[0], "offset": found.damage.offset, "length": route[2]}
-    if level >= Detail.HEADERS:
+    if level >= Detail.TIMES:
         row |= {"tx": route[3], "queues": list(route[6]), "large_type": route[4], "id": route[5]}
     for wanted, read in _PARTS:
         if found.record is not None and level >= wanted:
@@ -189,7 +189,7 @@ def _body(record: PageRecord) -> Row:
 
 
 _PARTS = (
-    (Detail.HEADERS, _headers),
+    (Detail.TIMES, _headers),
     (Detail.PROPERTIES, _properties),
     (Detail.STRINGS, _body_string),
     (Detail.TEXTS, _body_text),

@@ -27,6 +27,7 @@ from pagefmt.columns.page import PageColumns, decode_page
 from pagefmt.columns.rows import handed_out_row
 from pagefmt.columns.selector_columns import level_for, of_reference, select
 from pagefmt.columns.table_body import TableBody
+from pagefmt.columns.wanted_records import opened_chunks
 from pagefmt.describe.message_json import unscanned
 from pagefmt.describe.values_json import property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
@@ -36,7 +37,7 @@ from pagefmt.messages.values import last_wins
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.acked_columns import acked_columns
 from pagefmt.outstanding.origins import MessageOrigin, PageOrigin
-from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
+from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.in_memory import PageInMemory
@@ -130,14 +131,12 @@ class TableQuery:
 
 def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBatch | TableDamage]:
     """The rows of one page, and what is damaged in it, in their order."""
-    layout = None
-    for content, frames in read_chunks(source.file, part=source.part, reuse=True):
-        opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
-        layout = layout if frames.number else opened.layout()
-        decoded, rows = decoded_rows(source, wanted, content, frames, opened, layout)
+    form, level = wanted.schema, wanted.level
+    for content, frames, opened in opened_chunks(source.file, source.part):
+        decoded, rows = decoded_rows(source, wanted, level, content, frames, opened)
         if decoded.thrown:
             source = _ending_at(source, frames.number + decoded.thrown[0])
-        yield completed(decoded.table, source, wanted.schema, rows + frames.number)
+        yield completed(decoded.table, source, form, rows + frames.number)
         for n, damage in sorted(decoded.odd.items()):
             yield TableDamage(damage, int(frames.length[n]) + FRAME if n in decoded.thrown else 0)
         if decoded.cut is not None:
@@ -146,7 +145,8 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
     if not frames.whole:
         at, number = frames.base + frames.end, frames.number + len(frames.offset)
         goes_on = frames.unreadable is None and source.part.end is None and frames.base + content.size < _size(source)
-        if layout is Layout.OLD or goes_on:  # what it is that stops the reader may lie beyond what was read at once
+        # what it is that stops the reader may lie beyond what was read at once
+        if opened.layout() is Layout.OLD or goes_on:
             yield from _rest(source, wanted, at, number)
         elif frames.unreadable is not None or content.size - frames.end > LEFTOVER:
             stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
@@ -168,15 +168,16 @@ def _size(source: PageSource) -> int:
 
 
 def decoded_rows(
-    source: PageSource, wanted: TableQuery, content: PageBytes, frames: PageFrames, opened: Page, layout: Layout | None
+    source: PageSource, wanted: TableQuery, level: Detail, content: PageBytes, frames: PageFrames, opened: Page
 ) -> tuple[PageColumns, Ints]:
-    """The wanted rows of a chunk, and which of its records they are."""
+    """The wanted rows of a chunk, up to ``level``, and which of its records they are."""
+    layout = opened.layout()
     chosen = _by_headers(source, wanted, content, frames, layout)
-    decoded = decode_page(content, source.page, wanted.level, frames, layout, chosen)
+    decoded = decode_page(content, source.page, level, frames, layout, chosen)
     rows = np.arange(decoded.table.num_rows) if chosen is None else chosen[: decoded.table.num_rows]
     mask = np.ones(len(rows), bool)
     if isinstance(source.origin, PageOrigin):
-        note_schedules(source.origin, opened, frames)
+        note_schedules(source.origin, content, opened, frames)
         set_apart(source.origin, frames, mask)
     away = list(decoded.thrown if wanted.where is None else decoded.odd)
     mask[np.searchsorted(rows, away)] = False
@@ -268,6 +269,7 @@ def _as_read_by(edition: Edition, columns: dict[str, pa.Array]) -> dict[str, pa.
     return {
         name: pc.if_else(standard, pa.scalar(value, columns[name].type), columns[name])
         for name, value in unscanned(edition).items()
+        if name in columns
     }
 
 

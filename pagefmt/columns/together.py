@@ -124,7 +124,7 @@ def _small_size(source: PageSource) -> int | None:
 
 def _together(group: Sequence[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
     read = JoinedPages.of(group)
-    decoded, rows = decoded_rows(read.source, wanted, read.content, read.frames, read.opened, Layout.NEW)
+    decoded, rows = decoded_rows(read.source, wanted, wanted.level, read.content, read.frames, read.opened)
     read.sound[read.owner[decoded.irregular]] = False
     batch = completed(decoded.table, read.source, wanted.schema, rows)
     for first, last, begin, end in read.in_turn(rows):

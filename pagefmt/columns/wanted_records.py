@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,7 @@ from pagefmt.selector import Selector
 
 
 def opened_chunks(
-    page: PageFile | PageInMemory, part: FilePart = WHOLE_FILE
+    page: Path | PageFile | PageInMemory, part: FilePart = WHOLE_FILE
 ) -> Iterator[tuple[PageBytes, PageFrames, Page]]:
     """A page chunk by chunk, each of the layout that the page's start told. Valid until the next one is taken."""
     layout = None

@@ -92,7 +92,7 @@ def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) 
 
 def each_once(row: Ints, queue: Ints) -> Ints:
     """Return the places at which each queue of each row stands first, ascending: no broker counts one twice."""
-    if len(row) < 2 or np.all(np.diff(row)):
+    if len(row) < 2 or np.all((row[1:] != row[:-1]) | (queue[1:] > queue[:-1])):
         return np.arange(len(row))
     order = np.lexsort((queue, row))
     again = (np.diff(row[order]) == 0) & (np.diff(queue[order]) == 0)

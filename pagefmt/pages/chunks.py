@@ -8,8 +8,6 @@ from pathlib import Path
 from struct import Struct
 from typing import Final
 
-import numpy as np
-
 from pagefmt.bytes.files import NotReadable, fill, open_file, size_upto
 from pagefmt.bytes.trees import OpenFile
 from pagefmt.pages.gather import PADDING, PageBytes
@@ -110,12 +108,12 @@ def _cut(file: OpenFile, at: int, left: int) -> int:
     return int(length) + FRAME if not fill(file, memoryview(end), at + length + 5)[1] and end[0] == END_MARK else 0
 
 
-def _room(size: int) -> memoryview:
-    """Uninitialised memory: clearing it would take a fifth of the time of reading."""
-    return np.empty(size, np.uint8).data
+def _room(size: int) -> bytearray:
+    """Memory that can be searched where it is; a memoryview would have to be copied first."""
+    return bytearray(size)
 
 
-def _read(file: OpenFile, at: int, size: int, view: memoryview) -> tuple[PageBytes, str | None]:
-    got, problem = fill(file, view[:size], at)
-    view[got : got + PADDING] = bytes(PADDING)
-    return PageBytes(view, got), problem
+def _read(file: OpenFile, at: int, size: int, room: bytearray) -> tuple[PageBytes, str | None]:
+    got, problem = fill(file, memoryview(room)[:size], at)
+    room[got : got + PADDING] = bytes(PADDING)
+    return PageBytes(room, got), problem

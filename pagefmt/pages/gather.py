@@ -65,7 +65,7 @@ class PageBytes:
         if size is None:
             size = len(content)
             content = bytes(content) + bytes(PADDING)
-        assert len(content) >= size + PADDING
+        assert len(content) >= size + PADDING and not isinstance(content, memoryview)
         self.buffer = content
         self.size = size
         self._limit = np.uint64(size + PADDING - _WIDEST)
@@ -79,6 +79,10 @@ class PageBytes:
     def _view(self, kind: str) -> npt.NDArray[np.generic]:
         width = np.dtype(kind).itemsize
         return np.ndarray((len(self.buffer) - width + 1,), dtype=kind, buffer=self.buffer, strides=(1,))
+
+    def find(self, mark: bytes, at: int) -> int:
+        """Where the bytes stand first from ``at`` on, the padding not counted; -1: nowhere."""
+        return self.buffer.find(mark, at, self.size)
 
     def window(self, at: Ints, width: int) -> Bytes:
         """``width`` bytes from each position on, a row for each. They have to lie inside of the buffer."""

@@ -27,7 +27,8 @@ class PagesTogether:
 
 def read_together(pages: Sequence[PageFile]) -> PagesTogether:
     """Each page up to the size that it had when it was listed."""
-    buffer = np.empty(sum(page.size for page in pages) + PADDING, np.uint8).data
+    room = bytearray(sum(page.size for page in pages) + PADDING)
+    buffer = memoryview(room)
     sound = np.zeros(len(pages), bool)
     edges: list[int] = []
     ends: list[int] = []
@@ -40,7 +41,7 @@ def read_together(pages: Sequence[PageFile]) -> PagesTogether:
         ends.append(end)
         counts.append(len(found))
     buffer[end : end + PADDING] = bytes(PADDING)
-    content = PageBytes(buffer, end)
+    content = PageBytes(room, end)
     edge, count = np.array(edges, np.int64), np.array(counts)
     last = np.cumsum(count) - 1
     sound &= edge[last] == ends

@@ -185,7 +185,17 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation, *, 
         return
     paging = place.paging if place.store is None else place.store.parent
     print_table(
-        ("ADDRESS", "PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST", "AGE", "CONDITION", *(["FOLDER"] if long else [])),
+        (
+            "ADDRESS",
+            "PAGES",
+            "MESSAGES",
+            "BYTES",
+            "OUTSTANDING",
+            "OLDEST",
+            "AGE",
+            "CONDITION",
+            *(["FOLDER"] if long else []),
+        ),
         [
             (
                 "-" if row.address is None else row.address,

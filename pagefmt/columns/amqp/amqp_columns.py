@@ -47,9 +47,14 @@ def amqp_columns(batch: Batch, level: Detail) -> Columns:
     parts.regular = regular
     found = structure(page, parts)
     queues = queue_lists(batch, parts.parts_end)
+    created, has_created = integers(page, _property(found, "creation_time"), regular, kinds=values.TIMESTAMPS)
+    if level < Detail.HEADERS:
+        return {
+            "tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("amqp",), n), "id": pa.array(parts.id),
+            "timestamp": pa.array(created), "large": pa.array(np.zeros(n, bool)),
+        }  # fmt: skip
     durable, has_durable = integers(page, found.field(walk.HEADER, 0), regular, kinds=values.BOOLEANS)
     priority, has_priority = integers(page, found.field(walk.HEADER, 1), regular, kinds=values.UBYTES)
-    created, has_created = integers(page, _property(found, "creation_time"), regular, kinds=values.TIMESTAMPS)
     expires, has_expires = integers(page, _property(found, "absolute_expiry_time"), regular, kinds=values.TIMESTAMPS)
     user_id, id_type = identifiers(page, _property(found, "message_id"), regular)
     if not regular.all():

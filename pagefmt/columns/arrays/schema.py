@@ -103,19 +103,24 @@ BODY_FIELDS: Final = (pa.field("body", BINARY),)
 class Detail(IntEnum):
     """How much of each message is wanted; each level holds the ones before.
 
+    TIMES: what counts of queues need, which is cheap: no text is built.
     STRINGS: ``body_text`` of those bodies alone that say that they are text.
     """
 
     COUNT = 0
-    HEADERS = 1
-    PROPERTIES = 2
-    STRINGS = 3
-    TEXTS = 4
-    BODIES = 5
+    TIMES = 1
+    HEADERS = 2
+    PROPERTIES = 3
+    STRINGS = 4
+    TEXTS = 5
+    BODIES = 6
 
+
+_TIMES: Final = {"tx", "queues", "protocol", "id", "timestamp", "large"}
 
 FIELDS: Final = {
     Detail.COUNT: FRAME_FIELDS,
+    Detail.TIMES: FRAME_FIELDS + tuple(field for field in HEADER_FIELDS if field.name in _TIMES),
     Detail.HEADERS: FRAME_FIELDS + HEADER_FIELDS,
     Detail.PROPERTIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS,
     Detail.STRINGS: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS,

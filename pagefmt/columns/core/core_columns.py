@@ -44,6 +44,11 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
     queues = queue_lists(batch, parts.block_end)
     if not batch.regular.all():
         return {}
+    if level < Detail.HEADERS:
+        return {
+            "tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("core",), n), "id": pa.array(parts.id),
+            "timestamp": pa.array(parts.timestamp), "large": pa.array(parts.large),
+        }  # fmt: skip
     ids = user_ids(page, parts) if parts.has_user_id.any() else _NO_TEXT(n)
     out: Columns = {
         "tx": pa.array(parts.tx), "queues": queues, "large_type": pa.array(parts.large_type.astype(np.int8)),
