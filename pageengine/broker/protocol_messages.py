@@ -79,8 +79,11 @@ def stomp_message(broker: Broker, send: Send, receipt: str | None) -> Message:
     return _core_message(broker, send, props, STOMP_BUFFER)
 
 
-def mqtt_message(broker: Broker, send: Send, qos: int) -> Message:
-    """Quality of service, retained and the client's id are properties; since 2.44 the routing type, too."""
+def mqtt_message(broker: Broker, send: Send, qos: int, *, exact: bool) -> Message:
+    """Quality of service, retained and the client's id are properties; since 2.44 the routing type, too.
+
+    ``exact``: the buffer has the body's size at first, else the power of two that holds the body.
+    """
     props: tuple[MessageProperty, ...] = (
         MessageProperty("mqtt.qos.level", ValueKind.INT, qos),
         MessageProperty("mqtt.message.retain", ValueKind.BOOLEAN, False),
@@ -88,7 +91,7 @@ def mqtt_message(broker: Broker, send: Send, qos: int) -> Message:
     )
     if broker.profile.mqtt_names_routing:
         props = (*props, MessageProperty("_AMQ_ROUTING_TYPE", ValueKind.BYTE, 0))
-    return _core_message(broker, send, props, 4 + payload_bytes(send))
+    return _core_message(broker, send, props, 4 + payload_bytes(send) if exact else 0)
 
 
 def _core_message(

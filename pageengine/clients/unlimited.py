@@ -55,7 +55,8 @@ class MqttSession(WireSession):
         if self.broker.limits.disk_full:
             return self.dropped_connection(ClientDecision(CLOSED, broker=NOT_ROUTED), NO_FRAME)
         qos = self.client.qos
-        verdict = self.routed(mqtt_message(self.broker, op, qos), ACCEPTED if qos else SENT)
+        message = mqtt_message(self.broker, op, qos, exact=bool(qos) or self.client.version == MQTT_5)
+        verdict = self.routed(message, ACCEPTED if qos else SENT)
         if verdict.r != REFUSED:
             return verdict
         if self.client.version == MQTT_5:
