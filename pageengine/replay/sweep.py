@@ -30,6 +30,7 @@ _Replayed = TypeVar("_Replayed")
 
 COLUMNS = (
     "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
+    "failed_acks",
 )  # fmt: skip
 MOST_PAGED = 3
 

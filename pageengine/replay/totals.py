@@ -22,6 +22,7 @@ class Totals:
     blocked_ns: int | None
     page_mode_ns: int | None
     unapplied: int
+    failed_acks: int
 
 
 def totals(recording: Recording) -> Totals:
@@ -47,4 +48,5 @@ def totals(recording: Recording) -> Totals:
         sum(record.blocked_ns for record in records) if timed or not blocked else None,
         sum(record.paging.until(recording.end) for record in records) if timed or not page_mode else None,
         recording.results["unsupported"] + recording.results["malformed"],
+        recording.failed_acks.total(),
     )

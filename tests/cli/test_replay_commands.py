@@ -332,6 +332,24 @@ def test_sweep_makes_a_row_of_every_combination(tmp_path: Path, call: Call) -> N
     assert "peak heap" in call(*words)[1]
 
 
+def test_sweep_and_compare_count_acknowledgements_that_failed(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    lost = tmp_path / "lost.jsonl"
+    head = [line for line in trace.read_text().splitlines() if '"trace"' in line or '"create_queue"' in line]
+    queue = next(json.loads(line)["queue"] for line in head if '"create_queue"' in line)
+    reader = [
+        {"t": 9_000_000_000, "op": "open_consumer", "consumer": "c", "queue": queue},
+        {"t": 9_000_000_001, "op": "ack", "consumer": "c", "mode": "individual", "seq": 77},
+    ]
+    lost.write_text("\n".join([*head, *map(json.dumps, reader)]) + "\n")
+    words = ("sweep", lost, "--config", config, "--vary", "#:max-size-bytes=20K,1M")
+    assert [row["failed_acks"] for row in json.loads(call(*words, "--format", "json")[1])["variants"]] == [1, 1]
+    assert "acks failed" in call(*words)[1]
+    sides = ("compare", lost, "--config", config, "--config", config)
+    assert "1 acknowledgement failed on both sides" in call(*sides)[1]
+    assert json.loads(call(*sides, "--format", "json")[1])["totals"]["a"]["failed_acks"] == 1
+
+
 def test_advice_holds_when_it_is_replayed(tmp_path: Path, call: Call) -> None:
     """A section of its own does not win over the advice, and what is promised is what ``run`` then shows."""
     config, trace, _ = laid_out(tmp_path, "block-basic")

@@ -195,6 +195,8 @@ def _print(found: SideBySide, detail: bool) -> None:
     names, result = found.names, found.comparison
     if result.equal:
         print(f"equal: {count_text(result.operations, 'operation')}")
+        if failed := found.totals[0].failed_acks:
+            print(f"{count_text(failed, 'acknowledgement')} failed on both sides")
         return
     print(f"A: {one_line(names[0])}\nB: {one_line(names[1])}\n")
     one, other = map(in_words, found.totals)

@@ -20,6 +20,7 @@ def in_words(found: Totals) -> dict[str, str]:
         "waited": _time(found.blocked_ns),
         "page mode": _time(found.page_mode_ns),
         "lines not applied": _count(found.unapplied),
+        "acks failed": _count(found.failed_acks),
     }
 
 

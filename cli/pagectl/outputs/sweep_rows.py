@@ -10,7 +10,7 @@ from pagectl.running.exits import Exit
 from pagectl.terminal.streams import CsvTable, print_json_list, print_table, warning
 from pageengine.replay.sweep import COLUMNS, FailedSweepRow, SweepRow
 
-_WORDS = ("peak memory", "peak disk", "paged", "dropped", "refused", "blocked", "waited", "page mode")
+_WORDS = ("peak memory", "peak disk", "paged", "dropped", "refused", "blocked", "waited", "page mode", "acks failed")
 _ALWAYS = ("broker", "settings", "peak heap", "peak disk")
 
 
