@@ -11,7 +11,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import FileGone, NotPermitted, NotReadable
+from pagefmt.bytes.files import FileGone, NotPermitted, NotReadable, not_listed
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import Severity
 
@@ -131,4 +131,6 @@ def folder_names(folder: Path) -> dict[str, Path]:
     try:
         return {path.name: path for path in sorted(folder.iterdir())}
     except OSError as err:
+        if isinstance(closed := not_listed(folder, err), NotPermitted):
+            raise closed from err
         raise NotAJournal(f"{folder}: {err.strerror}; name the folder that holds the journal files") from err

@@ -7,6 +7,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from pagefmt.bytes.files import NotPermitted
 from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.locate import DataLocation, LocationKind, stores
 from pagefmt.errors import PageFmtError
@@ -70,6 +71,12 @@ class KnownJournals(NamedTuple):
     def damaged(self) -> bool:
         """Something that is there cannot be read."""
         return any(not unknown.missing for unknown in self.unknown()) or bool(self.lost())
+
+    @property
+    def closed(self) -> bool:
+        """Something that is there may not be read by this user; whether it is damaged is not known."""
+        damage = self.journal.loaded.damage if self.unknown_journal is None else None
+        return any(not unknown.permitted for unknown in self.unknown()) or bool(damage and damage.not_permitted)
 
     def lost(self) -> list[str]:
         """Return one line for each loss from journals that can be read, and what it means."""
@@ -143,7 +150,9 @@ def _journal(place: DataLocation, look: Callable[[LoadedJournal], object]) -> tu
             look(loaded)
         return MessageJournal(loaded), _nothing_read(loaded, UnknownPart.JOURNAL)
     except PageFmtError as err:
-        return MessageJournal(loaded), Unknown(UnknownPart.JOURNAL, f"the journal cannot be read: {err}")
+        closed = isinstance(err, NotPermitted)
+        reason = str(err) if closed else f"the journal cannot be read: {err}"
+        return MessageJournal(loaded), Unknown(UnknownPart.JOURNAL, reason, permitted=not closed)
 
 
 def _with_losses(loaded: LoadedJournal, place: DataLocation) -> LoadedJournal:
@@ -174,7 +183,9 @@ def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:
     try:
         bindings = load_bindings(place.bindings)
     except PageFmtError as err:
-        return None, Unknown(UnknownPart.BINDINGS, f"the bindings cannot be read: {err}")
+        closed = isinstance(err, NotPermitted)
+        reason = str(err) if closed else f"the bindings cannot be read: {err}"
+        return None, Unknown(UnknownPart.BINDINGS, reason, permitted=not closed)
     unknown = _nothing_read(bindings.loaded, UnknownPart.BINDINGS)
     if unknown is None and (damage := bindings.loaded.damage) is not None:
         said = damage.not_permitted or f"the bindings are damaged ({damage.place})"

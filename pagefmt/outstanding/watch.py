@@ -30,13 +30,14 @@ Signature: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
 
 class BrokerBacklog(NamedTuple):
-    """All stores. ``live``: a broker is at work; ``damaged``: journal or bindings are; ``read``: pages in this look.
+    """All stores. ``live``: a broker is at work; ``damaged``: journal or bindings are, None: it may not be read;
+    ``read``: pages in this look.
     ``remarks``: what is not known of journal and bindings. ``journal``: by queue id what waits there, None: not known;
     ``bindings``: the queues that there are."""
 
     stores: tuple[WatchedStore, ...]
     live: bool
-    damaged: bool
+    damaged: bool | None
     read: int
     remarks: tuple[str, ...] = ()
     journal: Mapping[int, JournalBacklog] | None = None
@@ -88,7 +89,8 @@ class PagesWatch:
         remarks = (*(unknown.reason for unknown in known.unknown()), *known.lost())
         bindings = known.bindings.queues if known.bindings is not None else {}
         backlogs = tuple(store.backlog for store in stores)
-        return BrokerBacklog(backlogs, live, known.damaged, read, remarks, journals.backlog, bindings)
+        damaged = None if known.closed else known.damaged
+        return BrokerBacklog(backlogs, live, damaged, read, remarks, journals.backlog, bindings)
 
     def state(self) -> PagingState:
         """Return what the last look knew of journal and bindings, without pages."""

@@ -108,7 +108,7 @@ class WatchedBroker:
             self._watch = PagesWatch(place)
         try:
             seen = self._watch.look()
-            return PagesSeen(seen, {} if limits is None or seen.damaged else self._sends(limits, seen))
+            return PagesSeen(seen, {} if limits is None or seen.damaged is not False else self._sends(limits, seen))
         except Exception:
             self._broker.forget()
             raise

@@ -61,7 +61,8 @@ def page_metrics(backlog: BrokerBacklog, now: float) -> Iterator[Gauge]:
     yield Gauge(TOGETHER, TOGETHER_HELP, tuple(_together(backlog)))
     yield Gauge("artemis_broker_running", "1 while a broker holds the lock of the journal.", (({}, int(backlog.live)),))
     damaged = "1 while journal or bindings are damaged: acknowledgements may be lost."
-    yield Gauge("artemis_journal_damaged", damaged, (({}, int(backlog.damaged)),))
+    found = None if backlog.damaged is None else int(backlog.damaged)
+    yield Gauge("artemis_journal_damaged", damaged, () if found is None else (({}, found),))
 
 
 def send_metrics(sends: Mapping[str, NextSend]) -> Iterator[Gauge]:

@@ -161,7 +161,8 @@ def _nothing() -> QueuesLook:
 
 def _watched(watch: PagesWatch) -> QueuesLook:
     broker, seen = str(watch.place.given), watch.look()
-    found = _nothing()._replace(remarks=[f"{broker}: {remark}" for remark in seen.remarks], wrong=seen.damaged)
+    remarks = [f"{broker}: {remark}" for remark in seen.remarks]
+    found = _nothing()._replace(remarks=remarks, wrong=seen.damaged is not False)
     rows: list[RankedQueue] = []
     for store in seen.stores:
         found.remarks.extend(f"{broker}: {store.address or store.folder.name}: {remark}" for remark in store.remarks)

@@ -56,10 +56,10 @@ def told_state(
     elif closed:
         warn_closed(place, say=say)
     if journal and (missing := state.known.unknown_journal) is not None:
-        raise CannotKnow(
-            f"{place.given}: {missing.reason}; name the data directory or the instance, or give its configuration "
-            "with --config, and see: pagectl pages verify"
-        )
+        ways = "run as a user who may read it, or see"
+        if missing.permitted:
+            ways = "name the data directory or the instance, or give its configuration with --config, and see"
+        raise CannotKnow(f"{place.given}: {missing.reason}; {ways}: pagectl pages verify")
     for unknown in state.known.unknown():
         lost = unknown.part is UnknownPart.BINDINGS and unknown.permitted and not unknown.alone
         way = "; see: pagectl recover" * lost
