@@ -5,7 +5,6 @@ Source: docs/spec/paging-engine.md 2.2.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from pageengine.model.message import Message
@@ -97,34 +96,47 @@ def table_order(names: list[str]) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _pattern(address: str, delimiter: str, any_words: str, single_word: str) -> re.Pattern[str] | None:
-    words = address.split(delimiter)
-    if any_words not in words and single_word not in words:
-        return None
-    step = re.escape(delimiter)
-    word = f"[^{step}]+"
-    text = ""
-    for at, one in enumerate(words):
-        lead = step if at else ""
-        if one == any_words:
-            text += f"(?:{lead}{word}(?:{step}{word})*)?" if at else f"(?:{word}(?:{step}{word})*)?"
-        else:
-            text += lead + (word if one == single_word else re.escape(one))
-    return re.compile(text)
+def _takes(bound: str, address: str, delimiter: str, any_words: str, single_word: str) -> bool:
+    """Return whether a wildcard address takes an address, in time in proportion to the words of both.
+
+    Neither wildcard takes an empty word, but ``any_words`` at the start takes one that stands alone before a delimiter.
+    """
+    pattern, given = bound.split(delimiter), address.split(delimiter)
+
+    def after(at: int) -> list[int]:
+        places = [at]
+        while at < len(pattern) and pattern[at] == any_words:
+            at += 1
+            places.append(at)
+        return places
+
+    # places in the pattern that may take the next word
+    places = {0}
+    if pattern[0] == any_words:
+        places = {*([0] if given[0] else []), *after(1)}
+        del given[0]
+    for word in given:
+        found: set[int] = set()
+        for at in places:
+            if at < len(pattern) and (pattern[at] == word or (word and pattern[at] in (any_words, single_word))):
+                found.update(after(at + 1))
+                found.update([at] if pattern[at] == any_words else [])
+        places = found
+    return len(pattern) in places
 
 
-def _pattern_of(settings: EngineSettings, address: str) -> re.Pattern[str] | None:
-    return _pattern(address, settings.delimiter, settings.any_words, settings.single_word)
+def _is_wild(settings: EngineSettings, address: str) -> bool:
+    words = address.split(settings.delimiter)
+    return settings.any_words in words or settings.single_word in words
 
 
 def belongs(settings: EngineSettings, bound: str, address: str) -> bool:
     """Whether what is bound to one address, or to a wildcard, takes messages of another."""
     if bound == address:
         return True
-    if not settings.wildcard_routing:
+    if not settings.wildcard_routing or not _is_wild(settings, bound):
         return False
-    pattern = _pattern_of(settings, bound)
-    return pattern is not None and pattern.fullmatch(address) is not None
+    return _takes(bound, address, settings.delimiter, settings.any_words, settings.single_word)
 
 
 class BoundQueues:
@@ -138,7 +150,7 @@ class BoundQueues:
     def add(self, queue: Queue) -> None:
         """A queue was made."""
         self._by_address.setdefault(queue.address, {})[queue.id] = queue
-        if self._settings.wildcard_routing and _pattern_of(self._settings, queue.address) is not None:
+        if self._settings.wildcard_routing and _is_wild(self._settings, queue.address):
             self._wildcards[queue.address] = None
 
     def remove(self, queue: Queue) -> None:

@@ -69,3 +69,51 @@ def test_no_end_of_a_line_is_under_the_any_words_wildcard(match: str, fits: int,
     for edition in (Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_56):
         assert compile_match(match, DEFAULT, edition).fits(f"a.x{end}y") == fits
     assert not compile_match("a.*.#", DEFAULT, NEWEST).fits(f"a.x.{end}")
+
+
+IN_WORDS = st.text("ab~./", min_size=1, max_size=10)
+"""With ~ for the wildcard of one word."""
+STYLES = [DEFAULT, Wildcards(delimiter="/", single_word="+")]
+
+
+def as_the_broker_has_it(match: str, style: Wildcards, edition: Edition) -> str:
+    """The expression that the broker makes of a match, which may try every way to share an address among wildcards."""
+    text = match.replace(style.delimiter + "#", "#").replace(".", "\\.")
+    dot = "[^\n\r\x85\u2028\u2029]"
+    if edition <= Edition.ARTEMIS_1_5:
+        return text.replace("*", "[^.]+").replace("#", f"{dot}*")
+    one, end = re.escape(style.delimiter), style.single_word
+    return text.replace(end, f"[^{one}]+").replace("#", f"({one}{dot}+)*")
+
+
+@given(
+    st.builds(str.__add__, IN_WORDS, st.sampled_from(["", ".#", "/#", "#"])), st.text("ab./\n", max_size=12),
+    st.sampled_from(STYLES), st.sampled_from([Edition.ARTEMIS_1_5, Edition.ARTEMIS_2_28, NEWEST]),
+)  # fmt: skip
+def test_wildcards_within_words_fit_as_the_expression_of_the_broker(
+    match: str, address: str, style: Wildcards, edition: Edition
+) -> None:
+    style = DEFAULT if edition <= Edition.ARTEMIS_1_5 else style
+    match = match.replace("~", style.single_word)
+    found = compile_match(match, style, edition)
+    assert found.plain
+    if match != "#":
+        expected = re.fullmatch(as_the_broker_has_it(match, style, edition), address) is not None
+        assert found.fits(address) == expected, (found.expression, address)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("match", "style", "fits"),
+    [
+        ("a*" * 12 + "b", DEFAULT, False), ("*a" * 12, DEFAULT, True), ("x." + "*" * 20, DEFAULT, False),
+        ("a#", DEFAULT, False), ("a+" * 8 + "b.#", DEFAULT, False), ("a+?" * 5 + "a{2,}b.*", DEFAULT, False),
+        ("x+" * 9 + "b", Wildcards(delimiter="a", any_words=".", single_word="+"), False),
+    ],
+)  # fmt: skip
+def test_no_match_takes_longer_than_a_look(match: str, style: Wildcards, fits: bool) -> None:
+    """Tried one way after the other these took hours; what is too much to try fits nothing."""
+    found = compile_match(match, style, NEWEST)
+    letter = "x" if style is not DEFAULT else "a"
+    assert found.fits(letter * 3000) == fits
+    assert not found.fits("x." + letter * 3000 + ".") and not found.fits("a" + "." * 60 + "\n")
