@@ -646,6 +646,31 @@ def test_textfile_that_cannot_be_written(call: Call, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder"]
 
 
+def test_a_textfile_that_cannot_be_written_hides_no_finding(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path
+) -> None:
+    numbers(disk(250, 1000))
+    status, out, err = call(tmp_path, "--any-path", "--max-disk-usage", 75, "--textfile", tmp_path / "none" / "a.prom")
+    assert status == 2 and out.startswith("DISK CRITICAL") and "warning: --textfile: " in err and "a.prom" in err
+
+
+def test_a_textfile_of_another_broker_is_left_alone(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path
+) -> None:
+    numbers(disk(250, 1000))
+    target = tmp_path / "disk.prom"
+    words = ("--max-disk-usage", 75, "--textfile", target)
+    call(instance(tmp_path / "orders"), *words)
+    before = target.read_bytes()
+    status, _, err = call(instance(tmp_path / "billing"), *words)
+    assert status == 2 and "has the metrics of another broker, orders" in err and target.read_bytes() == before
+    assert read(call(tmp_path / "billing", "--max-disk-usage", 90, "--textfile", target)).status == "UNKNOWN"
+    call(tmp_path / "none", "--textfile", target)
+    assert target.read_bytes() == before
+    status, _, err = call(tmp_path / "orders", *words)
+    assert status == 2 and not err
+
+
 def test_textfile_says_unknown(call: Call, tmp_path: Path) -> None:
     target = tmp_path / "disk.prom"
     assert call(tmp_path / "none", "--textfile", target)[0] == 3

@@ -334,6 +334,18 @@ def test_a_failing_rename_leaves_the_old_state(world: World, monkeypatch: pytest
     assert sorted(path.name for path in world.path.iterdir()) == ["paging", "state.json"]
 
 
+def test_a_sample_that_cannot_be_kept_hides_no_finding(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.fill(10, 20, 300.0, "--warn-within", "6h", "--critical-within", "1h")
+
+    def fail(*_names: object, **_folders: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "rename", fail)
+    status, out, err = world.fill(1, 20, 300.0, "--warn-within", "400h", "--critical-within", "399h")
+    assert status == 2 and read_plugin_output(out).status == "CRITICAL", out
+    assert "warning: the sample is not kept: " in err and "No space left" in err
+
+
 def test_state_has_a_place_of_its_own(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("STATE_DIRECTORY", raising=False)

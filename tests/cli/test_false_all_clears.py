@@ -65,3 +65,25 @@ def test_a_messaging_subsystem_is_no_hornetq(tmp_path: Path) -> None:
     answer = call("config", "effective", tmp_path / "standalone.xml", "a")
     assert answer.status == 0 and "1048576" in answer.out
     assert "artemis-2.10 (messaging-activemq:8.0 of JBoss EAP 7.3" in answer.err and "hornetq" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rule"),
+    [
+        ("broker.xml", "", "not-well-formed"),
+        ("broker.xml", "<configuration><core><name>x", "not-well-formed"),
+        ("broker.xml", "<!DOCTYPE a><configuration/>", "document-type"),
+        ("map.yaml", "kind: ConfigMap\napiVersion: v1\ndata:\n  broker.xml: '<core'\n", "not-well-formed"),
+        ("map.yaml", "kind: ConfigMap\napiVersion: v1\na: [", "yaml-syntax"),
+        ("broker.json", '{"a"', "properties-unreadable"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_not_read_is_reported_whatever_rules_were_asked_for(
+    tmp_path: Path, name: str, text: str, rule: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    answer = call("config", "lint", file, "--only", "shadowed-match")
+    assert answer.status == 1 and f"[{rule}]" in answer.out, answer
+    answer = call("config", "lint", file, "--only", "shadowed-match", "--ignore", rule)
+    assert f"[{rule}]" not in answer.out, answer

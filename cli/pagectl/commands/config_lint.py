@@ -76,7 +76,9 @@ def command(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="RULE", help="Check only these rules; comma-separated."),
+        typer.Option(
+            "--only", metavar="RULE", help="Check only these rules, comma-separated, and that files can be read."
+        ),
     ] = None,
     data: DataOption = None,
     typed: ConfigFileOptions = ConfigFileOptions(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,10 @@ from pagectl.options.formats import CheckFormat
 from pagectl.options.shared import AnywayOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
+from pagectl.running.exits import CallError
 from pagectl.terminal.nagios import Range, Status
+from pagectl.terminal.streams import warning as warn
+from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     ("From a monitoring system", "disk check /var/lib/broker"),
     ("Warn before the broker blocks", "disk check /var/lib/broker --warning 70 --critical 85"),
-    ("For Prometheus' node exporter", "disk check /var/lib/broker --textfile artemis.prom"),
+    ("For Prometheus' node exporter, a file for each broker", "disk check /var/lib/broker --textfile broker.prom"),
 )
 
 
@@ -79,7 +83,8 @@ def command(
             "--textfile",
             metavar="FILE",
             parser=Path,
-            help="Also write Prometheus metrics to FILE, for the textfile collector of a node exporter.",
+            help="Also write Prometheus metrics to FILE, for the textfile collector of a node exporter; each broker "
+            "needs its own.",
         ),
     ] = None,
     broker: Annotated[str | None, typer.Option("--broker", metavar="NAME", help=BROKER_HELP)] = None,
@@ -103,18 +108,24 @@ def command(
 def _check(
     plugin: Plugin, query: DiskQuery, thresholds: Thresholds, textfile: Path | None, details: bool, quiet: bool
 ) -> Answer:
-    """The answer; a textfile says that nothing is known where the check fails."""
+    """Return the answer. A textfile says that nothing is known if the check fails; one that cannot be written hides no
+    finding."""
     from pagectl.outputs.disk_report import as_json, nagios
 
     try:
         report, took_for = _report(query, thresholds, effects=details or plugin.format == CheckFormat.json)
-        if textfile is not None:
-            _write(textfile, query.broker, report)
     except Exception:
         if textfile is not None:
             with suppress(Exception):
                 _write(textfile, query.broker, None)
         raise
+    if textfile is not None:
+        try:
+            _write(textfile, query.broker, report)
+        except (PageFmtError, CallError, OSError) as err:
+            if report.status is Status.OK:
+                raise
+            warn(f"--textfile: {err}")
     if quiet and report.status is Status.OK:
         return Answer(Status.OK)
     if plugin.format == CheckFormat.prometheus:
@@ -142,7 +153,27 @@ def _metrics(broker: str, report: DiskReport | None) -> str:
     return exposition(broker, metrics(report) if report else [status_metric(Status.UNKNOWN)])
 
 
-def _write(textfile: Path, broker: str, report: DiskReport | None) -> None:
-    from pagefmt.bytes.writing import write_text
+def _brokers(text: str) -> set[str]:
+    return set(re.findall(r'\bbroker="((?:[^"\\]|\\.)*)"', text))
 
-    write_text(textfile, _metrics(broker, report), 0o644)
+
+def _beginning(file: Path) -> str:
+    """Return what a regular file has first; nothing of any other."""
+    if not file.is_file():
+        return ""
+    with suppress(OSError), file.open("rb") as opened:
+        return opened.read(1 << 20).decode("utf-8", "replace")
+    return ""
+
+
+def _write(textfile: Path, broker: str, report: DiskReport | None) -> None:
+    from pagefmt.bytes.writing import refuse_input, write_text
+
+    refuse_input(textfile)
+    text = _metrics(broker, report)
+    if others := _brokers(_beginning(textfile)) - _brokers(text):
+        raise CallError(
+            f"{textfile}: has the metrics of another broker, {min(others)}; name a file for each broker, or delete it "
+            "if that broker is gone"
+        )
+    write_text(textfile, text, 0o644, updated=True)

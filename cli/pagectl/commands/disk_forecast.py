@@ -27,6 +27,8 @@ from pagectl.options.shared import AnywayOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Status
+from pagectl.terminal.streams import warning
+from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
     from pagectl.opening.monitored_disks import MonitoredDisks
@@ -93,7 +95,10 @@ def _forecast(
     plugin: Plugin, query: DiskQuery, state_file: Path | None, limits: tuple[float | None, float | None],
     addresses: bool, details: bool, quiet: bool,
 ) -> Answer:  # fmt: skip
-    """Take a sample, keep it, and answer; ``limits`` are the seconds to warn within and to be critical within."""
+    """Take a sample, keep it, and answer; ``limits`` are the seconds to warn within and to be critical within.
+
+    A sample that cannot be kept hides no finding.
+    """
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.forecast_report import Forecast, as_json, nagios
     from pagefmt.bytes.writing import write_text
@@ -103,8 +108,13 @@ def _forecast(
     file = state_file or _default_state(disks)
     samples = _read(file, disks)
     samples = samples.added(_sample(state.stores, disks, samples, addresses))
-    write_text(file, samples.as_text(), 0o600, updated=True)
     forecast = Forecast.of(state, samples, *limits)
+    try:
+        write_text(file, samples.as_text(), 0o600, updated=True)
+    except (PageFmtError, OSError) as err:
+        if forecast.status is Status.OK:
+            raise
+        warning(f"the sample is not kept: {err}")
     if quiet and forecast.status is Status.OK:
         return Answer(Status.OK)
     return plugin.answer(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brokerconf.checks.accepted_silently import silence_findings
 from brokerconf.checks.value_checks import value_findings
@@ -66,6 +66,14 @@ class LintContext:
     server: str | None = None
 
 
+NOT_READ: Final = frozenset((
+    "document-type", "encoding", "include-refused", "kubernetes-no-broker", "not-well-formed", "placeholder",
+    "properties-unreadable", "too-deep", "too-large", "unknown-root", "unknown-subsystem", "yaml-aliases",
+    "yaml-syntax",
+))  # fmt: skip
+"""Rules whose findings mean that a file, or a part of it, was not read."""
+
+
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
     """Which rules speak: ``only`` (empty: all) without ``ignored``; ``severities`` are others than the rules' own."""
@@ -75,8 +83,8 @@ class RuleSelection:
     severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def takes(self, rule: str) -> bool:
-        """Whether findings of a rule are reported."""
-        return rule not in self.ignored and (not self.only or rule in self.only)
+        """Return whether findings of a rule are reported; what kept others from being checked is, unless ignored."""
+        return rule not in self.ignored and (not self.only or rule in self.only or rule in NOT_READ)
 
     def graded(self, finding: Finding) -> Finding:
         """The finding with the severity that was asked for."""
