@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from command_table import commands
-from harmed import golden, json_of, pages_of
-from program import call
+from harmed import golden, json_of, pages_of, snapshot
+from program import call, pasted
 
 RESERVE = 1 << 20
 
@@ -121,10 +121,44 @@ def test_recover_does_not_ask_for_what_it_did(tmp_path: Path) -> None:
     done = call("recover", data, "--out", out)
     assert "NEW" not in done.out and "write the new directory" not in done.out, done
     assert f"pagectl messages verify {shlex.quote(str(out))}" in done.out
-    for command in re.findall(r"^ +(mv .+)$", done.out.partition("to go back")[0], re.MULTILINE):
-        _, source, target = shlex.split(command)
-        Path(source).rename(target)
+    assert pasted(done.out.partition("to go back")[0]) == "done\n"
     assert call("pages", "verify", data).status == 0
+
+
+COPIES = {
+    "pages compact": [],
+    "journal compact": [],
+    "queue drop": ["red.news"],
+    "queue purge": ["red.news", "--all"],
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_is_put_in_place_under_names_that_are_free(name: str, tmp_path: Path) -> None:
+    data = golden("multicast-acks").copy(tmp_path / "a broker")
+    for folder in ("paging.old", "bindings.old-2"):
+        (data / folder).mkdir()
+    before, out = snapshot(data / "journal"), tmp_path / "new"
+    shown = call(*name.split(), data, *COPIES[name], "--out", out).out
+    copied = snapshot(out / "journal")
+    assert pasted(shown) == "done\n" and "folders that end with .old-3" in shown
+    assert (snapshot(data / "journal"), snapshot(data / "journal.old-3")) == (copied, before)
+    placed = snapshot(data)
+    assert pasted(shown) == "" and snapshot(data) == placed, "the names are taken now"
+
+
+def test_a_second_recovery_goes_back_to_what_it_found(tmp_path: Path) -> None:
+    data = damaged(tmp_path)
+    for out, left in (("one", 2500), ("two", 2000)):
+        page = pages_of(data / "paging")[1]
+        page.write_bytes(page.read_bytes()[:left])
+        before = snapshot(data / "paging")
+        there, _, back = call("recover", data, "--out", tmp_path / out).out.partition("to go back")
+        assert pasted(back) == "" and snapshot(data / "paging") == before, "there is nothing to go back to yet"
+        assert pasted(there) == "done\n"
+        assert call("pages", "verify", data).status == 0
+    assert pasted(back) == "done\n"
+    assert snapshot(data / "paging") == before
 
 
 def test_lost_bindings_point_to_recover(tmp_path: Path) -> None:

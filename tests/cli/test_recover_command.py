@@ -26,7 +26,7 @@ def instance(folder: Path, way: str) -> Path:
 
 def carried_out(commands: list[str]) -> None:
     for command in commands:
-        if command.startswith("mv "):
+        if "mv " in command:
             subprocess.run(["sh", "-c", command], check=True)
 
 

@@ -26,7 +26,7 @@ from harmed import (
     stores_of,
     without_override,
 )
-from program import DECODE, call
+from program import DECODE, call, pasted
 
 from pagefmt.pages.record import Layout
 from pagefmt.salvage.loose import LooseRecords, MessageIds
@@ -58,16 +58,14 @@ def test_what_to_do_next(tmp_path: Path) -> None:
     told = call("pages", "salvage", data, "--out", out).out
     steps = [told.find(word) for word in ("stop the broker", "mv ", "pagectl pages verify", "start the broker")]
     assert -1 not in steps and steps == sorted(steps), told
-    commands = [line.strip() for line in told.splitlines() if line.strip().startswith(("mv ", "2. mv "))]
-    assert [os.system(line.removeprefix("2. ")) for line in commands] == [0, 0], told
+    assert pasted(told).endswith("done\n")
     assert {line["id"] for line in call("pages", "decode", data, "--format", "jsonl").lines()} == {1, 2, 4, 5, 6}
 
 
 def test_a_store_by_itself_is_swapped_without_a_second_folder_of_the_address(tmp_path: Path) -> None:
     data, out = torn(tmp_path), tmp_path / "out"
     told = call("pages", "salvage", stores_of(data)[0], "--out", out).out
-    for line in re.findall(r"mv .*", told):
-        assert os.system(line) == 0
+    assert pasted(told) == "done\n"
     assert [path.name for path in (data / "paging").iterdir()] == [stores_of(data)[0].name]
     assert len(call("pages", "decode", data, "--format", "jsonl").lines()) == 5
 

@@ -149,8 +149,8 @@ def test_the_steps_name_the_real_folders(tmp_path: Path) -> None:
         shown = call("queue", *words, "--out", out).out
         assert "stop the broker" in shown and "start the broker" in shown
         for root in ("paging", "journal", "bindings"):
-            assert f"mv {data / root} {data / root}.old\n" in shown
-            assert f"mv {out / root} {data / root}\n" in shown
+            assert f"mv {data / root} {data / root}.old &&\n" in shown
+            assert f"mv {out / root} {data / root} &&\n" in shown
         assert "to use the copy" not in call("queue", *words).out
 
 

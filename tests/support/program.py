@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -42,6 +43,13 @@ def call(*words: str | Path) -> Answer:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run([str(word) for word in words])
     return Answer(int(status), out.getvalue(), err.getvalue())
+
+
+def pasted(shown: str) -> str:
+    """What the indented commands of an answer print that are joined by ``&&``, pasted into a shell."""
+    commands = re.findall(r"^ {5}(?:\[ |mv |echo ).*$", shown, re.MULTILINE)
+    done = subprocess.run(["sh"], input="\n".join(commands), stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

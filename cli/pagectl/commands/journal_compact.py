@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pagectl.files.in_place import print_steps
 from pagectl.opening.broker import open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -258,3 +259,4 @@ def _text(
         print(f"{'saved' if out else 'freed'} {said}")
     if written and out is not None:
         print(f"compacted copy: {one_line(str(written))}")
+        print_steps(plan.roots, written)

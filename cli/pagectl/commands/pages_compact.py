@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pagectl.files.in_place import print_steps
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -282,3 +283,4 @@ def _last_lines(
         print(f"freed {size_text(plan.freed)} {rest}")
     if done and out is not None:
         print(f"compacted copy: {one_line(str(out.absolute()))}")
+        print_steps(plan.roots, out.absolute())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pagectl.files.in_place import Move, commands, free_ending, print_command, quoted, with_ending
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -176,18 +176,13 @@ def _next_steps(place: DataLocation, out: Path) -> None:
     if old is None or place.page is not None:
         return
     old = old.absolute()
-    aside = (old.parent if place.store is not None else old).with_name(f"{old.name}.damaged")
+    beside = old.parent if place.store is not None else old
+    aside = with_ending(beside.with_name(old.name), free_ending([beside.with_name(old.name)], ".damaged"))
     verified = old if place.kind in (LocationKind.PAGING, LocationKind.STORE) else place.given
-    print(
-        f"""
-what to do next:
-  1. stop the broker
-  2. mv {_quoted(old)} {_quoted(aside)}
-     mv {_quoted(made)} {_quoted(old)}
-  3. pagectl pages verify {_quoted(verified)}
-  4. start the broker; keep the damaged pages until the messages have arrived"""
-    )
-
-
-def _quoted(path: Path) -> str:
-    return one_line(shlex.quote(str(path)))
+    print("\nwhat to do next:")
+    print("  1. stop the broker")
+    print("  2. put the new folder in place; 'done' is printed at the end")
+    print_command(commands([Move(old, aside), Move(made, old)]))
+    print("  3. check it")
+    print_command(f"pagectl pages verify {quoted(verified)}")
+    print("  4. start the broker; keep the damaged pages until the messages have arrived")

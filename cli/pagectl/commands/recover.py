@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.files.in_place import moved_roots, quoted
+from pagectl.files.in_place import Move, commands, free_ending, moved_roots, print_command, quoted, with_ending
 from pagectl.opening.assumed_edition import note_judged
 from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.options.formats import TextOrJson
@@ -155,8 +155,8 @@ def _object(
         ],
         "passed_over": [{"id": number, "why": why} for number, why in sorted(plan.passed_over.items())],
         "aside": list(plan.aside),
-        "next": [{"what": what, "commands": commands} for what, commands in _next(plan, given, out, written)],
-        "undo": [command for _, commands in _undo(plan) for command in commands],
+        "next": [{"what": what, "commands": steps} for what, steps in _next(plan, given, out, written)],
+        "undo": [_undo(plan)],
     }
 
 
@@ -217,16 +217,12 @@ def _text(plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path 
         print("nothing can be repaired")
         return
     print("\nwhat to do next:")
-    for number, (what, commands) in enumerate(_next(plan, given, out, written), 1):
-        _print_commands(f"  {number}. {what}", commands)
-    for what, commands in _undo(plan):
-        _print_commands(what, commands)
-
-
-def _print_commands(what: str, commands: list[str]) -> None:
-    print(what)
-    for each in commands:
-        print(f"     {one_line(each)}")
+    for number, (what, steps) in enumerate(_next(plan, given, out, written), 1):
+        print(f"  {number}. {what}")
+        for each in steps:
+            print_command(each)
+    print("to go back (nothing of the damaged directory was changed), with the broker stopped:")
+    print_command(_undo(plan))
 
 
 def _messages(one: MessageRange) -> str:
@@ -247,16 +243,22 @@ def _next(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | Non
     moves = []
     for name, root, there in moved_roots(plan.roots):
         if there:
-            moves.append(f"mv {quoted(root)} {quoted(root.with_name(root.name + '.damaged'))}")
-        moves.append(f"mv {quoted(made / name)} {quoted(root)}")
-    yield f"{'with the broker stopped, ' * (written is not None)}put it in place of the damaged one", moves
+            moves.append(Move(root, with_ending(root, _ending(plan, ".damaged"))))
+        moves.append(Move(made / name, root))
+    with_broker = "with the broker stopped, " * (written is not None)
+    yield f"{with_broker}put it in place of the damaged one; 'done' is printed at the end", [commands(moves)]
     yield "start the broker; keep what is damaged until the messages have arrived", []
 
 
-def _undo(plan: RecoveryPlan) -> Iterator[tuple[str, list[str]]]:
-    back = []
+def _undo(plan: RecoveryPlan) -> str:
+    """Return the commands that put the damaged directories back."""
+    moves = []
     for _, root, there in moved_roots(plan.roots):
-        back.append(f"mv {quoted(root)} {quoted(root.with_name(root.name + '.recovered'))}")
+        moves.append(Move(root, with_ending(root, _ending(plan, ".recovered"))))
         if there:
-            back.append(f"mv {quoted(root.with_name(root.name + '.damaged'))} {quoted(root)}")
-    yield "to go back (nothing of the damaged directory was changed), with the broker stopped:", back
+            moves.append(Move(with_ending(root, _ending(plan, ".damaged")), root))
+    return commands(moves)
+
+
+def _ending(plan: RecoveryPlan, ending: str) -> str:
+    return free_ending((root for _, root, _ in moved_roots(plan.roots)), ending)
