@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from pagefmt.bytes.files import NotPermitted
+from pagefmt.cross_checks.large_files import check_sizes, large_rows
+from pagefmt.cross_checks.large_references import references_of_journal
 from pagefmt.cross_checks.of_counters import check_counters
 from pagefmt.cross_checks.of_journal import check_journals
 from pagefmt.cross_checks.of_large import check_large
@@ -27,14 +29,19 @@ def cross_check(
     is newer than they are, at the end of the last page or of the last journal file, is no contradiction.
     ``large_messages`` may be missing: then nothing is said about bodies.
     """
-    found = survey(state, jobs)
+    bodies = large_messages is not None and state.known.unknown_journal is None
+    found = survey(state, jobs, bodies=bodies)
     findings = [
         *check_journals(state),
         *check_positions(found, edition),
         *check_stores(found, edition),
         *check_counters(found, edition),
     ]
-    if large_messages is not None and state.known.unknown_journal is None:
+    if large_messages is not None and bodies:
         with suppress(NotPermitted):  # nothing is said about bodies that this user may not look at
-            findings += check_large(found, LargeMessages(large_messages), edition)
+            large = LargeMessages(large_messages)
+            unread = [page for store in found.stores for page in store.damaged]
+            references = [*found.references, *references_of_journal(state)]
+            findings += check_large(found, large, edition)
+            findings += check_sizes(large_rows(state, large, references, unread, closed=found.closed))
     return sorted(findings, key=gravest_first)

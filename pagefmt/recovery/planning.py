@@ -14,6 +14,8 @@ import numpy as np
 from pagefmt.bytes.files import FileGone, NotReadable
 from pagefmt.bytes.writing import Disk
 from pagefmt.compaction.planning import roots_of
+from pagefmt.cross_checks.large_files import large_rows
+from pagefmt.cross_checks.large_references import large_references
 from pagefmt.cross_checks.of_large import named_by_journal
 from pagefmt.directory.counters import counters, recounts_at_start
 from pagefmt.journal.held_messages import NO_TRANSACTION
@@ -311,6 +313,24 @@ def _large_steps(
             found.outcomes.add(RecoveryOutcome.LOST, name, f"its body {why}", [(number, None)], sure=sure)
         action = "not in the new directory" + f": message {number} is delivered without its body" * waits
         yield RecoveryStep(DamagedPart.LARGE, name, why, action, MessageRange(waits and sure, int(waits)))
+    yield from _short_bodies(found, named, sure=sure)
+
+
+def _short_bodies(found: RecoverySources, named: dict[int, bool], *, sure: bool) -> Iterator[RecoveryStep]:
+    """Yield a step for each body that has fewer bytes than its message says; brokers deliver what is there."""
+    folder, unread = found.place.large_messages, list[str]()
+    if folder is None or not any(named.values()):
+        return
+    references = list(large_references(found.state, unread))
+    for row in large_rows(found.state, LargeMessages(folder), references, unread, closed=False):
+        if row.short and row.file is not None and row.reference is not None:
+            what = f"{row.file.size} bytes, its message says {row.reference.declared}"
+            found.outcomes.add(RecoveryOutcome.LOST, row.file.name, "its body is cut off", [(row.reference.id, None)],
+                               sure=sure)  # fmt: skip
+            yield RecoveryStep(
+                DamagedPart.LARGE, row.file.name, what, f"message {row.reference.id} is delivered with what is there",
+                MessageRange(int(sure), 1), mends=False,
+            )  # fmt: skip
 
 
 def _orphans(found: RecoverySources, tally: PageTally) -> Iterator[str]:

@@ -43,7 +43,7 @@ NOT_TOLD: dict[str, set[str]] = {
     "bindings record of no type": {"pages ls", "pages verify", "messages verify"},
     # bodies are looked for by who writes or checks them
     "large bodies missing": OF_PAGES | OF_MESSAGES | OF_JOURNALS,
-    "large bodies empty": OF_PAGES | OF_MESSAGES | OF_JOURNALS | {"recover"},
+    "large bodies empty": OF_PAGES | OF_MESSAGES | OF_JOURNALS,
     # removing it is what compact is for
     "page empty": {"pages compact"},
     "page put aside": {"pages compact"},

@@ -34,8 +34,8 @@ def command(
     Ends with status 1 if a file is missing, not durable or not of the size that its message says, or if not
     everything that may need a file can be read.
     """
+    from pagefmt.cross_checks.large_files import large_rows
     from pagefmt.cross_checks.large_references import large_references
-    from pagefmt.verify.large_files import large_rows
 
     place, state, large = open_large(given, broker)
     closed = warn_closed(place, Reads.PAGES | Reads.BODIES)

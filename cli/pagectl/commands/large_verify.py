@@ -19,11 +19,11 @@ from pagefmt.quantities import count_text, size_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pagefmt.cross_checks.large_files import LargeRow
     from pagefmt.cross_checks.survey import DirectorySurvey
     from pagefmt.editions import Edition
     from pagefmt.findings import Finding
     from pagefmt.messages.large import LargeMessages
-    from pagefmt.verify.large_files import LargeRow
 
 EXAMPLES = (("Is there a body for every large message, and a message for every body?", "large verify /var/lib/broker"),)
 
@@ -41,10 +41,10 @@ def command(
     Ends with status 1 if anything is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagectl.opening.assumed_edition import edition_for, note_edition
+    from pagefmt.cross_checks.large_files import large_rows
     from pagefmt.cross_checks.large_references import references_of_journal
     from pagefmt.cross_checks.survey import survey
     from pagefmt.findings import Severity, gravest_first
-    from pagefmt.verify.large_files import large_rows
     from pagefmt.verify.report import finding_json
 
     place, state, large = open_large(given, broker)
@@ -100,9 +100,9 @@ def _not_read(seen: DirectorySurvey) -> Iterator[Finding]:
 
 
 def _findings(seen: DirectorySurvey, large: LargeMessages, rows: list[LargeRow], edition: Edition) -> list[Finding]:
+    from pagefmt.cross_checks.large_files import check_sizes
     from pagefmt.cross_checks.of_journal import unknown_part
     from pagefmt.cross_checks.of_large import check_large
-    from pagefmt.verify.large_files import check_sizes
 
     state = seen.state
     if state.known.unknown_journal is not None:

@@ -214,7 +214,7 @@ def _text(plan: RecoveryPlan, outcomes: MessageOutcomes, given: Path, out: Path 
     if written:
         print(f"recovered: {one_line(str(written))}")
     if not plan.mends:
-        print("nothing can be repaired")
+        print("nothing can be repaired; a backup may have what is missing")
         return
     print("\nwhat to do next:")
     for number, (what, steps) in enumerate(_next(plan, given, out, written), 1):

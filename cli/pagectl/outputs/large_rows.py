@@ -8,7 +8,7 @@ from pagectl.terminal.streams import print_table
 from pagefmt.quantities import age_text, size_text, time_text
 
 if TYPE_CHECKING:
-    from pagefmt.verify.large_files import LargeRow
+    from pagefmt.cross_checks.large_files import LargeRow
 
 
 def print_rows(rows: list[LargeRow]) -> None:

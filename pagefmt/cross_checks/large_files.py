@@ -48,6 +48,13 @@ class LargeRow:
         return _WRONG.isdisjoint(self.conditions) and not (self.file is not None and self.file.stops_start)
 
     @property
+    def short(self) -> bool:
+        """Return whether the file has fewer bytes than its message says."""
+        if LargeCondition.OTHER_SIZE not in self.conditions or self.file is None or self.reference is None:
+            return False
+        return self.file.size < (self.reference.declared or 0)
+
+    @property
     def json(self) -> dict[str, Any]:
         """The public keys of ``large ls`` and ``large verify``."""
         known, file = self.reference, self.file
@@ -127,7 +134,7 @@ def check_sizes(rows: list[LargeRow]) -> Iterator[Finding]:
     """Bodies that are not as long as their messages say."""
     for row in rows:
         if LargeCondition.OTHER_SIZE in row.conditions and row.file is not None and row.reference is not None:
-            shorter = row.file.size < (row.reference.declared or 0)
+            shorter = row.short
             yield about_data(
                 Severity.ERROR if shorter else Severity.WARNING,
                 "large-body-size",
