@@ -88,7 +88,11 @@ class QueueCounts:
     def _add(
         self, entry: dict[str, Any], several: int, size: int, oldest: int, unknown: str | None, *, in_pages: bool
     ) -> None:
-        count, state = self.of(entry["id"]), entry["state"]
+        number, state = entry["id"], entry["state"]
+        gone = state in (QueueState.ACKNOWLEDGED, None) and unknown is None
+        if gone and number not in self.queues:  # of a queue that was deleted
+            return
+        count = self.of(number)
         if state == QueueState.IN_DOUBT:
             count.in_doubt += several
         elif state == QueueState.ACKNOWLEDGED:

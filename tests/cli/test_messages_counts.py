@@ -189,3 +189,12 @@ def test_names_of_files_are_any_bytes(tmp_path: Path) -> None:
     row = {"store": "\udcff", "held_by": [{"id": 1, "name": "\ud800"}]}
     found = table_rows(TableContent.PAGES, [row], RowsContext({}, {}, 0, "\udcff"))
     assert [found.column(name)[0].as_py() for name in ("broker", "store")] == ["\\udcff"] * 2
+
+
+def test_a_queue_that_was_deleted_is_no_row(tmp_path: Path) -> None:
+    """Pages still name it; nothing waits for it."""
+    rows = json.loads(
+        call("messages", "ls", GoldenCase("2.56.0", "deleted-queue").copy(tmp_path), "--format", "json").out
+    )
+    assert "stay.gone" in (names := [row["queue"] for row in rows["queues"]])
+    assert not [name for name in names if name.isdigit()]

@@ -26,6 +26,7 @@ from pagectl.options.formats import PluginFormat
 from pagectl.options.shared import AnywayOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
+from pagectl.running.exits import CallError
 from pagectl.terminal.nagios import Status
 from pagectl.terminal.streams import warning
 from pagefmt.errors import PageFmtError
@@ -132,7 +133,10 @@ def _default_state(disks: MonitoredDisks) -> Path:
 
     given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
     folder = (Path(given) if given else user_folder("XDG_STATE_HOME", ".local/state")) / "pagectl"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise CallError(f"{folder}: {err.strerror}; name a file for the samples with --state") from err
     return folder / f"disk-{sha256(os.fsencode(disks.place)).hexdigest()[:16]}.json"
 
 

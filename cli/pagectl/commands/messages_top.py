@@ -86,8 +86,9 @@ def command(
     HOLDS: pages with a message for the queue, and its messages in the journal and in large-message files. ALONE: of
     these pages those that no other queue needs: draining the queue frees them, as whole pages ('queue drop' rewrites
     pages, so a copy without the queue is smaller by more). Queues that hold pages together are listed below with these
-    pages. GROWTH: change of HOLDS between two readings. Unknown values are ? (null) with the reason. Ends with status 1
-    if something is damaged or not known, and with 2 if one of several DIRs cannot be read (the others are shown).
+    pages. GROWTH: change of HOLDS between two readings (--every). Unknown values are ? (null) with the reason. Ends
+    with status 1 if something is damaged or not known, and with 2 if one of several DIRs cannot be read (the others are
+    shown).
     """
     if watch and form is not ListFormat.text:
         raise CallError("--watch cannot be combined with --format; for a program use --every SECONDS --format json")

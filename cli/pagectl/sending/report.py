@@ -111,7 +111,10 @@ class SendingReport:
             before = self.preparing.lost_before[way, what]
             earlier = f" ({before} of them sent before)" if before else ""
             are = "is" if count == 1 else "are"
-            note(f"lost in {count_text(count, 'message')} that {are} {way.value}{earlier}: {what}")
+            which = f"that {are} {way.value}"
+            if self.dry and way is SendingWay.CONVERTED:
+                which = "if the broker is older than 2.32, so that they are converted"
+            note(f"lost in {count_text(count, 'message')} {which}{earlier}: {what}")
         for told, count in (
             ("are scheduled and will be delivered at their time", sum(each.totals.scheduled for each in self.queues)),
             (

@@ -12,7 +12,7 @@ from brokerconf.schema.validation import MOST_FAULTS, ORDER, SchemaVerdict, Viol
 from pagefmt.findings import Finding, Fix, Severity, did_you_mean
 
 _REFUSED = "the broker validates its configuration before it reads it and does not start"
-_UNSEEN = "the broker ignores this part and starts; the schema of the whole document still refuses it"
+_UNSEEN = "the broker ignores this part and starts, although the document as a whole is not valid against the schema"
 _RULES = {
     "cvc-complex-type.2.3": "stray-text",
     "cvc-complex-type.2.4.b": "missing-element",
