@@ -162,7 +162,7 @@ def test_names_that_nothing_has_and_calls_that_make_no_sense(data: Path, tmp_pat
     for words in (
         [data, "--queue", "nobody"], [data, "--address", "nowhere"], [page], [page.parent, "--queue", "x"], [tmp_path],
         [tmp_path / "nowhere"], [data, "-w", "messages"], [data, "-w", "age=1"], [data, "-c", "oldest=5x"],
-        [data, "-w", "held=a"],
+        [data, "-w", "held=a"], [data, "-c", "oldest=1h30"],
         [data, "--queue", "x", "--address", "y"], [data, "--queue", "x", "--by", "address"], [data, "--by", "page"],
     ):  # fmt: skip
         status, read = check(*words)

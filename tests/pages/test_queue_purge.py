@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,11 @@ def test_old_messages_alone(tmp_path: Path) -> None:
     nothing = json_of(call("queue", "purge", data, "orders", "--older-than", "36500d", "--format", "json"))
     assert (everything["messages"], everything["left"]) == (dated, len(lines) - dated)
     assert (nothing["messages"], nothing["left"]) == (0, len(lines))
+    apart = timedelta(milliseconds=everything["sent_before"] - nothing["sent_before"])
+    assert timedelta(days=36499) < apart <= timedelta(days=36500)
+    shown = call("queue", "purge", data, "orders", "--older-than", "2h").out
+    (until,) = re.findall(r"^only messages that were sent before (\S+)$", shown, re.MULTILINE)
+    assert timedelta(hours=2) <= datetime.now(UTC) - datetime.fromisoformat(until) < timedelta(hours=2, minutes=2)
 
 
 def test_a_message_that_others_hold_is_acknowledged_and_stays_for_them(tmp_path: Path) -> None:
@@ -161,6 +168,7 @@ def test_the_steps_name_the_real_folders(tmp_path: Path) -> None:
         (("--all", "--where", "a = 1"), "--all takes every message"),
         (("--all", "--older-than", "1d"), "--all takes every message"),
         (("--older-than", "soon"), "'soon' is not a length of time"),
+        (("--older-than", "30"), "'30' is not a length of time"),
         (("--where", "a ="), "a ="),
     ],
 )

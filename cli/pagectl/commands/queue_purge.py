@@ -34,7 +34,7 @@ from pagectl.running.reading import note_near_names
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import print_json
-from pagefmt.quantities import count_text, size_text
+from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -84,7 +84,8 @@ def command(
     from pagefmt.removal.purge import plan_purge
 
     given, name = directory_and_queue(given, name)
-    chosen = _selector(everything, where, older_than)
+    until = _sent_before(older_than)
+    chosen = _selector(everything, where, until)
     opened = open_broker(given, broker.broker_xml, broker.reading())
     place = opened.place
     _note_names(chosen, place)
@@ -99,18 +100,28 @@ def command(
             note_written(out.absolute(), place.paging)
     written = out.absolute() if changing and out is not None else None
     if form is TextOrJson.json:
-        print_json(_object(plan, written))
+        print_json(_object(plan, written, until))
     else:
         note_judged(edition, plan.edition)
-        _text(plan, written)
+        _text(plan, written, until)
         if written is not None:
             print_steps(plan.pages.roots, written)
     return Exit.FOUND if plan.remarks else Exit.OK
 
 
-def _selector(everything: bool, where: str | None, older_than: str | None) -> Selector | None:
+def _sent_before(older_than: str | None) -> int | None:
+    """Return the time since which messages are too young, in milliseconds since 1970."""
+    if older_than is None:
+        return None
+    try:
+        return int((time.time() - parse_duration(older_than)) * 1000) + 1
+    except ValueError as err:
+        raise CallError(f"--older-than: {err}") from err
+
+
+def _selector(everything: bool, where: str | None, until: int | None) -> Selector | None:
     """Return what is asked for; None: everything. Raise ``CallError`` if that is not said."""
-    if everything == (where is not None or older_than is not None):
+    if everything == (where is not None or until is not None):
         raise CallError(
             "--all takes every message, so --where and --older-than do not go with it"
             if everything
@@ -121,13 +132,7 @@ def _selector(everything: bool, where: str | None, older_than: str | None) -> Se
     from pagefmt.selector import parse
     from pagefmt.selector.facts import SentBetween, joined
 
-    facts = []
-    if older_than is not None:
-        try:
-            age = parse_duration(older_than)
-        except ValueError as err:
-            raise CallError(f"--older-than: {err}") from err
-        facts.append(SentBetween(None, int((time.time() - age) * 1000) + 1))
+    facts = [] if until is None else [SentBetween(None, until)]
     return joined(facts, None if where is None else parse(where))
 
 
@@ -138,10 +143,11 @@ def _note_names(chosen: Selector | None, place: DataLocation) -> None:
         note_near_names(list(chosen.names()), place, PageRange())
 
 
-def _object(plan: PurgePlan, written: Path | None) -> dict[str, Any]:
+def _object(plan: PurgePlan, written: Path | None, until: int | None) -> dict[str, Any]:
     purged = plan.journal_messages + plan.paged_messages
     return {
         **head_fields(plan.queue, written),
+        "sent_before": until,
         "messages": purged,
         "bytes": plan.journal_bytes + plan.paged_bytes,
         "in_journal": {"messages": plan.journal_messages, "bytes": plan.journal_bytes},
@@ -153,10 +159,12 @@ def _object(plan: PurgePlan, written: Path | None) -> dict[str, Any]:
     }
 
 
-def _text(plan: PurgePlan, written: Path | None) -> None:
+def _text(plan: PurgePlan, written: Path | None, until: int | None) -> None:
     queue = plan.queue
     purged = plan.journal_messages + plan.paged_messages
     print(f"queue {one_line(queue.name)} (id {queue.id}) of address {one_line(queue.address)}")
+    if until is not None:
+        print(f"only messages that were sent before {time_text(until, 'seconds')}")
     print(f"{'purged' if written else 'would purge'} {count_text(purged, 'message')}: {plan.journal_messages} in the "
           f"journal, {size_text(plan.journal_bytes)}; {plan.paged_messages} in "
           f"{count_text(len(plan.in_pages), 'page')}, {size_text(plan.paged_bytes)}")  # fmt: skip

@@ -38,7 +38,7 @@ UNITS: Final = BacklogNumbers("", "B", "", "B", "s")  # type: ignore[arg-type]
 NAMES: Final = BacklogNumbers._fields
 PAGE_LIMIT: Final = "page-limit"
 """Of an address: how much of its page limit is used, in percent."""
-_TIME: Final = r"(?i)\b\d+(?:\.\d+)?[dhms](?:\d+(?:\.\d+)?[dhms])*"
+_TIME: Final = r"(?i)\b\d+(?:\.\d+)?[dhms](?:\d+(?:\.\d+)?[dhms])*\b"
 Ranges = Mapping[str, Range]
 
 

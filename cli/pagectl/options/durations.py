@@ -1,7 +1,8 @@
-"""Lengths of time as people write them: ``6h``, ``90m``, ``1h30m``, ``2d``, plain seconds."""
+"""Lengths of time as people write them: ``6h``, ``90m``, ``1h30m``, ``2d``."""
 
 from __future__ import annotations
 
+import math
 import re
 
 import typer
@@ -12,13 +13,12 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)([dhms])", re.ASCII)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds; ValueError says what is wrong."""
+    """Return the seconds. Raise ``ValueError``, which says what is wrong: also of a number without a unit."""
     plain = text.strip().lower()
-    if re.fullmatch(r"\d+(\.\d+)?", plain, re.ASCII):
-        return float(plain)
-    if not plain or _PART.sub("", plain):
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(plain))
+    if not plain or _PART.sub("", plain) or seconds == math.inf:
         raise ValueError(f"{text!r} is not a length of time such as 6h, 90m, 1h30m or 2d")
-    return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(plain))
+    return seconds
 
 
 def bounded_seconds(value: float | None) -> float | None:
