@@ -10,7 +10,7 @@ from pagefmt.journal.files import FileProblem
 from pagefmt.journal.load import LoadedJournal, UnreadableRecord
 from pagefmt.journal.message_journal import InDoubtTransaction, MessageJournal
 from pagefmt.journal.record_types import type_name
-from pagefmt.outstanding.knowledge import Unknown, UnknownPart, lost_acknowledgements
+from pagefmt.outstanding.knowledge import NO_PAGING, KnownJournals, Unknown, UnknownPart, lost_acknowledgements
 from pagefmt.outstanding.state import PagingState
 from pagefmt.quantities import count_text
 
@@ -46,6 +46,13 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
             yield from _files("bindings", bindings.loaded, told=known.unknown_bindings is not None, live=live)
         yield from check_transactions("bindings", bindings.loaded, live=live)
         yield from _bindings(bindings)
+
+
+def check_paging(known: KnownJournals) -> Iterator[Finding]:
+    """Yield a finding if the paging directory is missing, though the journal has records about pages."""
+    if known.no_paging:
+        broker = "creates a new one at start, and delivers nothing of what waited in pages"
+        yield about_data(Severity.ERROR, "paging-missing", "paging", NO_PAGING, broker)
 
 
 def unknown_part(unknown: Unknown) -> Finding:

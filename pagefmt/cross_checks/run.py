@@ -9,7 +9,7 @@ from pagefmt.bytes.files import NotPermitted
 from pagefmt.cross_checks.large_files import check_sizes, large_rows
 from pagefmt.cross_checks.large_references import references_of_journal
 from pagefmt.cross_checks.of_counters import check_counters
-from pagefmt.cross_checks.of_journal import check_journals
+from pagefmt.cross_checks.of_journal import check_journals, check_paging
 from pagefmt.cross_checks.of_large import check_large
 from pagefmt.cross_checks.of_positions import check_positions
 from pagefmt.cross_checks.of_stores import check_stores
@@ -32,6 +32,7 @@ def cross_check(
     bodies = large_messages is not None and state.known.unknown_journal is None
     found = survey(state, jobs, bodies=bodies)
     findings = [
+        *check_paging(state.known),
         *check_journals(state),
         *check_positions(found, edition),
         *check_stores(found, edition),

@@ -19,6 +19,10 @@ from pagefmt.journal.record_types import BINDINGS, EVERY, RecordType
 from pagefmt.pages.paging import Store
 from pagefmt.quantities import count_text
 
+NO_PAGING: Final = (
+    "there is no paging directory, though the journal has records about pages: what waits in pages is not known"
+)
+
 
 class UnknownPart(StrEnum):
     """Which part of the answer is missing; the value is for messages."""
@@ -88,8 +92,7 @@ class KnownJournals(NamedTuple):
         if loaded is not None and (misplaced := loaded.misplaced(BINDINGS)):
             found.append(f"the bindings have {misplaced.text}: brokers up to 2.44 do not start, later ones skip it")
         if self.no_paging:
-            why = "there is no paging directory, though the journal has records about pages"
-            found.append(f"{why}: what waits in pages is not known")
+            found.append(NO_PAGING)
         return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pagefmt.cross_checks.of_journal import check_journals, check_transactions
+from pagefmt.cross_checks.of_journal import check_journals, check_paging, check_transactions
 from pagefmt.cross_checks.of_messages import check_messages
 from pagefmt.cross_checks.of_positions import check_positions
 from pagefmt.cross_checks.of_records import check_records, check_types
@@ -44,6 +44,7 @@ def verify_journals(
             findings += check_records("jms", Journal.JMS, jms, live=live)
             findings += check_transactions("jms", jms, live=live)
         findings += [about_data(Severity.ERROR, "jms-unreadable", "jms", reason)] if reason else []
+    findings += check_paging(state.known)
     findings += check_journals(state, single=False)
     if state.known.unknown_journal is None:
         findings += check_messages(state)

@@ -82,8 +82,10 @@ def _counts(rows: list[LargeRow]) -> str:
 
 
 def _not_read(seen: DirectorySurvey) -> Iterator[Finding]:
+    from pagefmt.cross_checks.of_journal import check_paging
     from pagefmt.findings import Severity, about_data
 
+    yield from check_paging(known := seen.state.known)
     for store in seen.stores:
         for page, damage in sorted(store.damaged.items()):
             yield about_data(
@@ -92,9 +94,9 @@ def _not_read(seen: DirectorySurvey) -> Iterator[Finding]:
                 f"{store.place} page {page}",
                 f"offset {damage.offset}: {damage.detail}: its messages may need any of the files",
             )
-    for reason in seen.state.known.lost():
+    for reason in known._replace(no_paging=False).lost():
         yield about_data(Severity.ERROR, "journal-not-read", "journal", reason)
-    bindings = seen.state.known.unknown_bindings
+    bindings = known.unknown_bindings
     if bindings is not None and not bindings.missing:
         yield about_data(Severity.ERROR, "bindings-unreadable", "bindings", bindings.reason)
 

@@ -84,7 +84,7 @@ def _findings(
     place: DataLocation, state: PagingState, within: StoredIn, edition: Edition | None, jobs: int
 ) -> Iterator[Finding]:
     from pagefmt.columns.journal_findings import unreadable_messages
-    from pagefmt.cross_checks.of_journal import check_journals
+    from pagefmt.cross_checks.of_journal import check_journals, check_paging
     from pagefmt.cross_checks.of_messages import check_messages
     from pagefmt.directory.edition_evidence import assumed_edition
     from pagefmt.directory.locate import stores
@@ -119,6 +119,8 @@ def _findings(
         yield from across(place, layout, state, known_edition, jobs)
     elif within is StoredIn.JOURNAL:
         yield from check_journals(state)
+    else:
+        yield from check_paging(state.known)
     if within is not StoredIn.PAGES and state.known.unknown_journal is None:
         yield from check_messages(state)
         yield from unreadable_messages(JournalParts(state, None), known_edition)
