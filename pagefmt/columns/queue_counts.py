@@ -48,9 +48,10 @@ class QueueCount:
 
 
 class QueueCounts:
-    """Of all queues that have a binding or a message, by id."""
+    """Of all queues that have a binding or a message, by id. ``all_queues``: False if bindings may be missing."""
 
-    def __init__(self, bindings: Bindings | None) -> None:
+    def __init__(self, bindings: Bindings | None, *, all_queues: bool = True) -> None:
+        self.all_queues = all_queues
         self.closed = f"pages {not_permitted()}"  # why counts are not known that need pages of missing rights
         queues, paused = ({}, {}) if bindings is None else (bindings.queues, bindings.paused)
         self.queues = {

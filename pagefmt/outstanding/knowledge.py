@@ -57,7 +57,8 @@ class Unknown(NamedTuple):
 class KnownJournals(NamedTuple):
     """Message journal and bindings of a place as far as they can be read, and what is not known of each.
 
-    ``no_paging``: the journal has records about pages, and there is no paging directory.
+    ``no_paging``: the journal has records about pages, and there is no paging directory. ``whole``: of a broker's
+    directory, of which both are a part.
     """
 
     journal: MessageJournal
@@ -65,6 +66,7 @@ class KnownJournals(NamedTuple):
     unknown_journal: Unknown | None
     unknown_bindings: Unknown | None
     no_paging: bool = False
+    whole: bool = False
 
     def unknown(self) -> list[Unknown]:
         """What is not known of either; nothing where pages lie by themselves."""
@@ -75,6 +77,11 @@ class KnownJournals(NamedTuple):
     def damaged(self) -> bool:
         """Something that is there cannot be read."""
         return any(not unknown.missing for unknown in self.unknown()) or bool(self.lost())
+
+    @property
+    def incomplete(self) -> bool:
+        """Something of what was asked about is damaged, cannot be read, or is not there."""
+        return self.damaged or (self.whole and bool(self.unknown()))
 
     @property
     def closed(self) -> bool:
@@ -119,7 +126,7 @@ def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] =
         unknown_journal = unknown_journal._replace(alone=True) if unknown_journal else None
         unknown_bindings = unknown_bindings._replace(alone=True) if unknown_bindings else None
     no_paging = whole and place.paging is None and _mentions_pages(journal)
-    return KnownJournals(journal, bindings, unknown_journal, unknown_bindings, no_paging)
+    return KnownJournals(journal, bindings, unknown_journal, unknown_bindings, no_paging, whole)
 
 
 _ABOUT_PAGES: Final = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,70 @@ def test_a_broker_that_never_paged_is_sound(words: str, never_paged: Path, tmp_p
 def test_who_asks_about_the_journal_alone_is_not_told_of_pages(data: Path, tmp_path: Path) -> None:
     shutil.rmtree(data / "paging")
     assert asked("messages verify --in journal", data, tmp_path).status == 0
+
+
+# ---------------------------------------------------------------- no journal
+
+STORE = (
+    "messages ls", "messages decode --format csv", "messages decode --to {out}/x.csv", "messages find --id 13",
+    "messages find --id 13 --count-by address", "messages decode --in journal", "messages top", "messages check",
+    "messages xml --to {out}/x.xml", "messages send --to amqp://127.0.0.1:1 --dry-run",
+)  # fmt: skip
+
+
+def no_journal(data: Path) -> None:
+    shutil.rmtree(data / "journal")
+
+
+def no_journal_files(data: Path) -> None:
+    for path in (data / "journal").iterdir():
+        path.unlink()
+
+
+def no_bindings(data: Path) -> None:
+    shutil.rmtree(data / "bindings")
+
+
+def empty_folders(data: Path) -> None:
+    for name in ("journal", "bindings"):
+        shutil.rmtree(data / name)
+        (data / name).mkdir()
+
+
+@pytest.mark.parametrize(
+    "spoil", [no_journal, no_journal_files, no_bindings, empty_folders], ids=lambda it: it.__name__
+)
+@pytest.mark.parametrize("words", STORE)
+def test_a_part_of_the_store_is_missing(words: str, spoil: Callable[[Path], None], data: Path, tmp_path: Path) -> None:
+    """Status 2 only without any answer; a plugin has its own."""
+    spoil(data)
+    answer = asked(words, data, tmp_path)
+    missing = "bindings" if spoil is no_bindings else "journal"
+    assert missing in answer.err + answer.out and "note: there" not in answer.err, answer
+    expected = 3 if words == "messages check" else 1 if answer.out or list(tmp_path.glob("x.*")) else 2
+    assert answer.status == expected, answer
+    assert "no queue\n" not in answer.out, answer
+
+
+@pytest.mark.parametrize("words", ["messages find --id 20", "messages decode --format csv", "messages ls"])
+def test_pages_by_themselves(words: str, data: Path, tmp_path: Path) -> None:
+    """Nothing else was named: a note says what was looked at."""
+    shutil.move(data / "paging", tmp_path / "paging")
+    whole = asked(words, tmp_path / "paging", tmp_path)
+    page = asked(words, next(tmp_path.glob("paging/*/*.page")), tmp_path)
+    for answer in (whole, page):
+        assert "note: no journal beside the pages: only pages are looked at" in answer.err, answer
+        assert answer.status == (words == "messages ls"), answer  # it is about what is outstanding
+
+
+# ---------------------------------------------------------------- the journal was not asked
+
+
+@pytest.mark.parametrize("form", ["text", "jsonl", "csv"])
+def test_pages_decode_names_who_reads_the_journal_too(form: str, data: Path, tmp_path: Path) -> None:
+    hint = f"note: only pages were read; 'pagectl messages find {data}' looks in the journal as well"
+    for message, told in ((20, True), (30, False)):
+        answer = asked(f"pages decode --id {message} --format {form}", data, tmp_path)
+        assert (hint in answer.err, answer.status) == (told, 0), answer
+    shutil.rmtree(data / "journal")
+    assert "only pages" not in asked("pages decode --id 20", data, tmp_path).err

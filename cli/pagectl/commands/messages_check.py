@@ -177,8 +177,8 @@ def _report(
     if missing := scope.addresses - seen:
         meant = did_you_mean(min(missing), filter(None, seen), "is the name right?")
         raise CallError(f"{place.given}: no queue and no pages of the address {min(missing)!r}; {meant}")
-    if state.known.damaged and not any(status is Status.UNKNOWN for status, _ in remarks):
-        lost = [*state.known.lost(), *(each.reason for each in state.known.unknown() if not each.missing)]
+    if state.known.incomplete and not any(status is Status.UNKNOWN for status, _ in remarks):
+        lost = [*state.known.lost(), *(each.reason for each in state.known.unknown())]
         remarks += [(Status.UNKNOWN, reason) for reason in lost]  # a queue without pages is in no store's remarks
     journal = journal_of(place, state, within, bodies)
     by_queue = _with_journal(journal, state, wholes, queues, BacklogOf.queue, unseen=unseen)

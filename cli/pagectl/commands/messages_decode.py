@@ -23,7 +23,8 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     Options and lines are those of 'pages decode', with where, file and queues_state: due, scheduled, in-doubt (of a
     prepared transaction) or acknowledged, the delivery count, and the earliest delivery time. With --outstanding and
     one --queue, messages are in delivery order: by priority among those that a broker reads into memory together (the
-    journal and 20 MiB of pages), scheduled ones at their time. Ends with status 1 if a page or the journal is damaged.
+    journal and 20 MiB of pages), scheduled ones at their time. Ends with status 1 if pages, journal or
+    bindings are damaged or missing.
     """
     return carry_out(
         given, asked, asked, asked.edition, asked, jobs=processes(jobs), within=asked.within,

@@ -29,7 +29,8 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
 
     Options that select messages are combined with AND. An id may be pasted in any form that a command, client or broker
     writes. Lines are those of 'messages decode'. Times are shown in UTC with Z; without a zone they are read in the
-    local one (TZ). Ends with status 1 if a page or the journal is damaged.
+    local one (TZ). Ends with status 1 if pages, journal or bindings are
+    damaged or missing.
     """
     if not asked.says_what:
         raise CallError("say what to find: --id, --message-id, --correlation-id, --contains, --where, … (see --help)")

@@ -48,7 +48,7 @@ def command(
     for why in dict.fromkeys(row.unknown for row in rows if row.unknown not in (None, counts.closed)):
         warning(f"{why}: the counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")
     if form is ListFormat.text:
-        _text(rows)
+        _text(rows, all_queues=counts.all_queues)
     else:
         print_json_list("queues", map(_object, rows), lines=form is ListFormat.jsonl)
     return Exit.FOUND if wrong or closed or any(row.unknown is not None for row in rows) else Exit.OK
@@ -61,9 +61,9 @@ def _object(row: QueueCount) -> dict[str, Any]:
     return {**named, **known, "unknown": row.unknown, "paused": row.paused}
 
 
-def _text(rows: list[QueueCount]) -> None:
+def _text(rows: list[QueueCount], *, all_queues: bool) -> None:
     if not rows:
-        print("no queue")
+        print("no queue" if all_queues else "it is not known which queues there are")
         return
     heads = ("MESSAGES", "JOURNAL", "PAGES", "SCHEDULED", "IN DOUBT", "BYTES")
     print_table(("QUEUE", "ADDRESS", *heads, "OLDEST", "AGE"), map(_cells, rows), right=(*heads, "AGE"))

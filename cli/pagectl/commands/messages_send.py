@@ -100,7 +100,7 @@ def command(
         kept = "" if pace.checkpoint is None else f": {pace.checkpoint} records how far it got"
         complain(f"{report.stopped}; to continue, run the same command again{kept}")
         return report.status
-    return Exit.FOUND if report.wrong or stored.damaged or stored.state.known.damaged else Exit.OK
+    return Exit.FOUND if report.wrong or stored.damaged or stored.state.known.incomplete else Exit.OK
 
 
 def _chosen(

@@ -85,7 +85,7 @@ def command(
         or done.failed
         or done.doubt
         or done.unbound
-        or state.known.damaged
+        or state.known.incomplete
     )
     return Exit.FOUND if wrong else Exit.OK
 

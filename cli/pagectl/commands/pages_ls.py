@@ -122,8 +122,6 @@ def _surveys(broker: OpenedBroker, found: _Worst, jobs: int, *, beside_output: b
     refuse_without_pages(place)
     state = told_state(place)
     found.any = found.any or state.known.no_paging
-    if state.unknown is not None and state.unknown.alone:
-        note("no journal beside the pages: what is outstanding is not known")
     stores = list(each_store(place, state))
     memory = cache(lambda: limits.memory(state) if limits is not None else {})
     with (

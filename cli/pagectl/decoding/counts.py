@@ -30,11 +30,11 @@ def counted(
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.pages.frames import DamageKind
 
-    counts = QueueCounts(state.bindings)
+    counts = QueueCounts(state.bindings, all_queues=state.known.unknown_bindings is None)
     if state.unknown is not None:
         counts.not_known(None, state.unknown.reason)
     sources = AllSources(place, state, MessageFilter(), within=within)
-    damaged = state.known.damaged
+    damaged = state.known.incomplete
     for each in state.stores():
         if each.store.hides_address:
             counts.not_known(each.store.address, counts.closed)

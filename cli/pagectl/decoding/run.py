@@ -72,6 +72,7 @@ def carry_out(
     from pagefmt.columns.table_content import StoredIn
     from pagefmt.describe.message_json import BodyForm
     from pagefmt.directory.permissions import Reads
+    from pagefmt.outstanding.message_filter import MessageFilter
 
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     field = None if count_by is None else count_field(count_by, shown)
@@ -90,7 +91,8 @@ def carry_out(
     if within is not None:
         pages = AllSources(place, state, choice, within=within, large=wanted.large, edition=wanted.edition)
     everywhere = within is not None
-    run = _Decoding(place, state, choice, wanted, pages, everywhere, jobs if shown.limit is None else 1)
+    with_journal = within not in (None, StoredIn.PAGES)
+    run = _Decoding(place, state, choice, wanted, pages, everywhere, with_journal, jobs if shown.limit is None else 1)
     run.damaged = closed
     columns = shown.chosen()
     if field is not None:
@@ -111,6 +113,9 @@ def carry_out(
             else:
                 _write_text(run, shown.limit, with_offsets)
     tell_unsearched(choice)
+    if within is None and place.journal is not None and not (run.written or form in TABLES or shown.limit == 0):
+        name = "decode" if choice == MessageFilter() else "find"
+        note(f"only pages were read; 'pagectl messages {name} {place.given}' looks in the journal as well")
     if within is not None and choice.queues is not None and not choice.outstanding:
         _note_acknowledged(run, within, shown.limit)
     return run.status
@@ -156,6 +161,7 @@ class _Decoding:
     wanted: MessageOptions
     sources: PageSources
     everywhere: bool
+    with_journal: bool
     jobs: int
     damaged: bool = False
     written: int = field(default=0)
@@ -164,7 +170,9 @@ class _Decoding:
     @property
     def status(self) -> int:
         """Of the call."""
-        return Exit.FOUND if self.damaged or self.sources.damaged or self.state.known.damaged else Exit.OK
+        known = self.state.known
+        wrong = known.incomplete if self.with_journal else known.damaged
+        return Exit.FOUND if self.damaged or self.sources.damaged or wrong else Exit.OK
 
     def count(self) -> str:
         """How many messages were written."""

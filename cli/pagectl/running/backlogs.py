@@ -219,7 +219,7 @@ def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], N
             unknown=found.unknown + store.unknown, wrong=found.wrong or not store.verdict.fine,
         )  # fmt: skip
         advance(store.size)
-    found = found._replace(wrong=found.wrong or wrong or state.known.damaged or bool(state.journal.prepared))
+    found = found._replace(wrong=found.wrong or wrong or state.known.incomplete or bool(state.journal.prepared))
     journal = journal_of(place, state, within, bodies)
     waits = None if journal is None else journal.of_queues()
     whole = _completed(found, rows, broker, waits, state.bindings.queues if state.bindings else {}, unseen=unseen)

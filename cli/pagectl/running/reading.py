@@ -63,7 +63,9 @@ def told_state(
     for unknown in state.known.unknown():
         lost = unknown.part is UnknownPart.BINDINGS and unknown.permitted and not unknown.alone
         way = "; see: pagectl recover" * lost
-        (say or (note if unknown.missing else warning))(f"{unknown.reason}{way}")
+        (say or (note if unknown.missing and not state.known.whole else warning))(f"{unknown.reason}{way}")
+    if within is StoredIn.LIVE and state.unknown is not None and state.unknown.alone:
+        note("no journal beside the pages: only pages are looked at, and what is outstanding is not known")
     for remark in state.known.lost():
         (say or warning)(remark)
     return state
