@@ -105,7 +105,7 @@ complete -c pagectl -n '__pagectl_group pages' -a restore -d 'Restore the files 
 complete -c pagectl -n '__pagectl_group pages' -a drop-backup -d 'Delete the backup that compact --in-place kept, to free its space.'
 complete -c pagectl -n '__pagectl_group messages' -a ls -d 'List queues: messages in the journal and in pages, scheduled, in doubt.'
 complete -c pagectl -n '__pagectl_group messages' -a top -d 'Rank queues by the bytes that stay on the disk for them.'
-complete -c pagectl -n '__pagectl_group messages' -a check -d 'Check what waits for queues against thresholds (monitoring plugin).'
+complete -c pagectl -n '__pagectl_group messages' -a check -d 'Check backlogs, and whether addresses refuse messages (monitoring plugin).'
 complete -c pagectl -n '__pagectl_group messages' -a verify -d 'Check messages and references in journal, pages and large-message files.'
 complete -c pagectl -n '__pagectl_group messages' -a decode -d 'Show messages, where they are stored, and their state in each queue.'
 complete -c pagectl -n '__pagectl_group messages' -a find -d 'Find messages by id, time, text or selector, in the journal or in pages.'

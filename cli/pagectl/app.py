@@ -77,7 +77,7 @@ TREE: dict[str, Leaf | Group] = {
         {
             "ls": ("messages_ls", "List queues: messages in the journal and in pages, scheduled, in doubt."),
             "top": ("messages_top", "Rank queues by the bytes that stay on the disk for them."),
-            "check": ("messages_check", "Check what waits for queues against thresholds (monitoring plugin)."),
+            "check": ("messages_check", "Check backlogs, and whether addresses refuse messages (monitoring plugin)."),
             "verify": ("messages_verify", "Check messages and references in journal, pages and large-message files."),
             "decode": ("messages_decode", "Show messages, where they are stored, and their state in each queue."),
             "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
