@@ -31,13 +31,13 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
     yield from _message_journal(journal, single=single, live=live)
     damage = journal.loaded.damage
     if damage is not None and damage.not_permitted and known.unknown_journal is None:
-        yield about_data(Severity.WARNING, "journal-not-read", "journal", lost_acknowledgements(damage))
+        yield about_data(Severity.WARNING, "journal-not-read", "journal", lost_acknowledgements(damage, known.again()))
     elif damage is not None and known.unknown_journal is None:
         yield about_data(
             Severity.WARNING,
             "lost-acknowledgements",
             "journal",
-            lost_acknowledgements(damage),
+            lost_acknowledgements(damage, known.again()),
             "treats messages whose acknowledgements are lost as not acknowledged, and messages of lost transactions "
             "as not sent",
         )

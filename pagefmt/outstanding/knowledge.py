@@ -58,7 +58,8 @@ class KnownJournals(NamedTuple):
     """Message journal and bindings of a place as far as they can be read, and what is not known of each.
 
     ``no_paging``: the journal has records about pages, and there is no paging directory. ``whole``: of a broker's
-    directory, of which both are a part.
+    directory, of which both are a part. ``again`` counts the messages that may be delivered again at
+    most, because acknowledgements are lost; None: not known.
     """
 
     journal: MessageJournal
@@ -67,6 +68,7 @@ class KnownJournals(NamedTuple):
     unknown_bindings: Unknown | None
     no_paging: bool = False
     whole: bool = False
+    again: Callable[[], int | None] = lambda: None
 
     def unknown(self) -> list[Unknown]:
         """What is not known of either; nothing where pages lie by themselves."""
@@ -76,7 +78,8 @@ class KnownJournals(NamedTuple):
     @property
     def damaged(self) -> bool:
         """Something that is there cannot be read."""
-        return any(not unknown.missing for unknown in self.unknown()) or bool(self.lost())
+        unread = any(not unknown.missing for unknown in self.unknown())
+        return unread or self.no_paging or self._damage is not None or bool(self._misplaced)
 
     @property
     def incomplete(self) -> bool:
@@ -86,26 +89,33 @@ class KnownJournals(NamedTuple):
     @property
     def closed(self) -> bool:
         """Something that is there may not be read by this user; whether it is damaged is not known."""
-        damage = self.journal.loaded.damage if self.unknown_journal is None else None
+        damage = self._damage
         return any(not unknown.permitted for unknown in self.unknown()) or bool(damage and damage.not_permitted)
+
+    @property
+    def _damage(self) -> JournalDamage | None:
+        return self.journal.loaded.damage if self.unknown_journal is None else None
+
+    @property
+    def _misplaced(self) -> str:
+        loaded = None if self.unknown_bindings is not None or self.bindings is None else self.bindings.loaded
+        misplaced = None if loaded is None else loaded.misplaced(BINDINGS)
+        return misplaced.text if misplaced else ""
 
     def lost(self) -> list[str]:
         """Return one line for each loss from journals that can be read, and what it means."""
         found = []
-        if self.unknown_journal is None:
-            damage = self.journal.loaded.damage
-            found += [] if damage is None else [lost_acknowledgements(damage)]
-        loaded = None if self.unknown_bindings is not None or self.bindings is None else self.bindings.loaded
-        if loaded is not None and (misplaced := loaded.misplaced(BINDINGS)):
-            found.append(f"the bindings have {misplaced.text}: brokers up to 2.44 do not start, later ones skip it")
+        if self._damage is not None:
+            found.append(lost_acknowledgements(self._damage, self.again()))
+        if misplaced := self._misplaced:
+            found.append(f"the bindings have {misplaced}: brokers up to 2.44 do not start, later ones skip it")
         if self.no_paging:
             found.append(NO_PAGING)
         return found
 
 
-def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> str:
-    """The remark on a damaged journal. ``waiting``: messages of the store that are unacknowledged."""
-    most = min((count for count in (damage.most_acknowledgements, waiting) if count is not None), default=None)
+def lost_acknowledgements(damage: JournalDamage, most: int | None) -> str:
+    """The remark on a damaged journal. ``most``: messages that may be delivered again; None: not known."""
     if damage.not_permitted:
         return f"{damage.not_permitted}: what its records acknowledge is not known; run as a user who may read it"
     upto = "an unknown number of messages" if most is None else f"up to {count_text(most, 'message')}"

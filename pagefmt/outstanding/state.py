@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -85,7 +85,7 @@ class StoreState:
 
     ``queues``: of its address; None: any. ``unknown`` set: what is outstanding in it is not known, and ``queues`` are
     all that it might be for. ``same_address``: this folder and others of its address, in listing order.
-    ``addresses``: of all queues. ``live``: a broker is at work on it.
+    ``addresses``: of all queues. ``live``: a broker is at work on it. ``again``: as ``KnownJournals`` has it.
     """
 
     store: Store
@@ -95,6 +95,7 @@ class StoreState:
     same_address: tuple[str, ...] = ()
     addresses: Collection[str] = ()
     live: bool = False
+    again: Callable[[], int | None] = lambda: None
 
     @property
     def read_instead(self) -> str | None:
@@ -191,7 +192,9 @@ class StoreState:
             yield StoreRemark.SAME_ADDRESS, remark
         damage = self.journal.loaded.damage
         if damage is not None and waiting:
-            yield StoreRemark.LOST, lost_acknowledgements(damage, waiting)
+            again = self.again()
+            most = waiting if again is None else min(waiting, again)
+            yield StoreRemark.LOST, lost_acknowledgements(damage, most)
 
     def ack_states(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, AckState]]]]:
         """Every readable record of a page with what becomes of it for each queue that it names."""
@@ -341,7 +344,7 @@ class PagingState:
             queues.setdefault(queue.address, {})[number] = queue
         for store in stores:
             seen = store if self.snapshot is None else self.snapshot.cut(store)
-            yield replace(self._state(seen, queues), live=self.live)
+            yield replace(self._state(seen, queues), live=self.live, again=self.known.again)
 
     def store(self, folder: Path) -> StoreState:
         """One folder."""
@@ -410,4 +413,25 @@ def _loaded(
     place: DataLocation, paging: PagingDirectory, live: bool, look: Callable[[LoadedJournal], object]
 ) -> PagingState:
     snapshot = take_snapshot(paging, place.large_messages) if live else None
-    return PagingState(paging, load_journals(place, look), same_addresses(paging), snapshot, live)
+    state = PagingState(paging, load_journals(place, look), same_addresses(paging), snapshot, live)
+    return replace(state, known=state.known._replace(again=cache(lambda: _again(state))))
+
+
+def _again(state: PagingState) -> int | None:
+    """Return how many messages may be delivered again at most where a journal is damaged; None: not known.
+
+    A record may have acknowledged a page with all that is in it.
+    """
+    damage = state.journal.loaded.damage
+    if damage is None:
+        return None
+    waiting = int((~state.journal.reference_columns()[2]).sum())
+    most_in_page = 1
+    for store in state.stores():
+        summary = store.summary()
+        if store.unseen is not None or not all(page.readable for page in summary.pages):
+            return None
+        waiting += sum(queue.messages for queue in summary.queues)
+        most_in_page = max([most_in_page, *(page.records for page in summary.pages)])
+    room = damage.most_acknowledgements
+    return waiting if room is None else min(waiting, room * most_in_page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,3 +145,17 @@ def test_a_record_of_former_use_whose_begin_is_overwritten_is_no_damage() -> Non
         found = TornRecords()
         assert len(list(scan(encode_header(header) + content, header, found))) == 1
         assert (found.count > 0, found.tail) == (torn, torn)
+
+
+@pytest.mark.parametrize("way", [torn, zeroed_sector, cut], ids=lambda way: way.__name__)
+def test_one_bound_for_all(way: Callable[[Path], None], tmp_path: Path) -> None:
+    """As many as ``recover`` says, which counts what is left."""
+    data = golden("journal-mix").copy(tmp_path)
+    way(data)
+    unsure = re.findall(r"unsure: at most (\d+) message", call("recover", data).out)
+    for words in ("messages verify", "messages find --id 13", "messages ls", "pages verify", "journal verify",
+                  "disk usage"):  # fmt: skip
+        group, name, *options = words.split()
+        answer = call(group, name, data, *options)
+        said = " ".join((answer.out + answer.err).split())
+        assert set(re.findall(r"up to (\d+) messages? may be", said)) == {unsure[-1]}, (words, said)

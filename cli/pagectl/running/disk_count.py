@@ -76,10 +76,10 @@ def _folder(given: Path) -> Path:
 
 
 def _contents(counting: Counting) -> None:
-    from pagefmt.outstanding.knowledge import load_journals
+    from pagefmt.outstanding.state import load_place
 
     place, usage = counting.place, counting.usage
-    known = load_journals(place, counting.look)
+    known = load_place(place, look=counting.look).known
     counting.remarks += [each.reason for each in known.unknown() if not each.missing]
     counting.remarks += known.lost()
     if place.large_messages is None or not usage.large.files:
