@@ -174,7 +174,7 @@ def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messa
     return StoreVerdict(
         conditions=tuple(each for each in Condition if each in remarks and each is not Condition.OK) or (Condition.OK,),
         remarks=tuple(remark for each in Condition for remark in remarks.get(each, ())[:REMARKS_EACH]),
-        counted=not (closed or (state.unknown and (messages or state.store.problem)))
+        counted=not (closed or state.unseen or (state.unknown and (messages or state.store.problem)))
         and not any(damage.kind in NO_BYTES for _, damage in damages),
         closed=closed,
     )

@@ -24,6 +24,7 @@ from pagefmt.pages.paging import (
     EntryKind,
     PageFile,
     Store,
+    StoreEntry,
     linked_store,
     page_name,
     read_address,
@@ -124,6 +125,7 @@ class StoreWatch:
     backlog: WatchedStore = field(default_factory=lambda: WatchedStore(None, 0, 0, 0, None))
     _listed: Table = field(default_factory=lambda: np.zeros(0, _COLUMNS))
     _table: Table = field(default_factory=lambda: np.zeros(0, _COLUMNS))
+    _links: list[StoreEntry] = field(default_factory=list)
     _seen: tuple[int, ...] | None = None
     _when: float = 0.0
     _listings: int = 0
@@ -147,11 +149,13 @@ class StoreWatch:
         if seen == self._seen and time.monotonic() - self._when < LISTED_AGAIN and self._newest_as_it_was():
             return
         instead = linked_store(self.folder) if linked else None
-        rows, self.problem = [], instead and instead.problem
+        rows, self._links, self.problem = [], [], instead and instead.problem
         try:
             for entry, status in () if linked else store_entries(self.folder):
                 if entry.kind is EntryKind.PAGE:
                     rows.append((entry.number, entry.size, status.st_ctime_ns, 0, -1, 0, 0))
+                elif entry.is_linked_page:
+                    self._links.append(entry)
         except FileGone:
             raise
         except NotReadable as err:
@@ -173,7 +177,9 @@ class StoreWatch:
 
     def newest(self) -> Store:
         """The store for those who judge it: of its pages the newest one alone."""
-        return Store(self.folder, self.text, tuple(map(self._page, self._listed[-1:])), (), self.problem)
+        return Store(
+            self.folder, self.text, tuple(map(self._page, self._listed[-1:])), tuple(self._links), self.problem
+        )
 
     def _page(self, row: np.void) -> PageFile:
         number = int(row["number"])
@@ -269,7 +275,9 @@ class StoreWatch:
 
     def _queues(self, state: StoreState) -> tuple[Backlog, ...] | None:
         """None where it is not known."""
-        if (state.unknown is not None and len(self._listed)) or self.problem is not None or self._unreadable:
+        if state.unseen is not None or self.problem is not None or self._unreadable:
+            return None
+        if state.unknown is not None and len(self._listed):
             return None
         if state.unknown is not None or not state.queues:
             return ()
@@ -322,6 +330,8 @@ class StoreWatch:
             yield self.problem
         elif state.unknown is not None and len(self._listed):
             yield state.unknown.reason
+        elif state.unseen is not None:
+            yield state.unseen
         for numbers, what in ((self._unreadable, "cannot be read"), (self._damaged - self._unreadable, "damaged")):
             if numbers:
                 yield f"{page_name(min(numbers))} {what}" + f", and {len(numbers) - 1} more" * (len(numbers) > 1)

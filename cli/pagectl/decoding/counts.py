@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 def counted(
     place: DataLocation, state: PagingState, within: StoredIn, *, beside_output: bool
 ) -> tuple[QueueCounts, bool]:
-    """What each queue waits for; and whether anything was damaged."""
+    """What each queue waits for; and whether anything was damaged.
+
+    A damaged page counts with what a broker reads of it; it is not known what waits in one that cannot be read at all.
+    """
     from pagefmt.columns.queue_counts import QUERY, QueueCounts
     from pagefmt.columns.table import TableDamage
     from pagefmt.columns.together import together_batches
     from pagefmt.outstanding.message_filter import MessageFilter
-    from pagefmt.pages.frames import DamageKind
+    from pagefmt.pages.frames import NO_BYTES, DamageKind
 
     counts = QueueCounts(state.bindings, all_queues=state.known.unknown_bindings is None)
     if state.unknown is not None:
@@ -59,9 +62,9 @@ def counted(
                 counts.take(found, None if known.unknown is None else known.unknown.reason)
             elif at.tell(found.damage):
                 damaged = True
-                for queue in known.queues or {}:
-                    if store.address is not None:
-                        closed = found.damage.kind is DamageKind.NOT_PERMITTED
-                        damage = f"{store.name}: {at.page.name} is damaged"
-                        counts.of(queue).unknown = counts.closed if closed else damage
+                if found.damage.kind in NO_BYTES and store.address is not None:
+                    closed = found.damage.kind is DamageKind.NOT_PERMITTED
+                    counts.not_known(
+                        store.address, counts.closed if closed else f"{store.name}: {at.page.name} cannot be read"
+                    )
     return counts, damaged or sources.damaged
