@@ -139,7 +139,7 @@ class BrokerDirectory:
             reason = self._state.known.unknown_journal.reason
             raise CannotKnow(f"{self.place.given}: {reason}; open the data directory, or give journal and bindings")
         queue, where = choice.get("queue"), choice.get("where")
-        queues = None if queue is None else queue_ids([str(queue)], self._state.bindings)
+        queues = None if queue is None else queue_ids([str(queue)], self._state.bindings, self.place)
         chosen = MessageFilter(queues, None if where is None else parse(where), waiting)
         every = TableQuery(TableBody(choice.get("body", TableBody.SIZE)), chosen.selector)
         names = every.schema.names if columns is None else list(columns)

@@ -222,9 +222,14 @@ class LazyGroup(TyperGroup):
 
 
 def _unknown(word: str, members: Mapping[str, Leaf | Group]) -> str:
-    """With what may have been meant: a member with a name like that, or a command of that name elsewhere."""
-    elsewhere = [name for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second]
-    advice = did_you_mean(word, members, f"did you mean 'pagectl {elsewhere[0]} {word}'?" if elsewhere else "")
+    """Return what is wrong with what may have been meant: a command of that name elsewhere, or a member like it.
+
+    Of several commands, that of all messages is meant.
+    """
+    groups = sorted((name for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second),
+                    key=lambda name: name != "messages")  # fmt: skip
+    elsewhere = [word] if word in TREE else [f"{name} {word}" for name in groups]
+    advice = f"did you mean 'pagectl {elsewhere[0]}'?" if elsewhere else did_you_mean(word, members)
     return "; ".join(filter(None, (f"no such command '{word}'", advice)))
 
 

@@ -20,10 +20,9 @@ from pagefmt.bytes.file_snapshot import Fingerprint, fingerprint
 from pagefmt.bytes.files import MappedFile
 from pagefmt.bytes.writing import BLOCK, Disk, refuse_links
 from pagefmt.compaction.backup import (
-    DROP,
     LIST,
     Backup,
-    BackupError,
+    BackupStands,
     ChecksumStream,
     SizeAndSum,
     emptied,
@@ -159,14 +158,14 @@ def open_backup(disk: Disk, folder: Path, plan: CompactionPlan) -> Backup:
 
 
 def standing_backup(folder: Path, plan: CompactionPlan) -> Backup | None:
-    """What is there already and may be added to. Raises ``BackupError`` where it is of an earlier compaction."""
+    """What is there already and may be added to. Raises ``BackupStands`` where it is of an earlier compaction."""
     if not os.path.lexists(folder) or (not folder.is_symlink() and folder.is_dir() and emptied(folder)):
         return None
     backup = read_backup(folder, plan.roots)
     if backup.discarding or backup.journals != _journals(plan):
-        raise BackupError(
-            f"{folder}: holds the backup of an earlier compaction; restore that (pagectl pages restore), drop it "
-            f"({DROP}), or name another --backup-dir"
+        raise BackupStands(
+            f"{folder}: holds the backup of an earlier compaction; name another --backup-dir",
+            can_be_restored=not backup.discarding,
         )
     return backup
 

@@ -28,7 +28,6 @@ from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, RenameCon
 
 LIST: Final = "list.jsonl"
 NAME: Final = "pagectl-backup"
-DROP: Final = "pagectl pages drop-backup"
 JOURNALS: Final = frozenset(("journal", "bindings"))
 
 SizeAndSum = tuple[int, int]
@@ -37,6 +36,14 @@ SizeAndSum = tuple[int, int]
 
 class BackupError(PageFmtError):
     """A backup that does not fit, or that cannot be put back."""
+
+
+class BackupStands(BackupError):
+    """A backup that has to be dropped first, or restored if it ``can_be_restored``."""
+
+    def __init__(self, message: str, *, can_be_restored: bool) -> None:
+        super().__init__(message)
+        self.can_be_restored = can_be_restored
 
 
 def sum_of(path: Path) -> SizeAndSum:
@@ -306,9 +313,9 @@ def check_still(backup: Backup) -> list[BackupEntry]:
         root, _, file = name.partition("/")
         path = backup.roots.get(root, backup.folder) / file
         if not path.exists() or sum_of(path) != known:
-            raise BackupError(
-                f"{path}: changed since the compaction, so a broker has run; old pages could deliver messages again. "
-                f"Drop the backup: {DROP}"
+            raise BackupStands(
+                f"{path}: changed since the compaction, so a broker has run; old pages could deliver messages again",
+                can_be_restored=False,
             )
     waiting = []
     for entry in backup.entries.values():
@@ -331,7 +338,7 @@ def restore(disk: Disk, backup: Backup) -> list[BackupEntry]:
     """Put everything back, large-message files before the pages that name them, then drop the backup."""
     waiting: list[BackupEntry] = []
     if backup.discarding and not backup.restored:
-        raise BackupError(f"{backup.folder}: is half dropped; finish that with: {DROP}")
+        raise BackupStands(f"{backup.folder}: is half dropped", can_be_restored=False)
     for name in ("paging", *JOURNALS):
         if name in backup.roots:
             refuse_links(backup.roots[name].resolve())

@@ -19,10 +19,10 @@ from pagefmt.bytes.file_snapshot import FileSnapshot, Fingerprint, fingerprint, 
 from pagefmt.bytes.writing import Disk, refuse_links
 from pagefmt.compaction.apply import SPARE, check_room, device_of, unchanged
 from pagefmt.compaction.backup import (
-    DROP,
     LIST,
     Backup,
     BackupError,
+    BackupStands,
     ChecksumStream,
     check_still,
     emptied,
@@ -201,7 +201,10 @@ def plan_journals(place: DataLocation) -> JournalsPlan:
     if "journal" not in roots and "bindings" not in roots:
         raise CannotCompact(f"{place.given}: no journal and no bindings; name the data directory or the instance")
     sources = take_snapshot(roots.values())
-    plans = [_plan(each.root, each.journal, each.folder, each.loaded) for each in read_journals(place)]
+    try:
+        plans = [_plan(each.root, each.journal, each.folder, each.loaded) for each in read_journals(place)]
+    except CannotCompact as err:
+        raise CannotCompact(f"{err}; resolve it first: {place.call('journal verify')}") from err
     return JournalsPlan(roots, tuple(one for one in plans if one.seen or one.why), sources)
 
 
@@ -228,7 +231,7 @@ def _unsound(journal: Journal, folder: Path, loaded: LoadedJournal) -> str | Non
     if why is None and journal is not Journal.MESSAGES and loaded.damage is not None:
         why = f"damaged: {loaded.damage.place}"
     if why is not None and journal is Journal.MESSAGES:
-        raise CannotCompact(f"{folder}: {why}; resolve it first (pagectl journal verify)")
+        raise CannotCompact(f"{folder}: {why}")
     return why
 
 
@@ -291,7 +294,7 @@ def _replace(one: JournalPlan, disk: Disk, backup: Backup | None, passed: Callab
 
 
 def standing_journal_backup(plan: JournalsPlan, folder: Path) -> Backup | None:
-    """What is there already and may be added to: of a run of this that was stopped. Raises ``BackupError``."""
+    """What is there already and may be added to: of a run of this that was stopped. Raises ``BackupStands``."""
     if not os.path.lexists(folder) or (not folder.is_symlink() and folder.is_dir() and emptied(folder)):
         return None
     backup = read_backup(folder, plan.roots)
@@ -302,9 +305,9 @@ def standing_journal_backup(plan: JournalsPlan, folder: Path) -> Backup | None:
     except BackupError:
         fits = False
     if not fits:
-        raise BackupError(
-            f"{folder}: holds the backup of an earlier compaction; restore that (pagectl pages restore), drop it "
-            f"({DROP}), or name another --backup-dir"
+        raise BackupStands(
+            f"{folder}: holds the backup of an earlier compaction; name another --backup-dir",
+            can_be_restored=not backup.discarding,
         )
     return backup
 

@@ -144,7 +144,7 @@ def plan_conversion(
             told.lost.append(
                 f"{each.folder.name}: damaged, and what was there is not known: {each.loaded.damage.place}"
             )
-    stores = _one_store_each(place, _stores(state, form, told))
+    stores = _one_store_each(place, _stores(place, state, form, told))
     unread = _unread(messages, form, told)
     for loaded in (messages, definitions):
         told.saw(_most(loaded))
@@ -152,7 +152,7 @@ def plan_conversion(
         _jms(journals[Journal.JMS], told)
     told.saw(state.bindings.id_counter or 0)
     if told.highest >= LARGEST_ID:
-        raise CannotConvert(f"{place.given}: no id can follow {told.highest}; see: pagectl journal inspect")
+        raise CannotConvert(f"{place.given}: no id can follow {told.highest}; see: {place.call('journal inspect')}")
     bindings = new_bindings(state.bindings, form, told.highest)
     queues = state.bindings.queues.values()
     return ConversionPlan(
@@ -173,7 +173,7 @@ def _state(place: DataLocation, edition: Edition, locked: bool) -> PagingState:
     unknown = state.known.unknown_journal or state.known.unknown_bindings
     if unknown is not None or state.bindings is None:
         why = unknown.reason if unknown is not None else "no bindings"
-        raise CannotConvert(f"{place.given}: {why}; see: pagectl journal ls")
+        raise CannotConvert(f"{place.given}: {why}; see: {place.call('journal ls')}")
     for loaded in (state.journal.loaded, state.bindings.loaded):
         for note in loaded.notes:
             if note.kind in UNSOUND:
@@ -210,7 +210,8 @@ def _most(loaded: LoadedJournal) -> int:
     return max([0, *(each.tx for each in loaded.prepared)] + ([max(loaded.columns.ids)] if loaded.columns.ids else []))
 
 
-def _stores(state: PagingState, form: NewForm, told: _Losses) -> Iterator[ConvertedStore]:
+def _stores(place: DataLocation, state: PagingState, form: NewForm, told: _Losses) -> Iterator[ConvertedStore]:
+    salvage = f"{place.call('pages salvage')} --out NEW"
     for name in state.paging.strays:
         told.dropped.append(f"paging/{name}: not a folder; brokers ignore it")
     for known in state.stores():
@@ -221,12 +222,12 @@ def _stores(state: PagingState, form: NewForm, told: _Losses) -> Iterator[Conver
             told.lost.append(f"{where}: {store.problem}")
         elif store.address is None:
             (told.lost if store.pages else told.dropped).append(
-                f"{where}: {store.text.problem}, so brokers ignore it, with {pages}; see: pagectl pages salvage"
+                f"{where}: {store.text.problem}, so brokers ignore it, with {pages}; see: {salvage}"
             )
         elif known.read_instead is not None:
             (told.lost if store.pages else told.dropped).append(
                 f"{where}: {known.read_instead} names the same address, and brokers read only that one; {pages}; "
-                "see: pagectl pages salvage"
+                f"see: {salvage}"
             )
         else:
             for entry in store.others:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -80,6 +81,10 @@ class DataLocation(NamedTuple):
         """The directories that are read."""
         found = (self.paging, self.journal, self.bindings, self.large_messages, self.store)
         return [each for each in found if each is not None]
+
+    def call(self, command: str) -> str:
+        """Return the command with the path that was given, as a shell takes it."""
+        return f"pagectl {command} {shlex.quote(str(self.given))}"
 
 
 def configuration_in(path: Path) -> Path | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pagefmt.directory.bindings import Bindings
+from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.queue_names import NoSuchQueue, named_queue
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.pages.frames import Damage
@@ -150,16 +151,19 @@ def wanted_by_route(route: Route, rule: PageRule | None, choice: MessageFilter) 
     return any(True for _ in queues)
 
 
-def queue_ids(wanted: Iterable[str], bindings: Bindings | None) -> frozenset[int]:
-    """Ids of queues given by name, by ``address::name`` or by id. Raises ``NoSuchQueue``."""
-    return frozenset(_queue_id(name, bindings) for name in wanted)
+def queue_ids(wanted: Iterable[str], bindings: Bindings | None, place: DataLocation) -> frozenset[int]:
+    """Return ids of queues given by name, by ``address::name`` or by id. Raise ``NoSuchQueue``.
+
+    ``place``: whose bindings these are.
+    """
+    return frozenset(_queue_id(name, bindings, place) for name in wanted)
 
 
-def _queue_id(wanted: str, bindings: Bindings | None) -> int:
+def _queue_id(wanted: str, bindings: Bindings | None, place: DataLocation) -> int:
     """An id counts where no queue has it for a name."""
     names = {queue.name for queue in bindings.queues.values()} if bindings else set()
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 20 and wanted not in names:
         return int(wanted)
     if bindings is None:
         raise NoSuchQueue(f"queue {wanted}: there are no bindings, so names are not known; give the queue's id")
-    return named_queue(bindings, wanted).id
+    return named_queue(bindings, wanted, place).id

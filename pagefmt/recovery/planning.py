@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Final
 
 import numpy as np
@@ -128,7 +127,7 @@ def _page_step(found: RecoverySources, each: SalvagedStore) -> RecoveryStep:
     cut = _cut_pages(read_store(found.paging.path / each.folder), each)
     what += [f"how much of {', '.join(cut)} was cut off is not known"] if cut else []
     again = MessageRange(0, each.delivered_again)
-    command = f"pagectl pages salvage {quote(str(found.place.given))} --out NEW"
+    command = f"{found.place.call('pages salvage')} --out NEW"
     name = f"{each.folder} ({each.address})" if each.address is not None else each.folder
     return RecoveryStep(
         DamagedPart.PAGES,
@@ -263,7 +262,7 @@ def _journal_steps(found: RecoverySources, tally: PageTally, waiting: int) -> It
         yield RecoveryStep(
             DamagedPart.JOURNAL, stretch.file, stretch.why, "rewritten without it",
             MessageRange(0, lost), unsure=MessageRange(0, most + tally.ignored),
-            command=f"pagectl journal verify {quote(str(place.given))}", nameless="what was there is not known",
+            command=place.call("journal verify"), nameless="what was there is not known",
         )  # fmt: skip
 
 

@@ -118,7 +118,7 @@ def sure_queue(
         raise CannotDrop(f"{place.given}: no bindings; name the instance or the data directory")
     if lost := state.known.lost():
         raise CannotDrop(f"{place.given}: {lost[0]}; it is not known which records belong to the queue")
-    queue = named_queue(bindings, name)
+    queue = named_queue(bindings, name, place)
     return sources, state, bindings, queue
 
 

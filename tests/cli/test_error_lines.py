@@ -16,7 +16,7 @@ CASES = [
     ("pages ls {sound}", "sound.xml", "; "),
     ("pages decode {news} --page x", "--page x", "write A:B"),
     ("pages decode {news} --where =", "column 1", "expected a value"),
-    ("messages decode --in pages {news} --queue nosuch", "nosuch", "pagectl pages outstanding"),
+    ("messages decode --in pages {news} --queue nosuch", "nosuch", "pagectl messages ls {news} lists the queues"),
     ("pages decode {news} --body all", "--body all", "one of"),
     ("pages decode {news} --to {pages}/x", "/x", "write somewhere else"),
     ("messages decode --in pages {alone} --outstanding", "alone", "name the data directory"),
@@ -39,7 +39,18 @@ CASES = [
     ("replay import {sound} --to {folder}/t.jsonl", "sound.xml", "switch on"),
     ("replay compare {trace}", "two outcomes", "--config twice"),
     ("nonsense", "nonsense", "--help"),
-    ("ls {news}", "'ls'", "did you mean 'pagectl pages ls'?"),
+    ("ls {news}", "'ls'", "did you mean 'pagectl messages ls'?"),
+    ("verify {news}", "'verify'", "did you mean 'pagectl messages verify'?"),
+    ("queue ls {news}", "'ls'", "did you mean 'pagectl messages ls'?"),
+    ("pages export {news}", "'export'", "did you mean 'pagectl export'?"),
+    ("messages export {news}", "'export'", "did you mean 'pagectl export'?"),
+    ("messages find {news} --count-by queue", "count all", "pagectl messages decode {news} --count-by queue"),
+    ("queue drop {news} nowhere", "nowhere", "pagectl messages ls {news} lists the queues"),
+    ("messages decode {news} --queue nowhere", "nowhere", "pagectl messages ls {news} lists the queues"),
+    ("messages decode {news} --address nowhere", "nowhere", "pagectl messages ls {news} lists"),
+    ("pages decode {news} --address nowhere", "nowhere", "pagectl pages ls {news} lists"),
+    ("journal inspect {news} --file nowhere.amq", "{news}", "pagectl journal ls {news} lists"),
+    ("pages inspect {news} --page 999", "{news}", "pagectl pages ls {news} counts"),
     ("pages list", "'list'", "did you mean 'ls'?"),
 ]
 
@@ -56,7 +67,7 @@ def test_it_says_where_and_what_to_do(world: dict[str, Path], words: str, place:
     lines = [line for line in said if re.match(r"pagectl[ :]|DISK (FORECAST )?UNKNOWN - ", line)]
     assert answer.status in (2, 3) and len(lines) == 1, answer
     where = lines[0].find(place.format(**world))
-    assert where > 0 and lines[0].find(advice, where) > 0, lines[0]
+    assert where > 0 and lines[0].find(advice.format(**world), where) > 0, lines[0]
 
 
 def test_a_folder_that_refuses_is_named_by_what_was_asked_for(world: dict[str, Path]) -> None:

@@ -161,6 +161,30 @@ def test_a_second_recovery_goes_back_to_what_it_found(tmp_path: Path) -> None:
     assert snapshot(data / "paging") == before
 
 
+@pytest.mark.parametrize("name", ["pages", "journal"])
+def test_a_backup_in_the_way_is_dropped_or_restored_by_the_commands_that_are_told(name: str, tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path / "a broker")
+    other = {"pages": "journal", "journal": "pages"}[name]
+    assert call(name, "compact", data, "--in-place").status == 0
+    refused = call(other, "compact", data, "--in-place").err
+    restored, dropped = re.findall(r"pagectl (pages (?:restore|drop-backup) .*?)(?:;|$)", refused, re.MULTILINE)
+    if other == "pages":
+        assert restored in call("pages", "compact", data).out
+    if name == "pages":
+        next((data / "journal").glob("*.amq")).write_bytes(b"")
+        changed = call(*shlex.split(restored))
+        assert changed.status == 2 and f"pagectl {dropped}\n" in changed.err
+    assert call(*shlex.split(dropped)).status == 0
+
+
+def test_a_journal_that_is_gone_points_to_recover(tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path / "a broker")
+    shutil.rmtree(data / "journal")
+    for named, command in ((data, "recover"), (data / "paging", "pages verify")):
+        told = call("messages", "decode", named, "--outstanding").err
+        assert f"see: pagectl {command} {shlex.quote(str(named))}\n" in told, told
+
+
 def test_lost_bindings_point_to_recover(tmp_path: Path) -> None:
     data = golden("scattered-acks").copy(tmp_path)
     shutil.rmtree(data / "bindings")

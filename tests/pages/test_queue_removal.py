@@ -88,16 +88,16 @@ def test_page_transactions_lose_the_share_of_the_queue() -> None:
 def test_names() -> None:
     place = within(golden("multicast-acks").data())
     _, bindings = journals(place)
-    assert named_queue(bindings, "news::red.news") == named_queue(bindings, "red.news")
+    assert named_queue(bindings, "news::red.news", place) == named_queue(bindings, "red.news", place)
     for wrong, meant in {"red.new": "red.news", "news": "all.news", "news::rad.news": "news::red.news"}.items():
         with pytest.raises(NoSuchQueue, match=f"did you mean {meant}"):
-            named_queue(bindings, wrong)
-    one = named_queue(bindings, "red.news")
+            named_queue(bindings, wrong, place)
+    one = named_queue(bindings, "red.news", place)
     bindings.queues[99] = one._replace(id=99)
-    assert queue_ids(["news::all.news", "99"], bindings) == {named_queue(bindings, "all.news").id, 99}
-    for find in (named_queue, lambda bindings, name: queue_ids([name], bindings)):
+    assert queue_ids(["news::all.news", "99"], bindings, place) == {named_queue(bindings, "all.news", place).id, 99}
+    for find in (named_queue, lambda bindings, name, place: queue_ids([name], bindings, place)):
         with pytest.raises(NoSuchQueue, match="2 queues have this name"):
-            find(bindings, "red.news")
+            find(bindings, "red.news", place)
 
 
 def test_the_address_goes_with_its_last_queue_alone(tmp_path: Path) -> None:

@@ -595,8 +595,12 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
     if form is TextOrJson.json:
         print_json(summary)
         return
-    aside = f", {count_text(len(damaged), 'damaged page')} (OUT/_damaged.json)" if damaged else ""
-    aside += f", {count_text(len(closed), 'page')} not permitted to be read (OUT/_damaged.json)" if closed else ""
+    aside = f", {count_text(len(damaged), 'damaged page')} ({summary['wrote']}/_damaged.json)" if damaged else ""
+    aside += (
+        f", {count_text(len(closed), 'page')} not permitted to be read ({summary['wrote']}/_damaged.json)"
+        if closed
+        else ""
+    )
     rows = count_text(summary["rows"], "message" if what.of_messages else "row")
     if summary["from"] is not None and summary["rows"]:
         rows += f" ({summary['from']['journal']} from the journal, {summary['from']['pages']} from pages)"

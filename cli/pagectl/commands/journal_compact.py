@@ -22,7 +22,7 @@ from pagectl.options.shared import (
     TextOrJsonOption,
     check_compact_options,
 )
-from pagectl.running.backups import again, backup_folder
+from pagectl.running.backups import again, backup_folder, ways_out
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.running.permissions import refuse_closed
@@ -91,7 +91,8 @@ def command(
         written = _wrote(place, out) if changing else None
         if written is not None and out is None:
             note(f"writes {written}")
-            backup = _replace(plan, backup, retention)
+            with ways_out(place, backup_dir):
+                backup = _replace(plan, backup, retention)
         elif out is not None and changing:
             _copy(plan, out, held)
             note_written(out.absolute(), place.paging)

@@ -64,7 +64,7 @@ def command(
     for note in unread:
         warning(f"{note.file}: {note.kind.value}: {note.detail}")
     if not files and not unread:
-        raise CallError(f"{place.given}: no such journal file; 'pagectl journal ls' lists them")
+        raise CallError(f"{place.given}: no such journal file; {place.call('journal ls')} lists them")
     items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
     view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
     torn_any = bool(unread)

@@ -14,6 +14,7 @@ from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.journals import JournalFiles
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.journal.overview import JournalFileOverview
 
 EXAMPLES = (("What is in the journal files, and how much of it is live", "journal ls /var/lib/broker"),)
@@ -37,7 +38,7 @@ def command(
         raise CallError(f"{place.given}: no journal and no bindings; name the data directory or the instance")
     totals = [_total(each, rows, freeable(each)) for each, rows in found]
     if form is ListFormat.text:
-        _text(found, totals)
+        _text(found, totals, place)
     else:
         items = JsonItems("files", "journals", lines=form is ListFormat.jsonl)
         for each, rows in found:
@@ -81,7 +82,9 @@ def _total(journal: JournalFiles, rows: list[JournalFileOverview], free: int | N
     }
 
 
-def _text(found: list[tuple[JournalFiles, list[JournalFileOverview]]], totals: list[dict[str, Any]]) -> None:
+def _text(
+    found: list[tuple[JournalFiles, list[JournalFileOverview]]], totals: list[dict[str, Any]], place: DataLocation
+) -> None:
     right = ("ID", "SIZE", "RECORDS", "LIVE", "DEAD", "LIVE BYTES", "DEAD BYTES")
     objects = [_object(each, row) for each, rows in found for row in rows]
     keys = ("id", "records", "live_records", "dead_records")
@@ -101,7 +104,7 @@ def _text(found: list[tuple[JournalFiles, list[JournalFileOverview]]], totals: l
     for total in totals:
         free = "?" if total["freeable"] is None else size_text(total["freeable"])
         say(f"{total['journal']}: {size_text(total['bytes'])}, {total['live_records']} of {total['records']} records "
-              f"are live; 'pagectl journal compact' frees {free}")  # fmt: skip
+              f"are live; {place.call('journal compact')} frees {free}")  # fmt: skip
     for row in objects:
         for remark in row["remarks"]:
             say(f"{row['file']}: {remark}")

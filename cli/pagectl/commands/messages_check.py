@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pagectl.opening.broker import OpenedBroker
     from pagectl.outputs.backlog_report import AddressState, BacklogReport
     from pageengine.paging.next_send import NextSend
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.backlog import Backlog, StoreBacklog
     from pagefmt.outstanding.journal_backlog import JournalBacklogs
     from pagefmt.outstanding.state import PagingState
@@ -149,7 +150,7 @@ def _report(
         what = "a page" if place.page is not None else "a store folder, with --queue or --address"
         raise CallError(f"{place.given} is {what}: that is not the whole backlog; name the data directory")
     state = told_state(place, journal=True, within=within, closed=False)
-    addresses = _wanted_addresses(state, scope)
+    addresses = _wanted_addresses(state, scope, place)
     bodies = large_sizes(place.large_messages)
     wholes: list[Backlog] = []
     queues: list[Backlog] = []
@@ -253,7 +254,7 @@ def _with_journal(
     return [*of_addresses(wholes, journal.of_addresses(bound), addresses, unseen=unseen)]
 
 
-def _wanted_addresses(state: PagingState, scope: BacklogScope) -> frozenset[str]:
+def _wanted_addresses(state: PagingState, scope: BacklogScope, place: DataLocation) -> frozenset[str]:
     """Of what was named. Raises ``CallError`` for a queue that is not there."""
     unknown = state.known.unknown_bindings
     if scope.queues and unknown is not None:
@@ -261,6 +262,6 @@ def _wanted_addresses(state: PagingState, scope: BacklogScope) -> frozenset[str]
     queues = state.bindings.queues.values() if state.bindings is not None else ()
     names = {queue.name for queue in queues}
     if missing := scope.queues - names:
-        meant = did_you_mean(min(missing), names, "'pagectl messages ls' has their names")
+        meant = did_you_mean(min(missing), names, f"{place.call('messages ls')} has their names")
         raise CallError(f"no queue {min(missing)!r} in the bindings; {meant}")
     return scope.addresses.union(queue.address for queue in queues if queue.name in scope.queues)

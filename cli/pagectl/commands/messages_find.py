@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from pagectl.decoding.everywhere import EverywhereOptions
 from pagectl.decoding.identifiers import CommandWithIdentifiers
 from pagectl.decoding.run import carry_out
@@ -32,6 +34,9 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     local one (TZ). Ends with status 1 if pages, journal or bindings are
     damaged or missing.
     """
+    if not asked.says_what and asked.count_by is not None:
+        words = [*([] if given is None else [str(given)]), "--count-by", asked.count_by]
+        raise CallError(f"to count all messages: pagectl messages decode {shlex.join(words)}")
     if not asked.says_what:
         raise CallError("say what to find: --id, --message-id, --correlation-id, --contains, --where, … (see --help)")
     return carry_out(

@@ -118,22 +118,22 @@ def _chosen(
     if state.bindings is None or state.unknown is not None:
         why = "there are no bindings" if state.unknown is None else state.unknown.reason
         raise CannotKnow(
-            f"{place.given}: {why}, so it is not known which messages to send where; see: pagectl "
-            f"{'journal verify' if state.known.unknown_journal else 'recover'}"
+            f"{place.given}: {why}, so it is not known which messages to send where; see: "
+            f"{place.call('journal verify' if state.known.unknown_journal else 'recover')}"
         )
     known = state.bindings.queues
-    ids = queue_ids(queues, state.bindings) if queues else frozenset(known)
+    ids = queue_ids(queues, state.bindings, place) if queues else frozenset(known)
     if missing := sorted(ids - known.keys()):
-        raise CallError(f"--queue {missing[0]}: no queue has this id; 'pagectl messages ls' lists them")
+        raise CallError(f"--queue {missing[0]}: no queue has this id; {place.call('messages ls')} lists them")
     wanted = (known[each] for each in ids if queues or not known[each].address.startswith("$"))
     found = sorted(wanted, key=lambda queue: (queue.address, queue.name))
-    targets = _targets(found, mapping)
+    targets = _targets(found, mapping, place)
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     sending = [QueueToSend(queue, aim) for queue, aim in zip(found, targets, strict=True)]
     return StoredMessages(place, state, selector, large, within), sending
 
 
-def _targets(queues: list[QueueBinding], mapping: list[str]) -> list[str]:
+def _targets(queues: list[QueueBinding], mapping: list[str], place: DataLocation) -> list[str]:
     """Where each queue's messages go. An address in the place of an address keeps the names of its queues, but for a
     queue that is named as its address. Destinations of HornetQ and 1.x have their names of today."""
     from pagefmt.conversion.names import NewNames
@@ -161,7 +161,8 @@ def _targets(queues: list[QueueBinding], mapping: list[str]) -> list[str]:
             found.append(rules[source])
     if unused := sorted(rules.keys() - used):
         raise CallError(
-            f"--to-address {unused[0]}=…: no queue to be sent has this address or name; see: pagectl messages ls"
+            f"--to-address {unused[0]}=…: no queue to be sent has this address or name; see: "
+            f"{place.call('messages ls')}"
         )
     return found
 

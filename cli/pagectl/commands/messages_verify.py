@@ -110,7 +110,7 @@ def _findings(
                         "damaged-page",
                         f"store {known.store.name}",
                         f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].json['file']}",
-                        "see 'pagectl pages verify'",
+                        f"see: {place.call('pages verify')}",
                     )
         addresses = state.addresses
         named = [each for known in listed for each in store_findings(known.store, addresses)]

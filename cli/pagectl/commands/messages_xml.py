@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pagectl.decoding.sources import PageToRead
     from pagefmt.columns.xml_texts import Routing
     from pagefmt.directory.bindings import Bindings
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.exchange.xml_writing import JournalXml
     from pagefmt.messages.large import LargeMessages
 
@@ -63,13 +64,13 @@ def command(
     state = told_state(place, journal=True, within=within, closed=False)
     if state.bindings is None or (state.known.unknown_bindings is not None and not state.bindings.queues):
         why = "there are no bindings" if state.known.unknown_bindings is None else state.known.unknown_bindings.reason
-        raise CannotKnow(f"{place.given}: {why}; see: pagectl recover")
-    wanted = queue_ids(queues, state.bindings) if queues else None
+        raise CannotKnow(f"{place.given}: {why}; see: {place.call('recover')}")
+    wanted = queue_ids(queues, state.bindings, place) if queues else None
     closed = warn_closed(place, Reads.BODIES if within is StoredIn.JOURNAL else Reads.PAGES | Reads.BODIES)
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)
     sources = AllSources(place, state, choice, within=within, large=large, in_order=False)
-    done = _Account()
+    done = _Account(place)
     with output_to(to, place, done.count), progress("reading", None, beside_output=to is None):
         xml = JournalXml(sys.stdout)
         xml.bindings(state.bindings, sorted(state.bindings.queues) if wanted is None else sorted(wanted))
@@ -93,7 +94,8 @@ def command(
 class _Account:
     """What is said at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: DataLocation) -> None:
+        self.place = place
         self.messages = self.doubt = self.ids_of_bytes = self.unbound = self.closed = 0
         self.damaged = False
         self.lost: Counter[str] = Counter()
@@ -112,7 +114,7 @@ class _Account:
         if self.unbound:
             warning(
                 f"{count_text(self.unbound, 'message')} left out: the bindings have no name for the queues that wait "
-                "for them; see: pagectl recover"
+                f"for them; see: {self.place.call('recover')}"
             )
         for why, count in self.lost.most_common():
             warning(f"{count_text(count, 'message')}: {why}")

@@ -27,7 +27,7 @@ from pagectl.options.shared import (
     edition_of,
     processes,
 )
-from pagectl.running.backups import again, backup_folder
+from pagectl.running.backups import again, backup_folder, ways_out
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.running.permissions import refuse_closed
@@ -90,9 +90,10 @@ def command(
             note_written(out.absolute(), place.paging)
         elif changing:
             note(f"writes {written}")
-            backup = _replace(plan, backup)
+            with ways_out(place, backup_dir):
+                backup = _replace(plan, backup)
         elif backup is not None:
-            remark = _in_the_way(plan, backup)
+            remark = _in_the_way(plan, place, backup_dir)
         if form is TextOrJson.json:
             print_json(_object(plan, written, backup if changing else None, remark, needs))
         else:
@@ -140,14 +141,15 @@ def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
     return folder
 
 
-def _in_the_way(plan: CompactionPlan, folder: Path) -> str | None:
+def _in_the_way(plan: CompactionPlan, place: DataLocation, named: Path | None) -> str | None:
     """What keeps --in-place from a new backup there."""
     from pagefmt.compaction.apply import standing_backup
     from pagefmt.errors import PageFmtError
 
     try:
-        standing_backup(folder, plan)
-    except PageFmtError as err:
+        with ways_out(place, named):
+            standing_backup(backup_folder(place, named), plan)
+    except (PageFmtError, CallError) as err:
         return str(err)
     return None
 

@@ -21,6 +21,7 @@ from pagectl.terminal.streams import JsonItems, coloured, folded, note, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.pages.frames import Damage
     from pagefmt.pages.page import Page
     from pagefmt.pages.paging import PageFile, Store
@@ -59,10 +60,10 @@ def command(
             if file.number not in pages:
                 continue
             shown += 1
-            damaged += _inspect(store, file, record, with_bytes, items, live=live)
+            damaged += _inspect(place, store, file, record, with_bytes, items, live=live)
     if not shown:
         raise CallError(
-            f"{given or 'DIR'}: no such page; 'pagectl pages ls' counts them"
+            f"{given or 'DIR'}: no such page; {place.call('pages ls')} counts them"
             if page is not None
             else f"{given or 'DIR'}: contains no page files"
         )
@@ -72,8 +73,9 @@ def command(
 
 
 def _inspect(
-    store: Store, file: PageFile, only: int | None, with_bytes: bool, items: JsonItems | None, *, live: bool
-) -> bool:
+    place: DataLocation, store: Store, file: PageFile, only: int | None, with_bytes: bool, items: JsonItems | None,
+    *, live: bool,
+) -> bool:  # fmt: skip
     """Whether the page is damaged; what a running broker is doing with it is no damage."""
     from pagefmt.outstanding.state import motion_of
     from pagefmt.pages.page import open_page
@@ -94,7 +96,7 @@ def _inspect(
         if only is None and items is not None:
             items.add("records", where | {"damage": _damage(damage)})
         elif only is None:
-            view.damage(opened.buf, damage, sum(1 for _ in opened.recovered()))
+            view.damage(opened.buf, damage, sum(1 for _ in opened.recovered()), place)
         return True
 
 

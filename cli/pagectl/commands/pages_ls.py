@@ -218,7 +218,8 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation, *, 
     )
     for row in rows[:limit]:
         if row.page_full:
-            say(f"{row.address}: its page limit is reached; 'pagectl messages check' says what becomes of what is sent")
+            check = place.call("messages check")
+            say(f"{row.address}: its page limit is reached; {check} says what becomes of what is sent")
         if row.verdict.remarks and not row.verdict.fine:
             _remark(row)
 

@@ -9,7 +9,7 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import BackupDirOption, DirArgument
-from pagectl.running.backups import drop, standing_backup_of
+from pagectl.running.backups import again, drop, standing_backup_of, ways_out
 from pagectl.running.locking import instance_of
 from pagectl.terminal.streams import note
 from pagefmt.quantities import count_text
@@ -36,10 +36,10 @@ def command(
     place = located(given, broker)
     backup = standing_backup_of(place, backup_dir)
     if discard:
-        note("restore --discard is now a command of its own: pagectl pages drop-backup")
+        note(f"restore --discard is now a command of its own: pagectl pages drop-backup {again(place, backup_dir)}")
         drop(backup)
         return
     note(f"writes {', '.join(str(backup.roots[name]) for name in backup.changed)}")
-    with hold_off_brokers(place.journal, instance_of(place)):
+    with ways_out(place, backup_dir), hold_off_brokers(place.journal, instance_of(place)):
         back = [entry for entry in put_back(Disk(), backup) if entry.old is not None]
         print(f"restored {count_text(len(back), 'file')}; the backup has been removed")

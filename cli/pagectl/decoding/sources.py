@@ -193,7 +193,7 @@ class AllSources(PageSources):
             self.damaged = True
             warning(
                 f"{count_text(len(missing), 'message')} that queues refer to are missing from the journal; "
-                "see: pagectl messages verify"
+                f"see: {self.place.call('messages verify')}"
             )
         return parts
 

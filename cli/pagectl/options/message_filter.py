@@ -167,7 +167,7 @@ class QueueFilterOptions(FilterOptions):
         """Return all of them together; messages may lie in the journal as well."""
         from pagefmt.outstanding.message_filter import queue_ids
 
-        queues = queue_ids(self.queue, state.bindings) if self.queue else None
+        queues = queue_ids(self.queue, state.bindings, place) if self.queue else None
         return replace(self._filter(place, state, where), queues=queues, outstanding=self.outstanding)
 
 
@@ -235,9 +235,9 @@ def _addresses(wanted: list[str], place: DataLocation, state: PagingState | None
     if state is not None:
         known |= state.addresses if state.known.unknown_bindings is None else {None}
         known |= {each.name for each in state.bindings.addresses.values()} if state.bindings is not None else set()
-    missing, lists = ("it has no pages", "'pagectl pages ls' lists the addresses with pages")
+    missing, lists = ("it has no pages", f"{place.call('pages ls')} lists the addresses with pages")
     if state is not None:
-        missing, lists = ("it has no queue", "'pagectl messages ls' lists the addresses with queues")
+        missing, lists = ("it has no queue", f"{place.call('messages ls')} lists the addresses with queues")
     for name in wanted:
         if name not in known and None not in known:
             raise CallError(

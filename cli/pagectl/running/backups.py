@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -30,6 +32,19 @@ def again(place: DataLocation, named: Path | None) -> str:
     """Return what names the directory, and its backup, in the next command."""
     backup = f" --backup-dir {quote(str(named.absolute()))}" if named is not None else ""
     return one_line(f"{quote(str(place.given))}{backup}")
+
+
+@contextmanager
+def ways_out(place: DataLocation, named: Path | None) -> Iterator[None]:
+    """Tell of a backup that is in the way by which commands it is restored or dropped."""
+    from pagefmt.compaction.backup import BackupStands
+
+    try:
+        yield
+    except BackupStands as err:
+        same = again(place, named)
+        restored = f"to restore it: pagectl pages restore {same}; " if err.can_be_restored else ""
+        raise CallError(f"{err}; {restored}to drop it: pagectl pages drop-backup {same}") from err
 
 
 def standing_backup_of(place: DataLocation, named: Path | None) -> Backup:

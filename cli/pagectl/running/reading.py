@@ -45,6 +45,7 @@ def told_state(
     ``journal``: raises ``CannotKnow`` where that is missing, and for pages alone (``within``) where the paging
     directory is. ``closed``: warns of pages that this user may not read. ``say`` gets the warnings.
     """
+    from pagefmt.directory.locate import LocationKind
     from pagefmt.outstanding.knowledge import UnknownPart
     from pagefmt.outstanding.state import CannotKnow, load_place
 
@@ -56,13 +57,15 @@ def told_state(
     elif closed:
         warn_closed(place, say=say)
     if journal and (missing := state.known.unknown_journal) is not None:
-        ways = "run as a user who may read it, or see"
+        ways, command = "run as a user who may read it, or see", "pages verify"
         if missing.permitted:
             ways = "name the data directory or the instance, or give its configuration with --config, and see"
-        raise CannotKnow(f"{place.given}: {missing.reason}; {ways}: pagectl pages verify")
+            if place.kind in (LocationKind.DATA, LocationKind.INSTANCE):
+                ways, command = "if it is not elsewhere (--config names its configuration), it is lost: see", "recover"
+        raise CannotKnow(f"{place.given}: {missing.reason}; {ways}: {place.call(command)}")
     for unknown in state.known.unknown():
         lost = unknown.part is UnknownPart.BINDINGS and unknown.permitted and not unknown.alone
-        way = "; see: pagectl recover" * lost
+        way = f"; see: {place.call('recover')}" * lost
         (say or (note if unknown.missing and not state.known.whole else warning))(f"{unknown.reason}{way}")
     if within is StoredIn.LIVE and state.unknown is not None and state.unknown.alone:
         note("no journal beside the pages: only pages are looked at, and what is outstanding is not known")

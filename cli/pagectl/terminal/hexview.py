@@ -10,6 +10,7 @@ from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.describe.field import Field
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.pages.frames import Damage
 
 _ROW: Final = 8
@@ -58,7 +59,7 @@ class HexView:
         self.line()
         self.line(self._in(_RED, f"torn record at offset {offset} (0x{offset:x})") + f": {one_line(detail)}")
 
-    def damage(self, buf: bytes | memoryview, damage: Damage, behind: int) -> None:
+    def damage(self, buf: bytes | memoryview, damage: Damage, behind: int, place: DataLocation) -> None:
         """What reading stopped at, and how many whole records lie behind."""
         self.line()
         self.line(
@@ -68,7 +69,7 @@ class HexView:
             row = bytes(buf[at : min(at + _ROW, len(buf))])
             self.line(f"{self._offset(at)}  {row.hex(' '):<{_BYTES_WIDTH}}  {_ascii(row)}")
         if behind:
-            self.line(f"after it: {count_text(behind, 'whole record')}; see 'pagectl pages salvage'")
+            self.line(f"after it: {count_text(behind, 'whole record')}; see: {place.call('pages salvage')} --out NEW")
 
     def _field(self, buf: bytes | memoryview, field: Field) -> None:
         said = one_line(field.text)
