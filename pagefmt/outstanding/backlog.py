@@ -129,22 +129,26 @@ def backlog_of(state: StoreState, bodies: Mapping[int, int]) -> StoreBacklog:
 
 
 def with_journal(
-    rows: Iterable[Backlog], journal: Mapping[int, JournalBacklog], queues: Mapping[int, QueueBinding],
+    rows: Iterable[Backlog], journal: Mapping[int, JournalBacklog] | None, queues: Mapping[int, QueueBinding],
     *, unseen: bool = False,
 ) -> Iterator[Backlog]:  # fmt: skip
     """Yield rows of queues with what these wait for in the journal, and a row for each of ``queues`` that has none.
 
-    Of several rows of a queue (folders of one address) the first gets it. ``unseen``: there are pages that this user
-    may not read, so that it is not known what waits for a queue without a row.
+    Of several rows of a queue (folders of one address) the first gets it. ``journal`` None: it is not known what any
+    waits for. ``unseen``: there are pages that this user may not read, so that it is not known what waits for a queue
+    without a row.
     """
-    rest = dict(journal)
+    rest = dict(journal or {})
     seen = set()
     for row in rows:
         seen.add(row.id)
+        if journal is None:
+            yield Backlog(*row[:4])
+            continue
         found = rest.pop(row.id, None) if row.id is not None and row.messages is not None else None
         yield row if found is None else row.with_journal(found)
     for number, queue in sorted(queues.items()):
-        if number not in seen and unseen:
+        if number not in seen and (unseen or journal is None):
             rest.pop(number, None)
             yield Backlog(queue.address, "", queue.name, number)
         elif number not in seen:
@@ -156,20 +160,23 @@ def with_journal(
 
 
 def of_addresses(
-    wholes: Iterable[Backlog], journal: Mapping[str | None, JournalBacklog], addresses: Iterable[str],
+    wholes: Iterable[Backlog], journal: Mapping[str | None, JournalBacklog] | None, addresses: Iterable[str],
     *, unseen: bool = False,
 ) -> Iterator[Backlog]:  # fmt: skip
     """Yield rows of addresses with what waits in the journal there, and a row for each of ``addresses`` without.
 
-    ``unseen``: as for ``with_journal``.
+    ``journal`` and ``unseen``: as for ``with_journal``.
     """
-    rest, seen = dict(journal), set()
+    rest, seen = dict(journal or {}), set()
     for row in wholes:
         seen.add(row.address)
+        if journal is None:
+            yield Backlog(*row[:4])
+            continue
         found = rest.pop(row.address, None) if row.messages is not None else None
         yield row if found is None else row.with_journal(found)
     for address in sorted({*addresses, *filter(None, rest)} - seen):
-        if unseen:
+        if unseen or journal is None:
             yield Backlog(address, "", None, None)
             continue
         empty = Backlog(address, "", None, None, 0, 0, 0, 0, 0, 0)

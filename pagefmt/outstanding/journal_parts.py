@@ -258,7 +258,7 @@ class JournalParts:
         references = messages.references.of(_spread(messages.begins[mine], counts))
         number = np.repeat(np.arange(len(mine)), counts)
         queues = self.state.bindings.queues if self.state.bindings is not None else None
-        unknown = known.unknown_journal or known.unknown_bindings
+        unknown = self.state.unknown
         bound = None if known.unknown_bindings is not None else queues
         rule = JournalRule(
             self.state.journal, bound, _by_queue(references.queue, number, references.acked),

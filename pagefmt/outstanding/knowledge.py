@@ -28,6 +28,7 @@ class UnknownPart(StrEnum):
     """Which part of the answer is missing; the value is for messages."""
 
     JOURNAL = "journal"
+    JOURNAL_FILE = "journal file"
     BINDINGS = "bindings"
     ADDRESS = "address"
     FOLDER = "folder"
@@ -80,6 +81,13 @@ class KnownJournals(NamedTuple):
         """Something that is there cannot be read."""
         unread = any(not unknown.missing for unknown in self.unknown())
         return unread or self.no_paging or self._damage is not None or bool(self._misplaced)
+
+    @property
+    def unread(self) -> Unknown | None:
+        """Why what the journal says is not all that it says: one of its files is not read, though a broker may."""
+        if self.unknown_journal is not None:
+            return None
+        return next((_of_file(note) for note in self.journal.loaded.notes if note.kind in _NOT_READ), None)
 
     @property
     def incomplete(self) -> bool:
@@ -238,6 +246,17 @@ _FILES: Final = {
     UnknownPart.JOURNAL: (Journal.MESSAGES, "it is not known what was acknowledged"),
     UnknownPart.BINDINGS: (Journal.BINDINGS, "it is not known which queues exist"),
 }
+
+
+_NOT_READ: Final = (FileProblem.NOT_PERMITTED, FileProblem.UNREADABLE, FileProblem.NOT_REGULAR)
+
+
+def _of_file(note: FileNote) -> Unknown:
+    """What is not known if a file of the message journal is not read."""
+    closed = note.kind is FileProblem.NOT_PERMITTED
+    why = note.detail if closed else f"is not read ({note.detail})"
+    reason = f"{note.file} {why}, so it is not known what is waiting"
+    return Unknown(UnknownPart.JOURNAL_FILE, reason, permitted=not closed)
 
 
 def _nothing_read(loaded: LoadedJournal, part: UnknownPart) -> Unknown | None:

@@ -191,7 +191,8 @@ class StoreState:
             remark = "another folder names the same address; a broker delivers only from this one"
             yield StoreRemark.SAME_ADDRESS, remark
         damage = self.journal.loaded.damage
-        if damage is not None and waiting:
+        told = self.unknown is not None and self.unknown.part is UnknownPart.JOURNAL_FILE
+        if damage is not None and waiting and not told:
             again = self.again()
             most = waiting if again is None else min(waiting, again)
             yield StoreRemark.LOST, lost_acknowledgements(damage, most)
@@ -326,7 +327,7 @@ class PagingState:
     @property
     def unknown(self) -> Unknown | None:
         """What keeps every store from being judged."""
-        return self.known.unknown_journal or self.known.unknown_bindings
+        return self.known.unknown_journal or self.known.unknown_bindings or self.known.unread
 
     @property
     def addresses(self) -> set[str]:
@@ -360,6 +361,7 @@ class PagingState:
             closed = Unknown(UnknownPart.FOLDER, reason, permitted=store.permitted)
             return StoreState(store, self.journal, None, closed, same, queues)
         unknown = self.known.unknown_journal or unknown_address(store) or self.known.unknown_bindings
+        unknown = unknown or self.known.unread
         if self.known.unknown_bindings is not None:
             return StoreState(store, self.journal, None, unknown, same, queues)
         if store.address is None:

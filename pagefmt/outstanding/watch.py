@@ -121,7 +121,7 @@ class PagesWatch:
             known = load_journals(self.place)
             bodies = large_sizes(self.place.large_messages)
             state, backlog = PagingState(paging, known, {}, live=live), None
-            if state.unknown is None and self.place.store is None:  # a store is asked about alone
+            if not (state.unknown or known.no_paging or self.place.store):  # a store is asked about alone
                 backlog = journal_backlogs(state, bodies).of_queues()
             self._known = _Journals(known, JournalMarks(known.journal, self._loads), bodies, backlog)
         # what could not be read may be readable the next time, with no file changed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,29 @@ from pagefmt.outstanding.watch import PagesWatch
 
 Counts = dict[int, tuple[int | None, int | None]]
 """By id of a queue: messages, and of them in the journal."""
-DAMAGES = {**BREAKS, "page is a link": linked_page}
+
+
+def linked_journal_file(data: Path) -> None:
+    """A broker follows the link."""
+    path = min((data / "journal").glob("*.amq"))
+    path.symlink_to(shutil.move(path, data.parent / "elsewhere.amq"))
+
+
+def no_paging(data: Path) -> None:
+    shutil.rmtree(data / "paging")
+
+
+def no_pages_and_linked_journal_file(data: Path) -> None:
+    """Folders of addresses are there, without a page."""
+    linked_journal_file(data)
+    for path in data.glob("paging/*/*.page"):
+        path.unlink()
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    **BREAKS, "page is a link": linked_page, "journal file is a link": linked_journal_file, "no paging": no_paging,
+    "no pages, journal file is a link": no_pages_and_linked_journal_file,
+}  # fmt: skip
 del DAMAGES["journal message undecodable"]  # ls decodes messages, the others read heads; no broker starts on it
 
 
@@ -78,3 +101,11 @@ def test_a_torn_last_page_counts_as_far_as_it_is_delivered(tmp_path: Path) -> No
     BREAKS["last page cut"](data)
     assert agree(data) == {3: (59, 10)}
     assert call("messages", "ls", data).status == 1
+
+
+@pytest.mark.parametrize("damage", [linked_journal_file, no_paging, no_pages_and_linked_journal_file])
+def test_nobody_knows(damage: Callable[[Path], None], tmp_path: Path) -> None:
+    damage(data := golden("basic").copy(tmp_path))
+    assert set(agree(data).values()) == {(None, None)}
+    answer = call("messages", "ls", data)
+    assert answer.status == 1 and "it is not known how many messages are to be delivered" in answer.out, answer

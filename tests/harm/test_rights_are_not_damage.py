@@ -137,6 +137,29 @@ def test_nothing_is_derived_from_missing_rights(tmp_path: Path, command: str, fi
     assert not [words for words in DERIVED if words in said], answer
 
 
+FILES = ["journal/activemq-data-1.amq", "bindings/activemq-bindings-1.bindings", "journal", "bindings"]
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("words", ["messages ls", "messages top", "messages check", "disk usage", "pages ls"])
+def test_what_is_not_read_is_not_counted(words: str, file: str, tmp_path: Path) -> None:
+    found = closed(tmp_path, "basic", lambda data: (data / file,))
+    answer = found.call(f"{words} --format json", tmp_path / "out")
+    no_trace(answer)
+    if words == "messages top" and file == "journal":
+        assert answer.status == 2 and not answer.out, answer
+        return
+    assert answer.status == (3 if words == "messages check" else 1), answer
+    document = json.loads(answer.out)
+    if words == "disk usage":
+        assert document["journal_content"] is None or file.startswith("bindings"), answer
+        return
+    key = {"messages check": "backlogs", "pages ls": "stores"}.get(words, "queues")
+    numbers = ("outstanding",) if key == "stores" else ("messages", "journal")
+    assert {row[each] for row in document.get(key, []) for each in numbers} <= {None}, answer
+    assert f"cannot be read as {USER}" in answer.out, answer
+
+
 # ---------------------------------------------------------------- pages and large messages
 
 READ_PAGES = (

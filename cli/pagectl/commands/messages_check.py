@@ -16,7 +16,7 @@ from pagectl.options.formats import PluginFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, InOption
 from pagectl.outputs.plugin import Plugin
-from pagectl.running.backlogs import journal_of
+from pagectl.running.backlogs import journal_of, with_journal_of
 from pagectl.running.deadline import Answer
 from pagectl.running.exits import CallError
 from pagectl.running.permissions import warn_closed
@@ -181,11 +181,11 @@ def _report(
     if state.known.incomplete and not any(status is Status.UNKNOWN for status, _ in remarks):
         lost = [*state.known.lost(), *(each.reason for each in state.known.unknown())]
         remarks += [(Status.UNKNOWN, reason) for reason in lost]  # a queue without pages is in no store's remarks
-    journal = journal_of(place, state, within, bodies)
-    by_queue = _with_journal(journal, state, wholes, queues, BacklogOf.queue, unseen=unseen)
-    rows = by_queue
-    if scope.by is not BacklogOf.queue:
-        rows = _with_journal(journal, state, wholes, queues, scope.by, unseen=unseen)
+    by_queue, by_address, journal = queues, wholes, None
+    if with_journal_of(place, within):
+        journal = journal_of(state, bodies)
+        by_queue, by_address = _with_journal(journal, state, wholes, queues, unseen=unseen)
+    rows = by_queue if scope.by is BacklogOf.queue else by_address
     now = time.time()
     judged = [
         (row, numbers := BacklogNumbers.of(row, now), thresholds.status(numbers)) for row in rows if scope.wants(row)
@@ -238,20 +238,19 @@ def _with_journal(
     state: PagingState,
     wholes: list[Backlog],
     queues: list[Backlog],
-    by: BacklogOf,
     *,
     unseen: bool,
-) -> list[Backlog]:
-    """Of each queue, or of each address."""
+) -> tuple[list[Backlog], list[Backlog]]:
+    """Of each queue, and of each address."""
     from pagefmt.outstanding.backlog import of_addresses, with_journal
 
-    if journal is None:
-        return queues if by is BacklogOf.queue else wholes
     bound = state.bindings.queues if state.bindings is not None else {}
-    if by is BacklogOf.queue:
-        return [*with_journal(queues, journal.of_queues(), bound, unseen=unseen)]
-    addresses = {queue.address for queue in bound.values()}
-    return [*of_addresses(wholes, journal.of_addresses(bound), addresses, unseen=unseen)]
+    of_queue = None if journal is None else journal.of_queues()
+    of_address = None if journal is None else journal.of_addresses(bound)
+    return (
+        [*with_journal(queues, of_queue, bound, unseen=unseen)],
+        [*of_addresses(wholes, of_address, sorted(state.addresses), unseen=unseen)],
+    )
 
 
 def _wanted_addresses(state: PagingState, scope: BacklogScope, place: DataLocation) -> frozenset[str]:

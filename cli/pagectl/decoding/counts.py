@@ -30,12 +30,15 @@ def counted(
     from pagefmt.columns.queue_counts import QUERY, QueueCounts
     from pagefmt.columns.table import TableDamage
     from pagefmt.columns.together import together_batches
+    from pagefmt.outstanding.knowledge import NO_PAGING
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.pages.frames import NO_BYTES, DamageKind
 
     counts = QueueCounts(state.bindings, all_queues=state.known.unknown_bindings is None)
     if state.unknown is not None:
         counts.not_known(None, state.unknown.reason)
+    elif state.known.no_paging:
+        counts.not_known(None, NO_PAGING)
     sources = AllSources(place, state, MessageFilter(), within=within)
     damaged = state.known.incomplete
     for each in state.stores():

@@ -175,6 +175,8 @@ def _watched(watch: PagesWatch) -> QueuesLook:
             size=found.size + store.bytes, shared=found.shared + store.shared, free=found.free + store.free,
             unknown=found.unknown + store.unknown, wrong=found.wrong or bool(store.remarks),
         )  # fmt: skip
+    if watch.place.store is not None:
+        return _ranked(found, rows)
     return _completed(found, rows, broker, seen.journal, seen.bindings)
 
 
@@ -182,15 +184,20 @@ def _completed(
     found: QueuesLook, rows: Sequence[RankedQueue], broker: str, journal: Mapping[int, JournalBacklog] | None,
     queues: Mapping[int, QueueBinding], *, unseen: bool = False,
 ) -> QueuesLook:  # fmt: skip
-    """Return the look at a broker with the queues that hold something, in pages or (unless None) in the journal.
+    """Return the look at a broker with the queues that hold something, in pages or in the journal.
 
-    ``unseen``: there are pages that this user may not read.
+    ``journal`` and ``unseen``: as for ``with_journal``.
     """
     from pagefmt.outstanding.backlog import with_journal
 
-    if journal is not None:
-        both = with_journal((each.backlog for each in rows), journal, queues, unseen=unseen)
-        rows = [RankedQueue(broker, rows[n].store if n < len(rows) else None, row) for n, row in enumerate(both)]
+    both = with_journal((each.backlog for each in rows), journal, queues, unseen=unseen)
+    return _ranked(
+        found, [RankedQueue(broker, rows[n].store if n < len(rows) else None, row) for n, row in enumerate(both)]
+    )
+
+
+def _ranked(found: QueuesLook, rows: Sequence[RankedQueue]) -> QueuesLook:
+    """Return the look with those of the queues that hold something."""
     alone = found.size - found.shared - found.free - found.unknown
     return found._replace(queues=[row for row in rows if row.backlog.disk != 0], alone=alone)
 
@@ -220,24 +227,24 @@ def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], N
         )  # fmt: skip
         advance(store.size)
     found = found._replace(wrong=found.wrong or wrong or state.known.incomplete or bool(state.journal.prepared))
-    journal = journal_of(place, state, within, bodies)
-    waits = None if journal is None else journal.of_queues()
-    whole = _completed(found, rows, broker, waits, state.bindings.queues if state.bindings else {}, unseen=unseen)
+    bindings = state.bindings.queues if state.bindings else {}
+    whole = _ranked(found, rows)
+    if with_journal_of(place, within):
+        journal = journal_of(state, bodies)
+        waits = None if journal is None else journal.of_queues()
+        whole = _completed(found, rows, broker, waits, bindings, unseen=unseen)
     if sized:
         return whole
     return whole._replace(queues=[each._replace(backlog=each.backlog._replace(held=None)) for each in whole.queues])
 
 
-def journal_of(
-    place: DataLocation, state: PagingState, within: StoredIn, bodies: Mapping[int, int]
-) -> JournalBacklogs | None:
-    """What waits in the journal. None: not asked for, or not known whose it is.
+def with_journal_of(place: DataLocation, within: StoredIn) -> bool:
+    """Whether the journal is asked for. A store or page that was named is asked about alone."""
+    return place.store is None and place.page is None and within is not StoredIn.PAGES
 
-    A store or page that was named is asked about alone.
-    """
+
+def journal_of(state: PagingState, bodies: Mapping[int, int]) -> JournalBacklogs | None:
+    """What waits in the journal; None: it is not known what waits for which queue, in pages neither."""
     from pagefmt.outstanding.journal_backlog import journal_backlogs
 
-    apart = place.store is not None or place.page is not None
-    if state.unknown is not None or apart or within is StoredIn.PAGES:
-        return None
-    return journal_backlogs(state, bodies)
+    return None if state.unknown is not None or state.known.no_paging else journal_backlogs(state, bodies)

@@ -82,6 +82,8 @@ def _contents(counting: Counting) -> None:
     known = load_place(place, look=counting.look).known
     counting.remarks += [each.reason for each in known.unknown() if not each.missing]
     counting.remarks += known.lost()
+    if known.unread is not None:
+        counting.journal = None
     if place.large_messages is None or not usage.large.files:
         return
     try:
