@@ -16,7 +16,7 @@ from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 from pagefmt.pages.scan import PageFrames, scan
 
-CHUNK: Final = 4 << 20
+CHUNK: Final = 2 << 20
 """Bytes of a chunk. Larger ones are not faster: a chunk is read several times and should stay in the cache."""
 _HEAD: Final = Struct(">Bi")
 

@@ -12,6 +12,7 @@ from golden_cases import GoldenCase, cases_of_each_kind, spread
 from made_pages import message, store
 from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQueues, look
 from program import Answer, call
+from test_messages_counts import sent
 
 from pagefmt.columns.state_tables import page_row
 from pagefmt.columns.table_content import StoredIn
@@ -53,7 +54,7 @@ def test_it_says_what_outstanding_and_decode_say(case: GoldenCase) -> None:
             if line["store_address"] == row["address"] and row["id"] in line["queues"]
             and row["id"] not in (line["acked_by"] or ())
         ]  # fmt: skip
-        stamps = [line["timestamp"] for line in mine[:64] if line["timestamp"]]
+        stamps = [time for line in mine[:64] if (time := sent(line))]
         if len(mine) == row["messages"]:
             assert row["oldest"] == (stamps[0] if stamps else None), row
 

@@ -34,7 +34,10 @@ _CLASSIC = (
     "http://activemq.apache.org/schema/core", "http://www.springframework.org/schema/beans",
     "http://www.osgi.org/xmlns/blueprint/v1.0.0",
 )  # fmt: skip
-_DOCUMENT_ELEMENT = re.compile(r"(?s)(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*+(<)(?:([\w.-]+):)?[\w.-]+([^<>]*)>")
+# an Artemis broker ignores the name space of <configuration>
+_DOCUMENT_ELEMENT = re.compile(
+    r"(?s)(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*+(<)(?:([\w.-]+):)?(?!configuration\b)[\w.-]+([^<>]*)>"
+)
 WHOLE_FILES = ("broker.xml", "hornetq-configuration.xml")
 """What a broker starts with is never taken for a part of a configuration."""
 

@@ -203,9 +203,13 @@ _STRUCTURE = ("cvc-complex-type", "cvc-elt", "cvc-type.3.1.1", "cvc-type.3.1.2")
 
 
 def _is_unknown(fault: Violation) -> bool:
-    """Return whether a fault is about a value that only the running broker knows."""
-    value = fault.node.attributes.get(fault.attribute, fault.node.own_text)
-    return is_expression(value) and not fault.rule.startswith(_STRUCTURE)
+    """Return whether a fault is about a value that only the running broker knows.
+
+    An expression that a comment or an entity divides in the file is none to the broker: it replaces before it parses.
+    """
+    node, of_attribute = fault.node, fault.attribute in fault.node.attributes
+    left = is_expression(node.attributes[fault.attribute] if of_attribute else node.own_text)
+    return left and not fault.rule.startswith(_STRUCTURE) and (of_attribute or is_expression(node.raw_text))
 
 
 def _entries(schema: XMLSchema, tree: _Element, widest: int) -> list[Any]:
