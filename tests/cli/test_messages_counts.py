@@ -37,7 +37,7 @@ def rules(data: Path) -> set[str]:
 def sent(line: dict[str, Any]) -> int | None:
     """When a message was sent; decode has 0 for AMQP messages of editions that do not look into them before."""
     properties = (line.get("amqp") or {}).get("properties") or {}
-    time: int | None = line["timestamp"] or properties.get("creation_time")
+    time: int | None = line["timestamp"] or (properties.get("creation_time") or {}).get("value")
     return time
 
 
