@@ -254,8 +254,8 @@ _NOT_READ: Final = (FileProblem.NOT_PERMITTED, FileProblem.UNREADABLE, FileProbl
 def _of_file(note: FileNote) -> Unknown:
     """What is not known if a file of the message journal is not read."""
     closed = note.kind is FileProblem.NOT_PERMITTED
-    why = note.detail if closed else f"is not read ({note.detail})"
-    reason = f"{note.file} {why}, so it is not known what is waiting"
+    why = f" {note.detail}" if closed else f": {note.kind.value}"
+    reason = f"{note.file}{why}, so it is not known what is waiting"
     return Unknown(UnknownPart.JOURNAL_FILE, reason, permitted=not closed)
 
 

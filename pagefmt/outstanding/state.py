@@ -425,7 +425,7 @@ def _again(state: PagingState) -> int | None:
     A record may have acknowledged a page with all that is in it.
     """
     damage = state.journal.loaded.damage
-    if damage is None:
+    if damage is None or state.known.unread is not None:
         return None
     waiting = int((~state.journal.reference_columns()[2]).sum())
     most_in_page = 1

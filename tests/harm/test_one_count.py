@@ -7,6 +7,7 @@ end (docs/spec/page-files.md 5.4).
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -109,3 +110,4 @@ def test_nobody_knows(damage: Callable[[Path], None], tmp_path: Path) -> None:
     assert set(agree(data).values()) == {(None, None)}
     answer = call("messages", "ls", data)
     assert answer.status == 1 and "it is not known how many messages are to be delivered" in answer.out, answer
+    assert not re.search(r"up to \d+ messages", answer.err), answer
