@@ -319,15 +319,15 @@ def atomic_file(
     Pipes and devices are written directly. Waits for another process that writes the same file. ``before_rename`` is
     called when the new content is synced. Raises ``TargetRefused`` and ``OSError``.
     """
-    if is_stream(target):
-        yield target
-        return
-    refuse_linked_file(target)
-    if not updated:
-        refuse_input(target)
     fresh = target.with_name(target.name + NEW_SUFFIX)
     disk = Disk()
     try:
+        if is_stream(target):
+            yield target
+            return
+        refuse_linked_file(target)
+        if not updated:
+            refuse_input(target)
         handle = _open_locked(fresh, target, at_most)
         try:
             yield fresh

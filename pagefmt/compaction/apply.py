@@ -36,13 +36,15 @@ from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Ste
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.stubs import STUB_SIZE, stubs
-from pagefmt.quantities import count_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.pages.gather import Ints
 
 SPARE: Final = 1 << 20
 """Bytes kept free beyond what is needed: folders and the list of the backup."""
+COPY_ELSEWHERE: Final = "--out on another disk needs none here"
+BACKUP_ELSEWHERE: Final = "name a --backup-dir on another disk"
 WORTH: Final = 20
 SELDOM: Final = 0.25
 
@@ -130,21 +132,23 @@ def device_of(folder: Path) -> int:
     return first_there(folder).stat().st_dev
 
 
-def check_room(folder: Path, needed: int, way: str = "") -> None:
+def check_room(folder: Path, needed: int, way: str) -> None:
     """Raise ``CompactionStopped`` if the file system of a folder has less free space. ``way``: what needs less."""
     status = os.statvfs(first_there(folder))
     free = status.f_bavail * status.f_frsize
     if free < needed:
-        raise CompactionStopped(f"{folder}: {free} bytes are free, {needed} are needed{way}; nothing was changed")
+        raise CompactionStopped(
+            f"{folder}: {size_text(free)} are free, {size_text(needed)} are needed; {way}; nothing was changed"
+        )
 
 
 def check_space(plan: CompactionPlan, backup: Path | None) -> None:
     """Raise ``CompactionStopped`` if a file system has less free space than the plan needs."""
     needed = space_needed(plan, backup)
-    way = f"; --no-backup needs {plan.needs_without_backup + SPARE}" if backup is not None else ""
-    check_room(plan.paging, needed.pages, way)
+    less = f"--no-backup needs {size_text(plan.needs_without_backup + SPARE)}, " if backup is not None else ""
+    check_room(plan.paging, needed.pages, less + COPY_ELSEWHERE)
     if backup is not None and needed.backup:
-        check_room(backup, needed.backup)
+        check_room(backup, needed.backup, BACKUP_ELSEWHERE)
 
 
 def open_backup(disk: Disk, folder: Path, plan: CompactionPlan) -> Backup:

@@ -17,7 +17,7 @@ from typing import Final
 
 from pagefmt.bytes.file_snapshot import FileSnapshot, Fingerprint, fingerprint, take_snapshot
 from pagefmt.bytes.writing import Disk, refuse_links
-from pagefmt.compaction.apply import SPARE, check_room, device_of, unchanged
+from pagefmt.compaction.apply import BACKUP_ELSEWHERE, COPY_ELSEWHERE, SPARE, check_room, device_of, unchanged
 from pagefmt.compaction.backup import (
     LIST,
     Backup,
@@ -264,16 +264,23 @@ def apply_journals(
     plan: JournalsPlan, disk: Disk, folder: Path | None, passed: Callable[[int], object] = lambda size: None
 ) -> None:
     """Carry it out, with a backup in ``folder``. Raises ``CompactionStopped``, ``BackupError``, ``OSError``."""
-    for one in plan.journals:
-        check_room(one.folder, plan.needs + SPARE)
-    if folder is not None and (copied := plan.needs_in(folder)):
-        check_room(folder, copied)
+    check_journals(plan, folder)
     with disk.below(*plan.roots.values()):
         backup = None if folder is None else _backup(plan, disk, folder)
         with backup.written(disk) if backup else nullcontext():
             for one in plan.journals:
                 if one.made:
                     _replace(one, disk, backup, passed)
+
+
+def check_journals(plan: JournalsPlan, folder: Path | None) -> None:
+    """Raise ``CompactionStopped`` or ``BackupError`` if there is no room for it, or for its backup in ``folder``."""
+    for one in plan.journals:
+        check_room(one.folder, plan.needs + SPARE, COPY_ELSEWHERE)
+    if folder is not None:
+        if copied := plan.needs_in(folder):
+            check_room(folder, copied, BACKUP_ELSEWHERE)
+        standing_journal_backup(plan, folder)
 
 
 def _replace(one: JournalPlan, disk: Disk, backup: Backup | None, passed: Callable[[int], object]) -> None:

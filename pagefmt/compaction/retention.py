@@ -21,6 +21,7 @@ from pagefmt.compaction.backup import sum_of
 from pagefmt.compaction.journals import JournalsPlan
 from pagefmt.journal.files import HEADER, Journal, JournalFile, decode_header
 from pagefmt.journal.scan import scan
+from pagefmt.quantities import size_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def keep_history(plan: RetentionPlan, disk: Disk) -> None:
     free = os.statvfs(plan.folder)
     if free.f_bavail * free.f_frsize < plan.size + SPARE:
         raise CompactionStopped(
-            f"{plan.folder}: too little free space for the journal retention, {plan.size + SPARE} bytes are needed"
+            f"{plan.folder}: too little free space for the journal retention, {size_text(plan.size + SPARE)} are needed"
         )
     with disk.below(plan.folder):
         for path in sorted(plan.folder.glob(f"*{NEW_SUFFIX}")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -202,6 +203,14 @@ def test_out_of_space_is_said_beforehand(data: Path, monkeypatch: pytest.MonkeyP
     real = os.statvfs(data)
     full = os.statvfs_result((real.f_bsize, real.f_frsize, real.f_blocks, 0, 0, *tuple(real)[5:10]))
     monkeypatch.setattr("os.statvfs", lambda path: full)
-    answer = call("pages", "compact", data, "--in-place")
-    assert answer.status == 2 and "are needed; --no-backup needs" in answer.err
+    for name, way in (("pages", "--no-backup needs"), ("journal", "--out on another disk")):
+        answer = call(name, "compact", data, "--in-place")
+        assert answer.status == 2 and re.search(rf"0 B are free, \S+ [KM]iB are needed; {way}", answer.err), answer
+        assert "note: writes" not in answer.err
     assert tree(data) == before
+
+
+def test_nothing_to_free_writes_nothing(data: Path) -> None:
+    for name in ("pages", "journal"):
+        assert "note: writes" in call(name, "compact", data, "--in-place", "--no-backup").err
+        assert "note: writes" not in call(name, "compact", data, "--in-place", "--no-backup").err

@@ -289,7 +289,9 @@ def test_what_lies_in_kubernetes_objects_is_repaired_where_that_holds(capsys: py
     assert left.count("properties-unquoted-dots") == 2
     assert found(capsys, "objects.yaml", "--fix")[1] == found(capsys, "objects.yaml")[1]
     path.write_text(OBJECTS.format("a", "", "PAGE", "a"))
-    assert run(["config", "lint", "objects.yaml", "--diff", "--only", "properties-unquoted-dots"]) == 0
+    capsys.readouterr()
+    run(["config", "lint", "objects.yaml", "--diff", "--only", "properties-unquoted-dots"])
+    assert capsys.readouterr().out == ""
 
 
 def test_a_diff_of_properties_can_be_applied_and_hides_what_stands_beside(
@@ -306,3 +308,11 @@ def test_a_diff_of_properties_can_be_applied_and_hides_what_stands_beside(
         assert run(["config", "lint", str(beside), "--diff"]) == 1
         said = capsys.readouterr().out
         assert "1024" in said and "correct-horse" not in said
+
+
+def test_what_no_repair_mends_is_told_beside_an_empty_diff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, SETTINGS.format("<address-full-policy>Pages</address-full-policy>"))
+    for words in (["--diff"], ["--diff", "--fix"]):
+        assert run(["config", "lint", str(file), *words]) == 1
+        told = capsys.readouterr()
+        assert told.out == "" and "without a certain repair" in told.err

@@ -257,3 +257,11 @@ def test_a_hundred_thousand_folders(call: Call, tmp_path: Path) -> None:
         (paging / f"{n:032x}" / "address.txt").write_text(f"a.{n}\n")
     found = told(call, tmp_path / "data")
     assert len(found["addresses"]) == 100_000
+
+
+def test_a_large_message_file_that_nothing_refers_to(tmp_path: Path, call: Call) -> None:
+    data = GoldenCase("2.56.0", "large-core").copy(tmp_path)
+    (data / "large-messages" / "999999.msg").write_bytes(bytes(10))
+    assert "1 that no queue waits for" in call(data)[1]
+    next((data / "journal").glob("*.amq")).write_bytes(b"x")
+    assert "1 that no queue waits for" not in call(data)[1]

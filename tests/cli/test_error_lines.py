@@ -93,3 +93,9 @@ def test_a_user_without_a_home_is_told(world: dict[str, Path], monkeypatch: pyte
         monkeypatch.delenv(name, raising=False)
     answer = call("disk", "forecast", world["news"])
     assert answer.status == 3 and "set HOME or XDG_STATE_HOME" in answer.out + answer.err, answer
+
+
+@pytest.mark.parametrize("words", ["messages decode {news} --format jsonl", "messages xml {news}", "pages seal {news}"])
+def test_a_full_device_is_named(world: dict[str, Path], words: str) -> None:
+    answer = call(*(word.format(**world) for word in words.split()), "--to", "/dev/full")
+    assert answer.status == 2 and answer.err.startswith("pagectl: /dev/full: No space left on device"), answer

@@ -16,6 +16,8 @@ from command_table import commands
 from harmed import golden, json_of, pages_of, snapshot
 from program import call, pasted
 
+from pagefmt.quantities import size_text
+
 RESERVE = 1 << 20
 
 
@@ -67,7 +69,7 @@ def test_what_is_asked_for_is_enough_and_a_byte_less_is_not(
     words = (name, "compact", data, "--in-place", *(["--no-backup"] if option == "without_backup" else []))
     leave_free(monkeypatch, {data.stat().st_dev: asked - 1})
     refused = call(*words)
-    assert refused.status == 2 and f"{asked} are needed" in refused.err, refused
+    assert refused.status == 2 and f"{size_text(asked)} are needed" in refused.err, refused
     leave_free(monkeypatch, {data.stat().st_dev: asked})
     assert call(*words).status == 0
 

@@ -17,6 +17,7 @@ from pagectl.options.groups import ConfigFileOptions
 from pagectl.options.shared import FORMAT_HELP, DataOption
 from pagectl.running.exits import CallError, Exit
 from pagefmt.findings import FailOn
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from brokerconf.linting.lint import FileReport, RuleSelection
@@ -124,7 +125,9 @@ def command(
 
             found = list(repairs(reports, named, request))
             if diff:
-                return Exit.FAILED if failed or unreadable else _show(found)
+                _show(found, sum(len(report.findings) for report in reports))
+                faulty = bool(found) or any(request.fails(report) for report in reports)
+                return Exit.FAILED if failed or unreadable else Exit.FOUND if faulty else Exit.OK
             failed = not _write_repairs(found, linted) or failed
             if found:
                 reports, unreadable = _lint_all(groups, request, named)
@@ -210,13 +213,16 @@ def _lint_all(groups: list[list[str]], request: LintRequest, named: list[str]) -
     return without_included(reports) if len(reports) > 1 else reports, failed
 
 
-def _show(found: list[FileRepair]) -> int:
+def _show(found: list[FileRepair], findings: int) -> None:
+    """Print the diff, or why there is none although there are findings."""
     from pagectl.outputs.lint_diff import lint_diff
+    from pagectl.terminal.streams import note
 
     for each in found:
         sys.stdout.writelines(lint_diff(str(each.path), each.text))
     sys.stdout.flush()
-    return Exit.FOUND if found else Exit.OK
+    if findings and not found:
+        note(f"{count_text(findings, 'finding')} without a certain repair; without --fix and --diff they are shown")
 
 
 def _write_baseline(path: Path, reports: list[FileReport]) -> int:

@@ -90,9 +90,8 @@ def command(
         kept = plan.needs_in(backup_folder(place, backup_dir))
         written = _wrote(place, out) if changing else None
         if written is not None and out is None:
-            note(f"writes {written}")
             with ways_out(place, backup_dir):
-                backup = _replace(plan, backup, retention)
+                backup = _replace(plan, written, backup, retention)
         elif out is not None and changing:
             _copy(plan, out, held)
             note_written(out.absolute(), place.paging)
@@ -145,14 +144,16 @@ def _copy(plan: JournalsPlan, out: Path, held: dict[Path, int]) -> None:
         copy_journals_out(plan, out, bar.advance, held=held)
 
 
-def _replace(plan: JournalsPlan, folder: Path | None, retention: RetentionPlan | None) -> Path | None:
+def _replace(plan: JournalsPlan, written: Path, folder: Path | None, retention: RetentionPlan | None) -> Path | None:
     """Gives the backup, if there is one now."""
     from pagefmt.bytes.writing import Disk
-    from pagefmt.compaction.journals import apply_journals
+    from pagefmt.compaction.journals import apply_journals, check_journals
     from pagefmt.compaction.retention import keep_history
 
     if not plan.freed:
         return None
+    check_journals(plan, folder)
+    note(f"writes {written}")
     if retention is not None and retention.missing and retention.problem is None:
         note(f"writes {retention.folder}")
         keep_history(retention, Disk())

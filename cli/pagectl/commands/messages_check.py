@@ -44,8 +44,8 @@ EXAMPLES = (
         "messages check /var/lib/broker -w page-limit=80",
     ),
     (
-        "Alarm if the first message of a queue waits for too long",
-        "messages check /var/lib/broker --queue red.news -w oldest=999999d",
+        "Warn if the first message of a queue has waited for six hours",
+        "messages check /var/lib/broker --queue red.news -w oldest=6h",
     ),
 )
 

@@ -89,7 +89,6 @@ def command(
             _copy(plan, out, held)
             note_written(out.absolute(), place.paging)
         elif changing:
-            note(f"writes {written}")
             with ways_out(place, backup_dir):
                 backup = _replace(plan, backup)
         elif backup is not None:
@@ -136,6 +135,7 @@ def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
     check_space(plan, folder)
     disk = Disk()
     backup = open_backup(disk, folder, plan) if folder is not None else None
+    note(f"writes {plan.paging.absolute()}")
     with progress("compacting", sum(step.freed for step in steps)) as bar:
         apply(plan, disk, backup, bar.advance)
     return folder

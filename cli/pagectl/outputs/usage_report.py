@@ -89,7 +89,8 @@ def _remark(name: str, counting: Counting) -> str:
     if name == "large messages":
         owned = sum(row.large.files for row in counting.usage.addresses)
         unknown = counting.usage.large.files - owned
-        return f"{unknown} whose address is not known" if unknown else ""
+        sure = counting.journal is not None and not counting.remarks
+        return f"{unknown} {'that no queue waits for' if sure else 'whose address is not known'}" if unknown else ""
     if name == "paging":
         return count_text(len(counting.usage.addresses), "store folder")
     return ""
