@@ -358,7 +358,7 @@ complete -c pagectl -n '__pagectl_at pages compact' -l server -x -d 'Messaging s
 complete -c pagectl -n '__pagectl_at pages compact' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages compact' -F
 
-complete -c pagectl -n '__pagectl_at pages salvage' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at pages salvage' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.  [required]'
 complete -c pagectl -n '__pagectl_at pages salvage' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l jobs -x -d 'Number of parallel processes; 0 for one per available processor.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
@@ -624,7 +624,7 @@ complete -c pagectl -n '__pagectl_at queue purge' -l help -s h -d 'Show the help
 complete -c pagectl -n '__pagectl_at queue purge' -F
 
 complete -c pagectl -n '__pagectl_at convert' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
-complete -c pagectl -n '__pagectl_at convert' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56 amq-7.0 amq-7.1 amq-7.2 amq-7.3 amq-7.4 amq-7.5 amq-7.6 amq-7.7 amq-7.8 amq-7.9 amq-7.10 amq-7.11 amq-7.12 amq-7.13 eap-6 eap-6.0 eap-6.1 eap-6.2 eap-6.3 eap-6.4 eap-7.0 eap-7.1 eap-7.2 eap-7.3 eap-7.4 eap-8.0 eap-8.1 wildfly-8 wildfly-9 wildfly-10 wildfly-11 wildfly-12 wildfly-13 wildfly-14 wildfly-15 wildfly-16 wildfly-17 wildfly-18 wildfly-19 wildfly-20 wildfly-21 wildfly-22 wildfly-23 wildfly-24 wildfly-25 wildfly-26 wildfly-26.1 wildfly-27 wildfly-28 wildfly-29 wildfly-30 wildfly-31 wildfly-32 wildfly-33 wildfly-34 wildfly-35 wildfly-36 wildfly-37 wildfly-38 wildfly-39 wildfly-40 wildfly-41' -d 'Broker release to assume: hornetq-2.4 … artemis-2.56, or a release such as 2.38, amq-7.12, eap-7.4, wildfly-31'
+complete -c pagectl -n '__pagectl_at convert' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56 amq-7.0 amq-7.1 amq-7.2 amq-7.3 amq-7.4 amq-7.5 amq-7.6 amq-7.7 amq-7.8 amq-7.9 amq-7.10 amq-7.11 amq-7.12 amq-7.13 eap-6 eap-6.0 eap-6.1 eap-6.2 eap-6.3 eap-6.4 eap-7.0 eap-7.1 eap-7.2 eap-7.3 eap-7.4 eap-8.0 eap-8.1 wildfly-8 wildfly-9 wildfly-10 wildfly-11 wildfly-12 wildfly-13 wildfly-14 wildfly-15 wildfly-16 wildfly-17 wildfly-18 wildfly-19 wildfly-20 wildfly-21 wildfly-22 wildfly-23 wildfly-24 wildfly-25 wildfly-26 wildfly-26.1 wildfly-27 wildfly-28 wildfly-29 wildfly-30 wildfly-31 wildfly-32 wildfly-33 wildfly-34 wildfly-35 wildfly-36 wildfly-37 wildfly-38 wildfly-39 wildfly-40 wildfly-41' -d 'Release of the broker that will start: artemis-2.10 … artemis-2.56, or a release such as 2.38, amq-7.12, eap-7.4, wildfly-31.  [required]'
 complete -c pagectl -n '__pagectl_at convert' -l keep-prefixes -d 'Keep jms.queue. and jms.topic. in the names of addresses and queues.'
 complete -c pagectl -n '__pagectl_at convert' -l dry-run -d 'Show the plan and change nothing.'
 complete -c pagectl -n '__pagectl_at convert' -l format -x -a 'text json' -d 'Output format.'

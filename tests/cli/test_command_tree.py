@@ -26,6 +26,8 @@ NOT_THE_SAME = {
     "--rate": "messages that are made, or sent at most",
     "--until": "an operation of a trace, or a time",
     "--addresses": "only in generate, a number",
+    "--edition": "assumed, but for convert, which writes for one",
+    "--out": "required by salvage",
     "--broker": "the name of one broker, or of each",
 }
 

@@ -265,3 +265,12 @@ def test_a_large_message_file_that_nothing_refers_to(tmp_path: Path, call: Call)
     assert "1 that no queue waits for" in call(data)[1]
     next((data / "journal").glob("*.amq")).write_bytes(b"x")
     assert "1 that no queue waits for" not in call(data)[1]
+
+
+def test_a_file_is_no_folder_to_count(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Counting the folder around it would be an answer to another question."""
+    page = sorted(GoldenCase("2.56.0", "basic").copy(tmp_path).glob("paging/*/*.page"))[0]
+    for file in (page, Path("/etc/hostname")):
+        assert run(["disk", "usage", str(file)]) == 2
+        told = capfd.readouterr()
+        assert not told.out and "name its store folder, the data directory" in told.err

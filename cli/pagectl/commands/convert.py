@@ -10,7 +10,14 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, DryRunOption, EditionOption, OutOption, TextOrJsonOption, edition_of
+from pagectl.options.shared import (
+    DirArgument,
+    DryRunOption,
+    OutOption,
+    TargetEditionOption,
+    TextOrJsonOption,
+    edition_of,
+)
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.running.permissions import refuse_closed
@@ -33,7 +40,7 @@ EXAMPLES = (
 def command(
     given: DirArgument = None,
     out: OutOption = None,
-    edition: EditionOption = None,
+    edition: TargetEditionOption = None,
     keep_prefixes: Annotated[
         bool,
         typer.Option("--keep-prefixes", help="Keep jms.queue. and jms.topic. in the names of addresses and queues."),

@@ -10,7 +10,7 @@ from pagectl.opening.broker import located
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, TableFormatOption
-from pagectl.running.exits import Exit
+from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.streams import print_json, print_json_line, warning
 
 EXAMPLES = (
@@ -38,7 +38,10 @@ def command(
     from pagectl.outputs.usage_report import as_json, print_csv, print_text, rows
     from pagectl.running.disk_count import count
 
-    counting = count(located(directory, broker), contents=not sizes_only)
+    place = located(directory, broker)
+    if place.page is not None:
+        raise CallError(f"{place.given}: is a file; name its store folder, the data directory or the instance")
+    counting = count(place, contents=not sizes_only)
     match format:
         case TableFormat.text:
             print_text(counting, limit or None)

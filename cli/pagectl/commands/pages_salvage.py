@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from pagectl.files.in_place import Move, commands, free_ending, print_command, quoted, with_ending
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, JobsOption, OutOption, TextOrJsonOption, processes
+from pagectl.options.shared import DirArgument, JobsOption, TextOrJsonOption, processes
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import check_outside, instance_of
 from pagectl.running.permissions import refuse_closed
@@ -27,15 +29,14 @@ if TYPE_CHECKING:
 LOSSES_SHOWN = 20
 
 
-EXAMPLES = (
-    ("What can be recovered from damaged pages", "pages salvage /var/lib/broker"),
-    ("Recover it into a new folder", "pages salvage /var/lib/broker --out rescued"),
-)
+EXAMPLES = (("The readable messages of damaged pages, in a new folder", "pages salvage /var/lib/broker --out rescued"),)
 
 
 def command(
     given: DirArgument = None,
-    out: OutOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="NEW", help="Write into a new folder.  [required]")
+    ] = None,
     form: TextOrJsonOption = TextOrJson.text,
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),

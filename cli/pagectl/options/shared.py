@@ -84,11 +84,22 @@ PropertiesOption = Annotated[
         help="Properties that override the configuration; repeatable [default: broker.properties beside it].",
     ),
 ]
+_EDITIONS = _EditionType((AUTO, *EDITION_NAMES, *PRODUCT_RELEASES))
+TargetEditionOption = Annotated[
+    EditionChoice | None,
+    typer.Option(
+        "--edition",
+        click_type=_EDITIONS,
+        metavar="E",
+        help="Release of the broker that will start: artemis-2.10 … artemis-2.56, or a release such as 2.38, amq-7.12, "
+        "eap-7.4, wildfly-31.  [required]",
+    ),
+]
 EditionOption = Annotated[
     EditionChoice | None,
     typer.Option(
         "--edition",
-        click_type=_EditionType((AUTO, *EDITION_NAMES, *PRODUCT_RELEASES)),
+        click_type=_EDITIONS,
         metavar="E",
         help=f"Broker release to assume: {_RELEASES} [default: auto: as detected, else the newest that fits].",
     ),

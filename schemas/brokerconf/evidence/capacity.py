@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brokerconf.evidence.queue_declarations import QueueDeclarations
 from brokerconf.evidence.without_effect import exempt_prefix
@@ -38,6 +38,11 @@ class AddressCapacity:
     disk: int | None
     on_disk: int | None
     stops: str
+
+    @property
+    def boundless(self) -> bool:
+        """Return whether the address has no limit of its own."""
+        return self.memory is None and self.messages is None
 
     @property
     def heap(self) -> int | None:
@@ -87,9 +92,10 @@ def capacity(
     exempt = sorted(name for name in every if prefix is not None and name.startswith(prefix))
     names = sorted(every.difference(exempt) or {"any"})
     lying = {name: None if on_disk is None else stored.get(name, 0) for name in names}
-    found = tuple(_address(settings, name, max(queues[name], 1), lying[name]) for name in names)
     broker = settings.broker()
     limit, off = _global(broker)
+    found = tuple(_address(settings, name, max(queues[name], 1), lying[name]) for name in names)
+    found = tuple(replace(one, stops=NEVER_FULL) if off and one.boundless else one for one in found)
     disk_limit, rule = _disk_limit(broker, disk)
     made = Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, ())
     supposed = [settings.document.supposed] if settings.document.supposed else []
@@ -133,6 +139,7 @@ def _most_pages(values: Values, page: int) -> int | None:
     return limit // page + 1
 
 
+NEVER_FULL = "never full: the heap runs out"
 _STOPS = {"BLOCK": "producers block", "FAIL": "producers are refused", "DROP": "messages are dropped", "?": "?"}
 
 
@@ -169,10 +176,10 @@ def _first(found: Capacity) -> list[str]:
     """Return what acts first, in the order in which it would."""
     said = []
     bounded = [one for one in found.addresses if one.memory is not None]
-    unbounded = [one.address for one in found.addresses if one.memory is None and one.messages is None]
+    unbounded = [one.address for one in found.addresses if one.boundless]
     total = found.memory_sum
     if found.global_off and unbounded:
-        said.append(f"memory is unlimited: {some(unbounded)} has no max-size-bytes and the global limit is off")
+        said.append(f"memory is unlimited: {some(unbounded)} without max-size-bytes, and the global limit is off")
     elif unbounded:
         said.append(f"the global limit applies first for {some(unbounded)}: there is no max-size-bytes")
     if found.global_limit is not None and bounded and total is not None and total > found.global_limit:
@@ -199,7 +206,8 @@ def _against_heap(found: Capacity, heap: int) -> list[str]:
 
 
 def _against_disk(found: Capacity) -> list[str]:
-    endless = [one.address for one in found.addresses if one.policy == "PAGE" and one.disk is None]
+    paging = [one for one in found.addresses if one.policy == "PAGE" and one.stops != NEVER_FULL]
+    endless = [one.address for one in paging if one.disk is None]
     said = [f"pages of {some(endless)} are limited only by the disk: {found.disk_rule}"] if endless else []
     if found.disk_limit is not None and found.disk_sum is not None and found.disk_sum > found.disk_limit:
         said.append(f"the page limits allow {found.disk_sum} bytes, but the disk limit only {found.disk_limit}")
