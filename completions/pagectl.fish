@@ -541,7 +541,7 @@ complete -c pagectl -n '__pagectl_at journal ls' -F
 
 complete -c pagectl -n '__pagectl_at journal inspect' -l file -x -d 'Only the file with this name.'
 complete -c pagectl -n '__pagectl_at journal inspect' -l record -x -d 'Only this record: in a page by number (0 is the first), in a journal by id.'
-complete -c pagectl -n '__pagectl_at journal inspect' -l type -x -d 'Only records of this type, by name or number.'
+complete -c pagectl -n '__pagectl_at journal inspect' -l type -x -d 'Only records of this type, by name or number; a wrong name lists all.'
 complete -c pagectl -n '__pagectl_at journal inspect' -l hex -d 'Show the bytes beside the names of the fields.'
 complete -c pagectl -n '__pagectl_at journal inspect' -l format -x -a 'text json jsonl' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at journal inspect' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'

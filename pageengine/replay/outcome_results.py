@@ -96,9 +96,7 @@ def recorded_outcome(reader: OutcomeReader, recording: Recording) -> Iterator[Li
             yield line
     except (KeyError, TypeError, AttributeError, ValidationError) as err:
         where = f"operation {line['i']}" if "i" in line else "header or end line"
-        raise OutcomeError(
-            f"{reader.path}: {where}: not in the form of an outcome ({err}); see trace-format.md 2"
-        ) from None
+        raise OutcomeError(f"{reader.path}: {where}: not in the form of an outcome ({err})") from None
     if reader.end is None:
         recording.finish(None)
 

@@ -58,6 +58,19 @@ def test_what_is_asked_for_alone() -> None:
     assert call("journal", "inspect", data, "--record", number, "--format", "jsonl").lines()
     assert "did you mean 'ADD_REF'" in call("journal", "inspect", data, "--type", "ADD_REFF").err
     assert call("journal", "inspect", data, "--file", "nowhere").status == 2
+    assert "QUEUE_BINDING_RECORD, " in call("journal", "inspect", data, "--type", "NOPE").err
+    assert "did you mean 'QUEUE_BINDING_RECORD'" in call("journal", "inspect", data, "--type", "queue_bindin").err
+
+
+@pytest.mark.parametrize("number", ["99999999", "-5"])
+@pytest.mark.parametrize("what", ["journal", "pages"])
+def test_a_record_that_is_not_there(what: str, number: str) -> None:
+    data = GoldenCase("2.56.0", "tx").data()
+    for form in ("text", "json", "jsonl"):
+        answer = call(what, "inspect", data, "--record", number, "--format", form)
+        assert answer.status == 2 and f"no record {number}: " in answer.err
+        assert form != "json" or json.loads(answer.out) == {"records": []}
+        assert form != "jsonl" or answer.out == ""
 
 
 def test_damage_is_told(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,11 @@ def test_files_and_messages_are_held_against_one_another(tmp_path: Path) -> None
     orphans = call("large", "ls", data, "--orphans", "--format", "jsonl").lines()
     assert sorted(row["file"] for row in orphans) == ["5.x.msg", "999.msg", "notes.txt"]
     assert call("large", "ls", data, "--orphans").out.splitlines()[-1] == "3 files that no message refers to, 41 B"
+    shutil.rmtree(folder)
+    answered = call("large", "ls", data, "--orphans")
+    assert answered.status == 0 and answered.out == "0 files that no message refers to, 0 B\n"
+    missing = sum(row["condition"] == "missing" for row in call("large", "ls", data, "--format", "jsonl").lines())
+    assert f"warning: {missing} messages without a file: pagectl large ls " in answered.err
     assert {check: each["severity"] for check, each in findings.items()} == {
         "large-body-missing": "error", "large-body-size": "error", "large-body-not-durable": "warning",
         "large-body-orphan": "notice",

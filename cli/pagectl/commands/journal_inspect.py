@@ -17,6 +17,7 @@ from pagectl.terminal.hexview import HexView
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import JsonItems, coloured, folded, warning
 from pagefmt.findings import did_you_mean
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.bytes.files import FileStretches
@@ -39,7 +40,10 @@ def command(
     kind: Annotated[
         str | None,
         typer.Option(
-            "--type", metavar="NAME", help="Only records of this type, by name or number.", show_default=False
+            "--type",
+            metavar="NAME",
+            help="Only records of this type, by name or number; a wrong name lists all.",
+            show_default=False,
         ),
     ] = None,
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
@@ -48,7 +52,7 @@ def command(
 ) -> int:
     """Show journal files down to the byte: records of every kind, including dead ones, and every field of their bodies.
 
-    Ends with status 1 if a record is torn or a file cannot be read.
+    Ends with status 1 if a record is torn or a file cannot be read, and with 2 if there is no such file or record.
     """
     from pagefmt.bytes.files import FileStretches
     from pagefmt.compaction.journals import listings
@@ -67,13 +71,14 @@ def command(
         raise CallError(f"{place.given}: no such journal file; {place.call('journal ls')} lists them")
     items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
     view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
-    torn_any = bool(unread)
+    torn_any, shown_any = bool(unread), False
     for each in files:
         torn = TornRecords()
         with FileStretches(each.path) as opened:
             if items is None:
                 _head(view, each)
             for frame in _chosen_frames(opened, each.header, torn, record, user_type):
+                shown_any = True
                 content = bytes(opened[frame.at : frame.at + frame.total])
                 within = frame._replace(at=0, body=frame.body - frame.at)
                 fields = journal_fields(content, within, each.header.version)
@@ -94,6 +99,12 @@ def command(
                     items.add("records", {"file": each.name, "torn": {"offset": one.offset, "detail": one.detail}})
     if items is not None:
         items.end()
+    if record is not None and not shown_any:
+        kind_text = "" if user_type is None else f" of type {kind}"
+        raise CallError(
+            f"{place.given}: no record {record}{kind_text}: {count_text(len(files), 'journal file')} looked at"
+            f"{', not all of it readable' * torn_any}; {place.call('journal inspect')} shows all records"
+        )
     return Exit.FOUND if torn_any else Exit.OK
 
 
@@ -133,6 +144,5 @@ def _type(word: str) -> int:
         return RecordType[word.upper()].value
     except KeyError:
         names = [each.name for each in RecordType]
-        raise CallError(
-            f"--type {word}: no such type; {did_you_mean(word, names, 'see docs/spec/journal.md')}"
-        ) from None
+        advice = did_you_mean(word.upper(), names, f"types are {', '.join(names)}")
+        raise CallError(f"--type {word}: no such type; {advice}") from None

@@ -34,7 +34,7 @@ def command(
     Ends with status 1 if a file is missing, not durable or not of the size that its message says, or if not
     everything that may need a file can be read.
     """
-    from pagefmt.cross_checks.large_files import large_rows
+    from pagefmt.cross_checks.large_files import LargeCondition, large_rows
     from pagefmt.cross_checks.large_references import large_references
 
     place, state, large = open_large(given, broker)
@@ -43,9 +43,12 @@ def command(
     hidden = closed and closed_files(place) is not None
     rows = large_rows(state, large, large_references(state, unread), unread, closed=hidden)
     whole = not unread and not closed and state.known.unknown_journal is None and not state.known.damaged
-    sound = whole and all(row.sound for row in rows)
     if orphans:
+        absent = sum(LargeCondition.MISSING in row.conditions for row in rows)
+        if absent:
+            warning(f"{count_text(absent, 'message')} without a file: {place.call('large ls')} without --orphans")
         rows = [row for row in rows if row.reference is None]
+    sound = whole and all(row.sound for row in rows)
     for each in unread:
         warning(f"{each}; messages there may need any of the files")
     if form is ListFormat.text:

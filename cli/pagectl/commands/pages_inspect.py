@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (("The bytes of one record beside its fields", "pages inspect /var/lib/broker --page 12 --record 3 --hex"),)
+_NOT_WHOLE = ", not all of it readable"
 
 
 def command(
@@ -40,13 +41,13 @@ def command(
 ) -> int:
     """Show page files down to the byte: offset, length, frame, transaction, persister, queues, every field.
 
-    Ends with status 1 if a page is damaged.
+    Ends with status 1 if a page is damaged, and with 2 if there is no such page or record.
     """
     from pagefmt.directory.locate import stores
     from pagefmt.directory.locks import running_broker
 
     pages = page_range(page)
-    shown = damaged = 0
+    shown = damaged = records = 0
     items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
     place = located(given, broker)
     live = running_broker(place.journal) is not None
@@ -60,7 +61,9 @@ def command(
             if file.number not in pages:
                 continue
             shown += 1
-            damaged += _inspect(place, store, file, record, with_bytes, items, live=live)
+            bad, found = _inspect(place, store, file, record, with_bytes, items, live=live)
+            damaged += bad
+            records += found
     if not shown:
         raise CallError(
             f"{given or 'DIR'}: no such page; {place.call('pages ls')} counts them"
@@ -69,35 +72,41 @@ def command(
         )
     if items is not None:
         items.end()
+    if record is not None and not records:
+        raise CallError(
+            f"{given or 'DIR'}: no record {record}: {count_text(shown, 'page')} looked at{_NOT_WHOLE * bool(damaged)}; "
+            f"{place.call('pages inspect')} shows all records, the first of a page is 0"
+        )
     return Exit.FOUND if damaged else Exit.OK
 
 
 def _inspect(
     place: DataLocation, store: Store, file: PageFile, only: int | None, with_bytes: bool, items: JsonItems | None,
     *, live: bool,
-) -> bool:  # fmt: skip
-    """Whether the page is damaged; what a running broker is doing with it is no damage."""
+) -> tuple[bool, int]:  # fmt: skip
+    """Whether the page is damaged, which what a running broker is doing with it is not; and the records shown."""
     from pagefmt.outstanding.state import motion_of
     from pagefmt.pages.page import open_page
 
     with open_page(file) as opened:
         where = {"store": store.name, "store_address": store.address, "page": file.number}
         if items is not None:
-            for item in _objects(opened, only, with_bytes):
+            shown = 0
+            for shown, item in enumerate(_objects(opened, only, with_bytes), 1):  # noqa: B007
                 items.add("records", where | item)
         else:
-            view = _text(store, file, opened, only, with_bytes)
+            view, shown = _text(store, file, opened, only, with_bytes)
         damage = opened.damage
         if damage is None:
-            return False
+            return False, shown
         if live and (motion := motion_of(damage, newest=file.number == store.current_page)):
             note(f"{file.path}: {motion}")
-            return False
+            return False, shown
         if only is None and items is not None:
             items.add("records", where | {"damage": _damage(damage)})
         elif only is None:
             view.damage(opened.buf, damage, sum(1 for _ in opened.recovered()), place)
-        return True
+        return True, shown
 
 
 def _frames(opened: Page, only: int | None) -> Iterator[tuple[int, int, int]]:
@@ -107,15 +116,17 @@ def _frames(opened: Page, only: int | None) -> Iterator[tuple[int, int, int]]:
             yield number, offset, length
 
 
-def _text(store: Store, file: PageFile, opened: Page, only: int | None, with_bytes: bool) -> HexView:
+def _text(store: Store, file: PageFile, opened: Page, only: int | None, with_bytes: bool) -> tuple[HexView, int]:
     view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
     view.heading(folded(f"page {file.number}  {one_line(str(file.path))}"))
     address = "no address" if store.address is None else one_line(store.address)
     view.line(f"address {address}, {file.size} bytes, layout {_layout(opened)}")
+    shown = 0
     for number, offset, length in _frames(opened, only):
         view.record(opened.buf, number, offset, length)
+        shown += 1
     view.line(f"{count_text(opened.count, 'record')}, {opened.bytes_read} of {file.size} bytes belong to them")
-    return view
+    return view, shown
 
 
 def _layout(opened: Page) -> str:
