@@ -539,3 +539,9 @@ def test_directories_of_hornetq_that_are_nowhere_are_all_named(tmp_path: Path) -
             found = call(*words, tmp_path)
             assert found.status == status, found
             assert all(str(base / "data" / "paging") in found.out + found.err for base in tried), found
+
+
+def test_an_empty_path_is_not_the_current_folder() -> None:
+    """It is a variable of a script that is not set."""
+    answer = call("pages", "ls", "")
+    assert answer.status == 2 and "the path is empty" in answer.err, answer

@@ -38,7 +38,12 @@ class _EditionType(TyperChoice[str]):
 
 
 def _typed_path(text: str) -> Path:
-    """DIR as it was typed: ``Path`` would take ``s3:///x``, which names no bucket, for bucket x."""
+    """Return DIR as it was typed: ``Path`` would take ``s3:///x``, which names no bucket, for bucket x.
+
+    Raises ``BadParameter`` for an empty text, which is a variable that is not set and not the current folder.
+    """
+    if not text:
+        raise typer.BadParameter("the path is empty; the current folder is ., any other has a name")
     from pagefmt.bytes.far_paths import any_path
 
     return any_path(text)
