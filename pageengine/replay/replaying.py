@@ -22,6 +22,7 @@ from pageengine.trace.items import Item, MalformedLine
 from pageengine.trace.operations import Send, UnknownOperation
 from pageengine.trace.reading import TraceReader
 from pagefmt.editions import Edition
+from pagefmt.quantities import count_text
 
 Line = dict[str, Any]
 
@@ -109,6 +110,15 @@ def whole_outcome(engine: Engine, reader: TraceReader, recording: Recording) -> 
         yield engine.finish().as_json()
 
     return engine.start().as_json(), lines()
+
+
+def trace_warnings(reader: TraceReader, recording: Recording) -> list[str]:
+    """What a whole replay did without, for a person: keys that were ignored, a missing end, lines not applied."""
+    return reader.warnings + [
+        f"{reader.path}: {count_text(count, 'line')} could not be applied ({name})"
+        for name in ("unsupported", "malformed")
+        if (count := recording.results[name])
+    ]
 
 
 def begin(recording: Recording, engine: Engine) -> None:

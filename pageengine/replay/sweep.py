@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pageengine.errors import PageEngineError
 from pageengine.model.outcome import PAGED
-from pageengine.replay.replaying import Configuration, recorded
+from pageengine.replay.replaying import Configuration, recorded, trace_warnings
 from pageengine.replay.totals import Totals, totals
 from pageengine.settings.overrides import SettingError, SettingOverride, parse_override
 from pageengine.trace.reading import open_trace
@@ -59,12 +59,19 @@ class SweepRow:
     broker: str | None = None
     warnings: tuple[str, ...] = ()
     """What of the trace the totals are without."""
+    cut: bool = False
+    """Whether the trace lacks its end."""
 
     def as_json(self) -> dict[str, Any]:
         """The row as a JSON object."""
         found = {name: getattr(self.totals, name) for name in COLUMNS}
         named = {} if self.broker is None else {"broker": self.broker}
-        return named | {"number": self.number, "settings": list(self.settings), **found}
+        return named | {
+            "number": self.number,
+            "settings": list(self.settings),
+            **found,
+            "warnings": list(self.warnings),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +125,8 @@ def sweep_row(job: SweepJob) -> SweepRow:
     paged = {name: one.sends[PAGED] + one.sends[f"released {PAGED}"] for name, one in found.addresses.items()}
     most = nlargest(MOST_PAGED, ((name, count) for name, count in paged.items() if count), key=itemgetter(1))
     settings = tuple(map(str, job.variant.overrides))
-    told = tuple(reader.warnings)
-    return SweepRow(job.variant.number, settings, totals(found), tuple(most), job.broker, told)
+    told = tuple(trace_warnings(reader, found))
+    return SweepRow(job.variant.number, settings, totals(found), tuple(most), job.broker, told, reader.cut is not None)
 
 
 @contextmanager

@@ -195,9 +195,60 @@ def test_bad_lines_passed_over_keep_their_place(tmp_path: Path, call: Call) -> N
 def test_a_cut_trace_is_replayed_with_a_warning(tmp_path: Path, call: Call) -> None:
     config, trace, _ = laid_out(tmp_path, "page-basic")
     trace.write_bytes(trace.read_bytes()[:-30])
-    status, out, err = call("run", trace, "--config", config)
-    assert status == 0 and "65 operations" in out
+    status, out, err = call("run", trace, "--config", config, "--report", tmp_path / "r.html")
+    assert status == 1 and "65 operations" in out
     assert err.startswith(f"warning: {trace}: line 67 is cut off")
+    assert "line 67 is cut off" in (tmp_path / "r.html").read_text("utf-8")
+    assert call("run", trace, "--config", config, "--until", 9)[0] == 0
+
+
+ALL_OF_A_TRACE = {
+    "run": (),
+    "sweep": ("--vary", "#:max-size-bytes=1M,2M"),
+    "compare": ("--config", "{config}"),
+    "advise": ("--heap", "64M", "--disk", "1G", "--jobs", 1),
+}
+
+
+@pytest.mark.parametrize("command", ALL_OF_A_TRACE)
+def test_an_answer_about_less_than_was_asked_says_so(tmp_path: Path, call: Call, command: str) -> None:
+    """A trace that is cut off and lines that are passed over: status 1, in words and in JSON."""
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    words = (*(str(word).format(config=config) for word in ALL_OF_A_TRACE[command]), "--skip-bad-lines")
+    raw = trace.read_bytes()
+
+    def answer() -> tuple[int, list[str], str]:
+        status, out, err = call(command, trace, "--config", config, *words, "--format", "json")
+        found = json.loads(out)
+        texts = [text for each in found.get("variants", [found]) for text in each["warnings"]]
+        assert call(command, trace, "--config", config, *words)[0] == status
+        return status, texts, err
+
+    assert answer()[:2] == (0, [])
+    packed = gzip.compress(raw, mtime=0)
+    trace.write_bytes(packed[: len(packed) // 2])
+    status, texts, err = answer()
+    told = f"{trace}: the compressed stream is cut off after line "
+    assert status == 1 and err.count(f"warning: {told}") == 1
+    assert texts and all(text.startswith(told) for text in texts)
+    lines = raw.splitlines(keepends=True)
+    trace.write_bytes(b"".join([*lines[:20], b"nonsense\n", b'{"op":"fly"}\n', *lines[20:]]))
+    status, texts, err = answer()
+    assert status == 1 and set(texts) == {
+        f"{trace}: 1 line could not be applied (unsupported)", f"{trace}: 1 line could not be applied (malformed)",
+    }  # fmt: skip
+    assert command == "run" or all(f"warning: {text}\n" in err for text in texts)
+
+
+def test_outcomes_without_their_end_are_not_just_equal(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
+    assert call("run", trace, "--config", config, "--outcome", whole)[0] == 0
+    part.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:-1]))
+    assert call("compare", whole, whole)[0] == 0
+    status, out, err = call("compare", part, whole, "--format", "json")
+    told = f"{part}: has no end line; what comes after its last line is not known"
+    assert (status, json.loads(out)["warnings"], err) == (1, [told], f"warning: {told}\n")
 
 
 @pytest.mark.parametrize(
@@ -230,10 +281,34 @@ def test_a_cut_trace_is_replayed_with_a_warning(tmp_path: Path, call: Call) -> N
         (("run", "{trace}", "--config", "{config}", "--outcome", "{trace}"), "is an input of this command"),
         (("run", "{trace}", "--config", "{config}", "--out", "{trace}"), "not an empty folder"),
         (("import", "{config}", "--to", "{config}"), "is an input of this command"),
-        (("import", "{config}", "--to", "{trace}.out"), "no line of the message audit log"),
-        (("import", "nowhere.log", "--to", "{trace}.out"), "nowhere.log: No such file"),
-        (("generate", "steady", "--to", "{trace}.out", "--messages", "0"), "0 is not in the range"),
-        (("generate", "sideways", "--to", "{trace}.out"), "sideways"),
+        (("import", "{config}", "--to", "{trace}.jsonl"), "no line of the message audit log"),
+        (("import", "nowhere.log", "--to", "{trace}.jsonl"), "nowhere.log: No such file"),
+        (("generate", "steady", "--to", "{trace}.jsonl", "--messages", "0"), "0 is not in the range"),
+        (("generate", "sideways", "--to", "{trace}.jsonl"), "sideways"),
+        (("generate", "steady", "--to", "{trace}.xyz"), "no trace has the ending .xyz; use .jsonl, .jsonl.gz"),
+        (("generate", "steady", "--to", "{trace}.gz.jsonl.bz2"), "no trace has the ending .bz2"),
+        (("generate", "steady", "--to", "nothing"), "the name has no ending; use .jsonl"),
+        (("import", str(LOGS / "plugin-debug.log.gz"), "--to", "{trace}.xyz"), "no trace has the ending .xyz"),
+        *(
+            (("generate", "steady", "--to", "{trace}.jsonl", f"--{option}", number), f"--{option}")
+            for option in ("messages", "rate", "duration", "size", "addresses", "subscribers")
+            for number in ("nan", "inf", "-1", "1e300", "9" * 30)
+        ),
+        *((("generate", "steady", "--to", "{trace}.jsonl", "--seed", number), "--seed") for number in ("nan", "1e300")),
+        (("generate", "steady", "--to", "{trace}.jsonl", "--duration", "1e6", "--rate", "1e6"), "messages; 1000000000"),
+        (("generate", "steady", "--to", "{trace}.jsonl", "--messages", "2000000", "--rate", "0.001"), "s is the most"),
+        *(
+            (
+                ("advise", "{trace}", "--config", "{config}", "--heap", "1G", "--disk", "1G", f"--{option}", number),
+                option,
+            )
+            for option in ("heap", "disk", "jobs")
+            for number in ("nan", "inf", "-1", "1e300")
+        ),
+        *(
+            (("sweep", "{trace}", "--config", "{config}", "--vary", f"#:max-size-bytes={number}"), "max-size-bytes")
+            for number in ("nan", "inf", "1e300", "9" * 30)
+        ),
     ],
 )
 def test_what_cannot_be_carried_out(tmp_path: Path, call: Call, words: tuple[str, ...], told: str) -> None:

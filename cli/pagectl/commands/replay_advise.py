@@ -14,7 +14,7 @@ from pagectl.options.sizes import size_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import note, print_json, print_table, say
+from pagectl.terminal.streams import note, print_json, print_table, say, warning
 
 if TYPE_CHECKING:
     from pageengine.replay.advice import Advice, Trial
@@ -45,11 +45,12 @@ def command(
     If one of several addresses pages heavily, limits and page sizes of its own are tried as well.
 
     Settings work if no message is dropped or refused, no producer is blocked, messages stay within half of the heap,
-    and pages within what the disk monitor allows. Ends with status 1 if none work.
+    and pages within what the disk monitor allows. Ends with status 1 if none work, or lines of a
+    trace could not be applied or read.
     """
     from pagectl.opening.replay import note_not_modelled, replay_configuration
     from pageengine.replay.advice import advise, budget
-    from pageengine.replay.replaying import recorded
+    from pageengine.replay.replaying import recorded, trace_warnings
     from pageengine.replay.sweep import SweepJob, sweep_row, sweeping
     from pageengine.trace.reading import open_trace
 
@@ -73,17 +74,23 @@ def command(
                 bar.advance(1)
             return rows
 
-        addresses = sorted(recorded(deciding, open_trace(trace, skip_bad_lines=skip_bad_lines)).addresses)
+        reader = open_trace(trace, skip_bad_lines=skip_bad_lines)
+        recording = recorded(deciding, reader)
+        addresses = sorted(recording.addresses)
         count += 1
         bar.advance(1)
         found = advise(deciding, addresses, allowed, replays)
+    missing = trace_warnings(reader, recording)
+    for text in missing:
+        warning(text)
     note_not_modelled([deciding])
     note(f"{count} replays")
     if format is TextOrJson.json:
-        print_json({"trace": str(trace), "config": str(config), **as_json(found)})
+        print_json({"trace": str(trace), "config": str(config), **as_json(found), "warnings": missing})
     else:
         _print(found)
-    return Exit.OK if found.best is not None else Exit.FOUND
+    lacking = reader.cut is not None or found.demand.unapplied
+    return Exit.FOUND if found.best is None or lacking else Exit.OK
 
 
 def as_json(found: Advice) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -21,7 +22,7 @@ from pagectl.options.shared import (
 )
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import json_text, print_json, print_table
+from pagectl.terminal.streams import json_text, print_json, print_table, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -41,11 +42,16 @@ _UNKNOWN = {
 
 
 class SideBySide(NamedTuple):
-    """Two replays: what they are called, what they come to, where they differ."""
+    """Two replays: what they are called, what they come to, where they differ.
+
+    ``warnings``: what they are without. ``lacking``: lines of the trace or of an outcome.
+    """
 
     names: tuple[str, str]
     totals: tuple[Totals, Totals]
     comparison: Comparison
+    warnings: Sequence[str] = ()
+    lacking: bool = False
 
     @property
     def remarks(self) -> list[str]:
@@ -97,7 +103,7 @@ def command(
     Compares two outcomes (also a real broker's), or replays one trace twice: under two configurations, or under
     one with --set A --versus --set B. Without --versus, --set applies to both sides.
 
-    Ends with status 1 if any operation differs.
+    Ends with status 1 if any operation differs, or lines of a trace could not be applied or read.
     """
     from pagectl.opening.replay import note_not_modelled, replay_configuration
 
@@ -114,11 +120,13 @@ def command(
         note_not_modelled(sides)
     else:
         raise CallError("give two outcomes, or one trace with --config twice, or with --config and --set … --versus …")
+    for text in found.warnings:
+        warning(text)
     if format is TextOrJson.json:
         print_json(as_json(found))
     else:
         _print(found, detail)
-    return Exit.OK if found.comparison.equal else Exit.FOUND
+    return Exit.OK if found.comparison.equal and not found.lacking else Exit.FOUND
 
 
 def _outcomes(one: Path, other: Path, decisions: bool) -> SideBySide:
@@ -130,7 +138,10 @@ def _outcomes(one: Path, other: Path, decisions: bool) -> SideBySide:
     readers = open_outcome(one), open_outcome(other)
     recordings = Recording(names[0]), Recording(names[1])
     sides = [(reader.header, recorded_outcome(reader, kept)) for reader, kept in zip(readers, recordings, strict=True)]
-    return _compared(names, sides, recordings, decisions)
+    found = _compared(names, sides, recordings, decisions)
+    cut = [f"{each.path}: has no end line; what comes after its last line is not known" for each in readers
+           if each.end is None]  # fmt: skip
+    return found._replace(warnings=list(dict.fromkeys(cut)), lacking=bool(cut))
 
 
 def _configurations(
@@ -138,7 +149,7 @@ def _configurations(
 ) -> SideBySide:
     """Both engines take the trace at the same time; nothing is kept."""
     from pageengine.replay.recording import Recording
-    from pageengine.replay.replaying import whole_outcome
+    from pageengine.replay.replaying import trace_warnings, whole_outcome
     from pageengine.trace.reading import open_trace
 
     recordings = Recording(names[0]), Recording(names[1])
@@ -146,7 +157,9 @@ def _configurations(
     for side, recording in zip(sides, recordings, strict=True):
         reader = open_trace(trace, skip_bad_lines=skip_bad_lines)
         outcomes.append(whole_outcome(side.engine(reader), reader, recording))
-    return _compared(names, outcomes, recordings, decisions)
+    found = _compared(names, outcomes, recordings, decisions)
+    told = trace_warnings(reader, recordings[1])
+    return found._replace(warnings=told, lacking=reader.cut is not None or found.totals[1].unapplied > 0)
 
 
 def _compared(
@@ -170,6 +183,7 @@ def as_json(found: SideBySide) -> dict[str, Any]:
         "equal": result.equal,
         "totals": {side: asdict(one) for side, one in zip("ab", found.totals, strict=True)},
         "remarks": found.remarks,
+        "warnings": list(found.warnings),
         "operations": result.operations,
         "only_in_a": result.only_left,
         "only_in_b": result.only_right,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.options.formats import TextOrJson
-from pagectl.options.replay import TraceOutOption, refuse_overwriting
+from pagectl.options.replay import TraceOutOption, refuse_overwriting, refuse_unknown_ending
 from pagectl.options.shared import TextOrJsonOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
@@ -47,6 +47,7 @@ def command(
     from pageengine.log_import.importing import import_logs
 
     refuse_overwriting(to, *logs)
+    refuse_unknown_ending(to)
     total = 2 * sum(log.stat().st_size for log in logs)
     with progress("reading logs", total) as bar:
         report = import_logs(logs, to, name=name, guess_sizes=guess_sizes, advance=bar.advance)

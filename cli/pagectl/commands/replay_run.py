@@ -77,7 +77,7 @@ def command(
     """Replay a trace: memory, pages, drops, refusals and blocked producers, as with a real broker.
 
     Traces of several brokers are replayed in parallel, and the result of each is a row. Ends with status 1 if lines
-    of a trace could not be applied, or one of several could not be replayed.
+    of a trace could not be applied or read, or one of several could not be replayed.
     """
     from pagefmt.directory.fleet import WITH_CONFIG, fleet_of
 
@@ -104,7 +104,7 @@ def command(
 
         check_new_folder(out, [config])
     deciding = replay_configuration(config, options.reading(), settings, anyway=anyway)
-    recording, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
+    recording, missing, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
     note_not_modelled([deciding])
     told = deciding.settings_in_force(sorted(recording.addresses, key=natural))
     facts = {"trace": str(trace), "config": str(config), "edition": deciding.settings()[1].value}
@@ -115,7 +115,7 @@ def command(
         from pagectl.outputs.replay_json import replay_json
         from pageengine.replay.findings import findings
 
-        print_json(replay_json(recording, findings(recording), told, facts))
+        print_json(replay_json(recording, findings(recording), told, facts) | {"warnings": missing.warnings})
     else:
         from pagectl.outputs.replay_text import print_replay
 
@@ -124,11 +124,13 @@ def command(
         from pagectl.outputs.replay_html import report_html
         from pagefmt.bytes.writing import write_text
 
-        write_text(to_html, report_html(recording, told, facts))
+        lacks = {"warnings": "; ".join(missing.warnings)} if missing.warnings else {}
+        write_text(to_html, report_html(recording, told, facts | lacks))
     if stopped is not None:
         report(describe(stopped))
         return Exit.FAILED
-    return Exit.FOUND if recording.results["unsupported"] or recording.results["malformed"] else Exit.OK
+    lacking = missing.cut or recording.results["unsupported"] or recording.results["malformed"]
+    return Exit.FOUND if lacking else Exit.OK
 
 
 def _fleet(
@@ -159,12 +161,20 @@ class _ReplayRun:
     check: bool
 
 
-def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
-    """The recording, and the error that stopped it early; the outcome written so far is kept."""
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """What of the trace was not replayed. ``cut``: its end, which was asked for."""
+
+    warnings: list[str]
+    cut: bool
+
+
+def _replay(work: _ReplayRun) -> tuple[Recording, _Missing, Exception | None]:
+    """The recording, what it lacks, and the error that stopped it early; the outcome written so far is kept."""
     from pagectl.terminal.replay_progress import replay_progress
     from pageengine.replay.outcome_writing import writing_outcome
     from pageengine.replay.recording import Recording
-    from pageengine.replay.replaying import begin
+    from pageengine.replay.replaying import begin, trace_warnings
     from pageengine.trace.reading import open_trace
 
     with ExitStack() as stack:
@@ -193,7 +203,8 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
         warning(text)
     bar.applied(recording.operations - bar.operations)
     note(f"{count_text(recording.operations, 'operation')}, {bar.rate_text()}")
-    return recording, stopped
+    whole = work.until is not None and recording.operations > work.until
+    return recording, _Missing(trace_warnings(reader, recording), reader.cut is not None and not whole), stopped
 
 
 def _apply_all(

@@ -49,7 +49,8 @@ def command(
 ) -> int:
     """Replay traces under every combination of values: peak heap and disk, refused messages, blocked time.
 
-    If one of several brokers cannot be replayed, the others are still replayed, and the exit status is 1.
+    Ends with status 1 if lines of a trace could not be applied or read, or one of several brokers could not be
+    replayed; the others are still replayed.
     """
     from pagectl.opening.replay_fleet import replayed, traced_fleet
     from pagectl.outputs.sweep_rows import print_rows, status

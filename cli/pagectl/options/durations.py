@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: ``6h``, ``90m``, ``1h30m``, ``2d``."""
+"""Lengths of time as people write them: ``6h``, ``90m``, ``1h30m``, ``2d``; seconds and rates."""
 
 from __future__ import annotations
 
@@ -25,4 +25,11 @@ def bounded_seconds(value: float | None) -> float | None:
     """Return an option's number of seconds. Raise ``BadParameter`` above a day, which no wait of the system needs."""
     if value is not None and not value <= _DAY:
         raise typer.BadParameter(f"{value:g} is not a number of seconds up to a day ({_DAY})")
+    return value
+
+
+def real_number(value: float | None) -> float | None:
+    """Return an option's number. Raise ``BadParameter`` for ``nan``, which is within any limits."""
+    if value is not None and math.isnan(value):
+        raise typer.BadParameter(f"{value} is not a number")
     return value

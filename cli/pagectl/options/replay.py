@@ -18,9 +18,10 @@ TracesArgument = Annotated[
         help="JSON Lines (plain, gzip, zstd) or Parquet; several, or patterns of such paths, give a row each.",
     ),
 ]
+_TRACES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 TraceOutOption = Annotated[
     Path,
-    typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."),
+    typer.Option("--to", metavar="TRACE", help=f"Where to write: {', '.join(_TRACES)}."),
 ]
 _CONFIG: Any = typer.Option(
     "--config",
@@ -49,6 +50,15 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
     for path in inputs:
         if output is not None and output.exists() and path.exists() and output.samefile(path):
             raise CallError(f"{output}: is an input of this command; name another file to write")
+
+
+def refuse_unknown_ending(to: Path) -> None:
+    """A trace is written in the form that its name asks for. Raises ``CallError``."""
+    from pagefmt.bytes.writing import is_stream
+
+    if not to.name.endswith(_TRACES) and not is_stream(to):
+        wrong = f"no trace has the ending {to.suffix}" if to.suffix else "the name has no ending"
+        raise CallError(f"--to {to}: {wrong}; use {', '.join(_TRACES)}")
 
 
 class TwoSides(CommandWithExamples):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from pagectl.options.durations import real_number
 from pagectl.options.groups import OptionGroup
 from pagectl.options.shared import CredentialsOption
 
@@ -48,5 +49,8 @@ class PaceOptions(OptionGroup):
         ),
     ] = None
     rate: Annotated[
-        float | None, typer.Option("--rate", metavar="N", min=0.001, help="Send at most this many messages per second.")
+        float | None,
+        typer.Option(
+            "--rate", metavar="N", min=0.001, callback=real_number, help="Send at most this many messages per second."
+        ),
     ] = None

@@ -31,8 +31,9 @@ def print_rows(rows: Sequence[SweepRow | FailedSweepRow], format: TableFormat, k
 
 
 def status(rows: Sequence[SweepRow | FailedSweepRow]) -> Exit:
-    """Found where lines were not applied, or a broker among several could not be replayed."""
-    return Exit.FOUND if any(isinstance(row, FailedSweepRow) or row.totals.unapplied for row in rows) else Exit.OK
+    """Found where lines were not applied or are missing, or a broker among several could not be replayed."""
+    bad = any(isinstance(row, FailedSweepRow) or row.totals.unapplied or row.cut for row in rows)
+    return Exit.FOUND if bad else Exit.OK
 
 
 def _text(rows: Sequence[SweepRow | FailedSweepRow], several: bool) -> None:
