@@ -27,21 +27,18 @@ RECORD: Final = 23
 
 @dataclass(frozen=True, slots=True)
 class JournalContent:
-    """``live``: bytes of the records that are still needed; ``live_files``: files that hold at least one of them."""
+    """``live``: bytes of the records that are still needed; ``live_files``: files that hold at least one of them;
+    ``reclaimable``: bytes that 'journal compact' frees, whole files, None where it leaves the journal alone."""
 
     files: int
     live_files: int
     live_records: int
     live: int
     size: int
-
-    @property
-    def reclaimable(self) -> int:
-        """Bytes that a perfect compaction would give back: old records, and space written in advance."""
-        return max(0, self.size - self.live)
+    reclaimable: int | None = None
 
 
-def journal_content(loaded: LoadedJournal) -> JournalContent:
+def journal_content(loaded: LoadedJournal, reclaimable: int | None) -> JournalContent:
     """How much of a message journal is still needed. Prepared transactions are."""
     columns, records, live = loaded.columns, 0, 0
     holding: set[int] = set()
@@ -51,7 +48,7 @@ def journal_content(loaded: LoadedJournal) -> JournalContent:
             live += RECORD * len(some) + columns.size_of(some)
             holding.update(columns.file_numbers(some))
     files = loaded.files
-    return JournalContent(len(files), len(holding), records, live, sum(file.size for file in files))
+    return JournalContent(len(files), len(holding), records, live, sum(file.size for file in files), reclaimable)
 
 
 @dataclass(slots=True)

@@ -27,13 +27,14 @@ from pagefmt.quantities import count_text
 
 BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-\d+\.(amq|hq|bindings|jms)")
 
-_OF_HORNETQ: Final = "hornetq-"  # begins the names of HornetQ's own files, of all three journals
+OF_HORNETQ: Final = "hornetq-"
+"""Begins the names of HornetQ's own files, of all three journals."""
 
 
 def list_files(folder: Path, journal: Journal) -> JournalListing:
     """The files that a starting broker would load, a pending compaction carried out in thought."""
     names, notes = settle(folder_names(folder))
-    of_hornetq = any(name.startswith(_OF_HORNETQ) for name in names)
+    of_hornetq = any(name.startswith(OF_HORNETQ) for name in names)
     found: list[JournalFile] = []
     for name, path in sorted(names.items()):
         if name.endswith(journal.value):

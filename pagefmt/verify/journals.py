@@ -7,7 +7,6 @@ from pagefmt.cross_checks.of_messages import check_messages
 from pagefmt.cross_checks.of_positions import check_positions
 from pagefmt.cross_checks.of_records import check_records, check_types
 from pagefmt.cross_checks.survey import survey
-from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.locks import running_broker
 from pagefmt.editions import Edition
@@ -17,6 +16,7 @@ from pagefmt.journal.files import Journal
 from pagefmt.journal.load import LoadedJournal, load_journal
 from pagefmt.outstanding.state import PagingState, load_place
 from pagefmt.verify.journal_files import JournalFileReport, file_reports
+from pagefmt.verify.judged_edition import judged_edition
 
 
 def verify_journals(
@@ -31,7 +31,7 @@ def verify_journals(
         findings.extend(check_records("journal", Journal.MESSAGES, loaded, live=live))
 
     state = load_place(place, look=look)
-    edition = edition or assumed_edition(state.bindings, state.journal)
+    edition = edition or judged_edition(state)
     findings += check_types("journal", Journal.MESSAGES, state.journal.loaded, edition)
     reports += file_reports("messages", state.journal.loaded, live=live)
     if state.bindings is not None:

@@ -47,10 +47,11 @@ class PageReport:
 
 
 class PageReader:
-    """Reads pages to their last byte, as a broker of the edition would."""
+    """Reads pages to their last byte, as a broker of the edition would; without one as ``writer``, if it writes such
+    pages, else as the newest that does."""
 
-    def __init__(self, edition: Edition | None) -> None:
-        self._edition = edition
+    def __init__(self, edition: Edition | None, writer: Edition | None = None) -> None:
+        self._edition, self._writer = edition, writer
         self._layout: tuple[Store, Layout | None] | None = None
 
     def __call__(self, state: StoreState, page: PageFile) -> PageVerdict | Damage:
@@ -60,9 +61,14 @@ class PageReader:
             self._layout = store, first_layout(store.pages)
         where = InStore(store.name, page.number, page.number == store.current_page, len(store.pages) == 1)
         try:
-            return verify_page(page, where, self._edition, self._layout[1])
+            return verify_page(page, where, self._edition or self._fitting(self._layout[1]), self._layout[1])
         except NotReadable as err:
             return no_bytes(err)
+
+    def _fitting(self, layout: Layout | None) -> Edition | None:
+        writer = self._writer
+        fits = writer is not None and layout in (None, Layout.OLD if writer.old_layout else Layout.NEW)
+        return writer if fits else None
 
 
 def page_reports(state: StoreState, look: PageLook[PageVerdict | Damage]) -> Iterator[PageReport]:

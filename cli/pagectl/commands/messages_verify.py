@@ -83,25 +83,26 @@ def _checked(
 def _findings(
     place: DataLocation, state: PagingState, within: StoredIn, edition: Edition | None, jobs: int
 ) -> Iterator[Finding]:
+    from pagectl.opening.assumed_edition import writer_of
     from pagefmt.columns.journal_findings import unreadable_messages
     from pagefmt.cross_checks.of_journal import check_journals, check_paging
     from pagefmt.cross_checks.of_messages import check_messages
-    from pagefmt.directory.edition_evidence import assumed_edition
     from pagefmt.directory.locate import stores
     from pagefmt.directory.store_findings import store_findings
     from pagefmt.findings import Severity, about_data
     from pagefmt.outstanding.journal_parts import JournalParts
     from pagefmt.outstanding.state import looking_ahead
+    from pagefmt.verify.judged_edition import judged_edition
     from pagefmt.verify.pages import first_layout
     from pagefmt.verify.report import PageReader, across, folder_findings, page_reports
 
-    known_edition = edition or assumed_edition(state.bindings, state.journal)
+    known_edition = edition or judged_edition(state)
     layout = None
     if within is not StoredIn.JOURNAL:
         yield from closed_finding(place, Reads.PAGES | Reads.LARGE)
         listed = list(state.of(stores(place)))
         layout = next((each for known in listed if (each := first_layout(known.store.pages)) is not None), None)
-        with looking_ahead(PageReader(edition), listed, jobs) as look:
+        with looking_ahead(PageReader(edition, writer_of(state)), listed, jobs) as look:
             for known in listed:
                 bad = [report for report in page_reports(known, look) if report.permitted and not report.sound]
                 if bad:

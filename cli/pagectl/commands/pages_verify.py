@@ -101,6 +101,7 @@ def _findings(
     place: DataLocation, state: PagingState, edition: Edition | None, jobs: int, view: _VerifyView, bar: Progress
 ) -> Iterator[Finding]:  # fmt: skip
     """When each page was shown: what was found in them, of folders, and across. Of a store nothing else is kept."""
+    from pagectl.opening.assumed_edition import writer_of
     from pagefmt.directory.store_findings import store_findings
     from pagefmt.outstanding.state import looking_ahead
     from pagefmt.verify.pages import first_layout
@@ -108,10 +109,10 @@ def _findings(
 
     zeroed: list[Finding] = []
     found: list[Finding] = []
-    addresses = state.addresses
+    addresses, writer = state.addresses, writer_of(state)
     layout = None
     stores = deque(each_store(place, state))
-    with looking_ahead(PageReader(edition), stores, jobs) as look:
+    with looking_ahead(PageReader(edition, writer), stores, jobs) as look:
         while stores:
             known = stores.popleft()
             store = known.store
@@ -130,7 +131,7 @@ def _findings(
     yield from closed_finding(place, Reads.PAGES | Reads.LARGE)
     yield from zeroed
     yield from folder_findings(place, found, state)
-    yield from across(place, layout, state, edition, jobs)
+    yield from across(place, layout, state, edition or writer, jobs)
 
 
 class _VerifyView:

@@ -13,17 +13,22 @@ if TYPE_CHECKING:
 
 
 def edition_for(choice: EditionChoice | None, state: PagingState) -> Edition:
-    """Return the edition named with ``--edition``, else the one that probably wrote the journals, else the newest."""
-    return edition_of(choice) or _writer(state) or NEWEST
+    """Return the edition named with ``--edition``, else the one that probably wrote the journals, else the newest of
+    the pages' layout."""
+    from pagefmt.verify.judged_edition import judged_edition
+
+    return edition_of(choice) or judged_edition(state)
 
 
 def note_edition(choice: EditionChoice | None, state: PagingState | None) -> None:
     """Note the edition that was assumed and why, unless it was named."""
     if edition_of(choice) is not None:
         return
-    writer = _writer(state) if state is not None else None
-    why = "its journals show what such a release writes" if writer else "the newest: nothing here shows the release"
-    note(f"judged as {(writer or NEWEST).value} ({why}); --edition names another")
+    edition = edition_for(None, state) if state is not None else NEWEST
+    why = f"the newest{' with such pages' * edition.old_layout}: nothing here shows the release"
+    if state is not None and writer_of(state) is not None:
+        why = "its journals show what such a release writes"
+    note(f"judged as {edition.value} ({why}); --edition names another")
 
 
 def note_judged(choice: EditionChoice | None, edition: Edition) -> None:
@@ -32,7 +37,8 @@ def note_judged(choice: EditionChoice | None, edition: Edition) -> None:
         note(f"judged as {edition.value} (what the journals show, else the newest); --edition names another")
 
 
-def _writer(state: PagingState) -> Edition | None:
+def writer_of(state: PagingState) -> Edition | None:
+    """Return the edition that probably wrote the journals; None where nothing shows it."""
     from pagefmt.directory.edition_evidence import likely_writer
 
     return likely_writer(state.bindings, state.journal)

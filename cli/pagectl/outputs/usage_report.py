@@ -82,10 +82,8 @@ def _bar(part: int, whole: int) -> list[str]:
 def _remark(name: str, counting: Counting) -> str:
     if name == "journal" and counting.journal is not None:
         content = counting.journal
-        return (
-            f"{size_text(content.live)} live in {content.live_files} of {count_text(content.files, 'file')}, "
-            f"{size_text(content.reclaimable)} reclaimable"
-        )
+        free = "" if content.reclaimable is None else f", {size_text(content.reclaimable)} reclaimable"
+        return f"{size_text(content.live)} live in {content.live_files} of {count_text(content.files, 'file')}{free}"
     if name == "large messages":
         owned = sum(row.large.files for row in counting.usage.addresses)
         unknown = counting.usage.large.files - owned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +36,14 @@ class Counting:
 
     def look(self, journal: LoadedJournal) -> None:
         """How much of the message journal is still needed."""
-        self.journal = journal_content(journal)
+        from pagefmt.compaction.journals import JournalFiles, freeable
+        from pagefmt.journal.files import Journal
+
+        free = None
+        if self.place.journal is not None:
+            with suppress(OSError):  # a running broker takes files away
+                free = freeable(JournalFiles("journal", Journal.MESSAGES, self.place.journal, journal))
+        self.journal = journal_content(journal, free)
 
 
 def count(place: DataLocation, *, contents: bool = True) -> Counting:
