@@ -304,13 +304,14 @@ def test_reading_commands_answer_as_for_a_local_directory(
     url = server.put(data, f"commands/{case.version}/{case.name}")
     for words in READING:
         told = call(*words, data)
-        expected = told.status, told.out.replace(str(data), "DIR"), told.err.replace(str(data), "DIR")
+        # a longer path breaks its line elsewhere
+        expected = told.status, told.out.replace(str(data), "DIR").split(), told.err.replace(str(data), "DIR")
         for given in (packed(data, tmp_path, "tar.gz") / "broker" / "data", url):
             far = call(*words, given)
             shown = str(given).partition("?")[0]
             notes = far.err.replace(shown, "DIR").splitlines(keepends=True)
             err = "".join(line for line in notes if "lock cannot be seen" not in line and "is compressed" not in line)
-            assert (far.status, far.out.replace(shown, "DIR"), err) == expected, words
+            assert (far.status, far.out.replace(shown, "DIR").split(), err) == expected, words
     assert ahead._lonely  # no process is forked
 
 

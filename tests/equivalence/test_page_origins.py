@@ -25,8 +25,8 @@ def times_of(case: GoldenCase) -> list[int]:
     for store in stores_of(case):
         for page in store.store.pages:
             origin = PageOrigin({}, None, None, 0, page.name)
-            for _, frames, opened in opened_chunks(page):
-                note_schedules(origin, opened, frames)
+            for content, frames, opened in opened_chunks(page):
+                note_schedules(origin, content, opened, frames)
             with open_page(page) as opened:
                 records = [(number, each) for number, each in opened.records() if not isinstance(each, Damage)]
             times = {number: scheduled_time(record.message) for number, record in records}
