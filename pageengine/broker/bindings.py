@@ -134,9 +134,9 @@ def belongs(settings: EngineSettings, bound: str, address: str) -> bool:
     """Whether what is bound to one address, or to a wildcard, takes messages of another."""
     if bound == address:
         return True
-    if not settings.wildcard_routing or not _is_wild(settings, bound):
-        return False
-    return _takes(bound, address, settings.delimiter, settings.any_words, settings.single_word)
+    return settings.wildcard_routing and _takes(
+        bound, address, settings.delimiter, settings.any_words, settings.single_word
+    )
 
 
 class BoundQueues:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from pagefmt.cross_checks.large_references import LargeReference
+from pagefmt.cross_checks.large_references import LargeReference, references_of_journal
+from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.record_types import RecordType
@@ -109,6 +110,13 @@ def large_rows(
             lost = lost if sure else LargeCondition.UNKNOWN
             rows.append(LargeRow(None, reference, (lost,), state))
     return rows
+
+
+def surveyed_rows(seen: DirectorySurvey, large: LargeMessages) -> list[LargeRow]:
+    """Return the rows of what a survey that asked for bodies has seen, and of the journal. Raise ``NotReadable``."""
+    unread = [page for store in seen.stores for page in store.damaged]
+    references = [*seen.references, *references_of_journal(seen.state)]
+    return large_rows(seen.state, large, references, unread, closed=seen.closed)
 
 
 def _row(

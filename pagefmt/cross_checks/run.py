@@ -6,8 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pagefmt.bytes.files import NotPermitted
-from pagefmt.cross_checks.large_files import check_sizes, large_rows
-from pagefmt.cross_checks.large_references import references_of_journal
+from pagefmt.cross_checks.large_files import check_sizes, surveyed_rows
 from pagefmt.cross_checks.of_counters import check_counters
 from pagefmt.cross_checks.of_journal import check_journals, check_paging
 from pagefmt.cross_checks.of_large import check_large
@@ -41,8 +40,6 @@ def cross_check(
     if large_messages is not None and bodies:
         with suppress(NotPermitted):  # nothing is said about bodies that this user may not look at
             large = LargeMessages(large_messages)
-            unread = [page for store in found.stores for page in store.damaged]
-            references = [*found.references, *references_of_journal(state)]
             findings += check_large(found, large, edition)
-            findings += check_sizes(large_rows(state, large, references, unread, closed=found.closed))
+            findings += check_sizes(surveyed_rows(found, large))
     return sorted(findings, key=gravest_first)

@@ -13,9 +13,9 @@ import numpy as np
 from pagefmt.bytes.files import FileGone, NotReadable
 from pagefmt.bytes.writing import Disk
 from pagefmt.compaction.planning import roots_of
-from pagefmt.cross_checks.large_files import large_rows
-from pagefmt.cross_checks.large_references import large_references
+from pagefmt.cross_checks.large_files import surveyed_rows
 from pagefmt.cross_checks.of_large import named_by_journal
+from pagefmt.cross_checks.survey import survey
 from pagefmt.directory.counters import counters, recounts_at_start
 from pagefmt.journal.held_messages import NO_TRANSACTION
 from pagefmt.messages.large import SUFFIXES, LargeMessages, chunks
@@ -317,11 +317,10 @@ def _large_steps(
 
 def _short_bodies(found: RecoverySources, named: dict[int, bool], *, sure: bool) -> Iterator[RecoveryStep]:
     """Yield a step for each body that has fewer bytes than its message says; brokers deliver what is there."""
-    folder, unread = found.place.large_messages, list[str]()
+    folder = found.place.large_messages
     if folder is None or not any(named.values()):
         return
-    references = list(large_references(found.state, unread))
-    for row in large_rows(found.state, LargeMessages(folder), references, unread, closed=False):
+    for row in surveyed_rows(survey(found.state, bodies=True), LargeMessages(folder)):
         if row.short and row.file is not None and row.reference is not None:
             what = f"{row.file.size} bytes, its message says {row.reference.declared}"
             found.outcomes.add(RecoveryOutcome.LOST, row.file.name, "its body is cut off", [(row.reference.id, None)],

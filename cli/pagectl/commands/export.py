@@ -595,12 +595,9 @@ def _say(summary: dict[str, Any], what: TableContent, form: TextOrJson) -> None:
     if form is TextOrJson.json:
         print_json(summary)
         return
-    aside = f", {count_text(len(damaged), 'damaged page')} ({summary['wrote']}/_damaged.json)" if damaged else ""
-    aside += (
-        f", {count_text(len(closed), 'page')} not permitted to be read ({summary['wrote']}/_damaged.json)"
-        if closed
-        else ""
-    )
+    where = f"({summary['wrote']}/_damaged.json)"
+    aside = f", {count_text(len(damaged), 'damaged page')} {where}" if damaged else ""
+    aside += f", {count_text(len(closed), 'page')} not permitted to be read {where}" if closed else ""
     rows = count_text(summary["rows"], "message" if what.of_messages else "row")
     if summary["from"] is not None and summary["rows"]:
         rows += f" ({summary['from']['journal']} from the journal, {summary['from']['pages']} from pages)"

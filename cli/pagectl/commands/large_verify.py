@@ -41,8 +41,7 @@ def command(
     Ends with status 1 if anything is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagectl.opening.assumed_edition import edition_for, note_edition
-    from pagefmt.cross_checks.large_files import large_rows
-    from pagefmt.cross_checks.large_references import references_of_journal
+    from pagefmt.cross_checks.large_files import surveyed_rows
     from pagefmt.cross_checks.survey import survey
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.verify.report import finding_json
@@ -51,7 +50,7 @@ def command(
     closed = closed_finding(place, Reads.PAGES | Reads.BODIES)
     seen = survey(state, processes(jobs), bodies=True)
     unread = [*_not_read(seen)]
-    rows = large_rows(state, large, [*seen.references, *references_of_journal(state)], unread, closed=seen.closed)
+    rows = surveyed_rows(seen, large)
     found = [*_findings(seen, large, rows, edition_for(edition, state)), *unread, *closed]
     findings = sorted(found, key=gravest_first)
     if form is ListFormat.text:

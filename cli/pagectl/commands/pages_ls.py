@@ -182,18 +182,9 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation, *, 
         print("no address has page files")
         return
     paging = place.paging if place.store is None else place.store.parent
+    heads = ("ADDRESS", "PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST", "AGE", "CONDITION")
     print_table(
-        (
-            "ADDRESS",
-            "PAGES",
-            "MESSAGES",
-            "BYTES",
-            "OUTSTANDING",
-            "OLDEST",
-            "AGE",
-            "CONDITION",
-            *(["FOLDER"] if long else []),
-        ),
+        (*heads, *(["FOLDER"] if long else [])),
         [
             (
                 "-" if row.address is None else row.address,

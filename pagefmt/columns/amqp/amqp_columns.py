@@ -48,11 +48,12 @@ def amqp_columns(batch: Batch, level: Detail) -> Columns:
     found = structure(page, parts)
     queues = queue_lists(batch, parts.parts_end)
     created, has_created = integers(page, _property(found, "creation_time"), regular, kinds=values.TIMESTAMPS)
+    out: Columns = {
+        "tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("amqp",), n), "id": pa.array(parts.id),
+        "timestamp": pa.array(created), "large": pa.array(np.zeros(n, bool)),
+    }  # fmt: skip
     if level < Detail.HEADERS:
-        return {
-            "tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("amqp",), n), "id": pa.array(parts.id),
-            "timestamp": pa.array(created), "large": pa.array(np.zeros(n, bool)),
-        }  # fmt: skip
+        return out
     durable, has_durable = integers(page, found.field(walk.HEADER, 0), regular, kinds=values.BOOLEANS)
     priority, has_priority = integers(page, found.field(walk.HEADER, 1), regular, kinds=values.UBYTES)
     expires, has_expires = integers(page, _property(found, "absolute_expiry_time"), regular, kinds=values.TIMESTAMPS)
@@ -60,16 +61,14 @@ def amqp_columns(batch: Batch, level: Detail) -> Columns:
     if not regular.all():
         return {}
     shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
-    out: Columns = {
-        "tx": pa.array(parts.tx), "queues": queues, "large_type": pa.array(np.zeros(n, np.int8)),
-        "persister": pa.array(parts.persister.astype(np.int8)), "protocol": repeated(("amqp",), n),
-        "id": pa.array(parts.id),
+    out |= {
+        "large_type": pa.array(np.zeros(n, np.int8)), "persister": pa.array(parts.persister.astype(np.int8)),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
-        "durable": pa.array(durable != 0), "priority": pa.array(shown.astype(np.int8)), "timestamp": pa.array(created),
+        "durable": pa.array(durable != 0), "priority": pa.array(shown.astype(np.int8)),
         # without a stored one it is the sender's
         "expiration": pa.array(np.where(parts.persister == 5, parts.expiration, np.maximum(expires, 0))),
         "user_id": user_id, "type": _NO_TYPE(n), "type_name": _NO_TEXT(n),
-        "large": pa.array(np.zeros(n, bool)), "body_size": _NO_NUMBER(n),
+        "body_size": _NO_NUMBER(n),
     }  # fmt: skip
     if level >= Detail.PROPERTIES:
         known = {"durable": pa.array(durable != 0, mask=~has_durable), "message_id": user_id}

@@ -44,21 +44,20 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
     queues = queue_lists(batch, parts.block_end)
     if not batch.regular.all():
         return {}
-    if level < Detail.HEADERS:
-        return {
-            "tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("core",), n), "id": pa.array(parts.id),
-            "timestamp": pa.array(parts.timestamp), "large": pa.array(parts.large),
-        }  # fmt: skip
-    ids = user_ids(page, parts) if parts.has_user_id.any() else _NO_TEXT(n)
     out: Columns = {
-        "tx": pa.array(parts.tx), "queues": queues, "large_type": pa.array(parts.large_type.astype(np.int8)),
+        "tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("core",), n), "id": pa.array(parts.id),
+        "timestamp": pa.array(parts.timestamp), "large": pa.array(parts.large),
+    }  # fmt: skip
+    if level < Detail.HEADERS:
+        return out
+    ids = user_ids(page, parts) if parts.has_user_id.any() else _NO_TEXT(n)
+    out |= {
+        "large_type": pa.array(parts.large_type.astype(np.int8)),
         "persister": pa.array(np.ones(n, np.int8), mask=parts.large | parts.old),
-        "protocol": repeated(("core",), n), "id": pa.array(parts.id),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
         "durable": pa.array(parts.durable), "priority": pa.array(parts.priority.astype(np.int8)),
-        "timestamp": pa.array(parts.timestamp), "expiration": pa.array(parts.expiration), "user_id": ids,
+        "expiration": pa.array(parts.expiration), "user_id": ids,
         "type": pa.array(parts.type.astype(np.int8)), "type_name": _type_names(parts.type),
-        "large": pa.array(parts.large),
         "body_size": pa.array(parts.body_size, mask=parts.large),
     }  # fmt: skip
     if level >= Detail.PROPERTIES:
