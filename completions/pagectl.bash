@@ -265,6 +265,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages drop-backup --profile' |\
         'pages drop-backup --server' |\
         'messages ls --format' |\
+        'messages ls --columns' |\
+        'messages ls --sort' |\
+        'messages ls --limit' |\
         'messages ls --in' |\
         'messages ls --config' |\
         'messages ls --properties' |\
@@ -589,7 +592,7 @@ _pagectl_options() {
         'pages salvage') _pagectl_offer '' --out --format --jobs --config --properties --profile --server --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
-        'messages ls') _pagectl_offer '' --format --in --config --properties --profile --server --help -h ;;
+        'messages ls') _pagectl_offer '' --format --columns --sort --limit --in --config --properties --profile --server --help -h ;;
         'messages top') _pagectl_offer '' --sort --limit --every --watch --format --in --config --properties --profile --server --help -h ;;
         'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in --edition -t --timeout -q --quiet -v --verbose --format --config --properties --profile --server --help -h ;;
         'messages verify') _pagectl_offer '' --format --edition --jobs --in --config --properties --profile --server --help -h ;;
@@ -828,7 +831,6 @@ _pagectl_value() {
         'config rules --format' |\
         'pages verify --format' |\
         'pages inspect --format' |\
-        'messages ls --format' |\
         'messages top --format' |\
         'messages verify --format' |\
         'journal ls --format' |\
@@ -843,6 +845,7 @@ _pagectl_value() {
             ;;
         'export --brokers' |\
         'pages decode --body' |\
+        'messages ls --columns' |\
         'messages decode --body' |\
         'messages find --body' |\
         'replay run --brokers' |\
@@ -866,7 +869,8 @@ _pagectl_value() {
         'export --body')
             _pagectl_offer '' none size text value base64
             ;;
-        'export --partition-by')
+        'export --partition-by' |\
+        'messages ls --sort')
             _pagectl_offer '' address store store_address protocol page priority durable type_name
             ;;
         'export --mode')
@@ -883,6 +887,7 @@ _pagectl_value() {
             ;;
         'pages ls --format' |\
         'pages outstanding --format' |\
+        'messages ls --format' |\
         'disk usage --format' |\
         'replay sweep --format')
             _pagectl_offer '' text json jsonl csv

@@ -384,7 +384,10 @@ complete -c pagectl -n '__pagectl_at pages drop-backup' -l server -x -d 'Messagi
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -F
 
-complete -c pagectl -n '__pagectl_at messages ls' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at messages ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at messages ls' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at messages ls' -l in -x -a 'live pages journal' -d 'Where to look: live (journal, pages, large-message files), only pages, or journal.'
 complete -c pagectl -n '__pagectl_at messages ls' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at messages ls' -l properties -r -F -d 'Properties that override the configuration; repeatable'

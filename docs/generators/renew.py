@@ -13,6 +13,7 @@ from typing import Any
 
 import bash
 import fish
+import json_schemas
 import manual
 import picture
 import rules_md
@@ -38,6 +39,7 @@ def files() -> dict[str, str]:
         "completions/_pagectl": zsh.script(found),
         "completions/pagectl.fish": fish.script(found),
         **{f"schemas/json/{name}": text for name, text in line_schemas().items()},
+        **{f"schemas/json/{name}.json": text for name, text in json_schemas.schemas().items()},
         **{f"man/{name}": text for name, text in manual.pages(found).items()},
         **{f"{XSD}/{one.value}/{name}": text for one in Edition for name, text in xsd_writer.documents(one).items()},
     }

@@ -16,6 +16,7 @@ NOT_THE_SAME = {
     "--config": "compare takes it twice",
     "--body": "several forms in a text, one in a table",
     "--every": "time between measurements, or between two looks of top",
+    "--columns": "of messages, with fields inside of columns, or of another list",
     "--limit": "messages of decode, addresses of usage and ls, queues of top",
     "--queue": "messages of decode, the backlog in check",
     "--warning": "one number of the disk, several of a backlog by name",

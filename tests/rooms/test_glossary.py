@@ -27,10 +27,10 @@ def is_ruled_out(name: str) -> bool:
 
 
 def test_one_class_name_has_one_meaning() -> None:
-    places = defaultdict(list)
+    places = defaultdict(set)
     for each in definitions():
         if isinstance(each.node, ast.ClassDef):
-            places[each.node.name].append(each.module)
+            places[each.node.name].add(each.module)
     twice = {name: where for name, where in places.items() if len(where) > 1}
     assert twice == {}
 

@@ -13,21 +13,36 @@ from functools import wraps
 from typing import Any, get_type_hints
 
 from pagectl.options.configuration import ConfigurationOptions, configuration_options
+from pagectl.options.formats import TableFormat
 from pagectl.options.shared import (
     BrokerXmlOption,
     CwdOption,
     DefineOption,
     EditionOption,
     HeapOption,
+    ListColumnsOption,
+    ListLimitOption,
+    ListSortOption,
     ProfileOption,
     PropertiesOption,
     ServerOption,
+    TableFormatOption,
 )
 
 
 @dataclass(frozen=True)
 class OptionGroup:
     """Options that several commands have together."""
+
+
+@dataclass(frozen=True)
+class ListOptions(OptionGroup):
+    """What a list is to be: its format, and which columns and rows of it, in which order."""
+
+    form: TableFormatOption = TableFormat.text
+    columns: ListColumnsOption = None
+    sort: ListSortOption = None
+    limit: ListLimitOption = None
 
 
 @dataclass(frozen=True)

@@ -213,6 +213,18 @@ FORMAT_HELP = "Output format."
 TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", help=FORMAT_HELP)]
 ListFormatOption = Annotated[ListFormat, typer.Option("--format", help=FORMAT_HELP)]
 TableFormatOption = Annotated[TableFormat, typer.Option("--format", help=FORMAT_HELP)]
+ListColumnsOption = Annotated[
+    str | None, typer.Option("--columns", metavar="LIST", help="Only these columns, named as the keys of the JSON.")
+]
+ListSortOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sort", metavar="COLUMN", help="Numbers largest first, times and names smallest first; unknown ones last."
+    ),
+]
+ListLimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=0, help="Number of rows; 0 for all.", show_default=False)
+]
 
 
 def edition_of(choice: EditionChoice | None) -> Edition | None:

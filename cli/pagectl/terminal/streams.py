@@ -70,8 +70,15 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     """JSON that is always valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\\u`` escape."""
     import json
 
-    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
-    return safe_json(text)
+    separators = None if indent else (",", ":")
+    return safe_json(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators, default=_plain))
+
+
+def _plain(report: object) -> object:
+    """A report as dictionaries; ``msgspec.json`` itself refuses text with lone surrogates, which messages may have."""
+    import msgspec
+
+    return msgspec.to_builtins(report)
 
 
 def safe_json(text: str) -> str:

@@ -1,0 +1,39 @@
+"""The form of every answer: immutable objects whose fields, in their order, are the keys of the JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+if TYPE_CHECKING:
+    from typing import Union as Either
+    from typing import dataclass_transform
+
+    @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+    class Report:
+        """As below; a checker does not see that options of a base hold for every class."""
+
+        __struct_fields__: ClassVar[tuple[str, ...]]
+        __struct_encode_fields__: ClassVar[tuple[str, ...]]
+else:
+
+    class Report(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+        """A JSON object. A key that is not always there has the default ``UNSET``; no other default is used."""
+
+    class Either:
+        """``Either[A, B]``: an object of one of several classes, which msgspec can write but not describe."""
+
+        def __class_getitem__(cls, classes: tuple[type[Report], ...]) -> Any:
+            """Return a type whose schema is a choice of the classes."""
+            choice = [{"$ref": f"#/$defs/{each.__name__}"} for each in classes]
+            return Annotated[Any, Meta(extra_json_schema={"oneOf": choice}, extra={"classes": classes})]
+
+
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+EditionName: TypeAlias = Literal[
+    "hornetq-2.4", "artemis-1.5", "artemis-2.4", "artemis-2.10", "artemis-2.17", "artemis-2.28", "artemis-2.44",
+    "artemis-2.56",
+]  # fmt: skip
+PluginStatus: TypeAlias = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
