@@ -35,9 +35,9 @@ def schemas() -> dict[str, str]:
 def schema(name: str, classes: Classes) -> dict[str, Any]:
     """The schema of one answer; of a single class its object stands at the top."""
     several = classes if isinstance(classes, tuple) else (classes,)
-    reached = dict.fromkeys(each for one in several for each in reached(one))
-    _, parts = msgspec.json.schema_components(list(reached), ref_template="#/$defs/{name}")
-    for each in reached:
+    classes_used = dict.fromkeys(part for one in several for part in reached(one))
+    _, parts = msgspec.json.schema_components(list(classes_used), ref_template="#/$defs/{name}")
+    for each in classes_used:
         _describe(each, parts[each.__name__])
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:pagectl:{name}"}
     if len(several) > 1:
