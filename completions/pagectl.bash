@@ -498,6 +498,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk usage --profile' |\
         'disk usage --server' |\
         'disk usage --format' |\
+        'disk usage --columns' |\
+        'disk usage --sort' |\
         'disk usage --limit' |\
         'disk exporter --listen' |\
         'disk exporter --broker' |\
@@ -614,7 +616,7 @@ _pagectl_options() {
         'disk check') _pagectl_offer '' --config --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path -w --warning -c --critical -W --inodes-warning -K --inodes-critical --anyway -t --timeout -q --quiet -v --verbose --format --textfile --broker --help -h ;;
         'disk watch') _pagectl_offer '' --every --config --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --config --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses --anyway -t --timeout -q --quiet -v --verbose --format --help -h ;;
-        'disk usage') _pagectl_offer '' --config --properties --profile --server --format --limit --sizes-only --help -h ;;
+        'disk usage') _pagectl_offer '' --config --properties --profile --server --format --columns --sort --limit --sizes-only --help -h ;;
         'disk exporter') _pagectl_offer '' --listen --broker --every --max-disk-usage --min-disk-free --config --properties --profile --server --edition --help -h ;;
         'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --anyway --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
         'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
@@ -848,6 +850,7 @@ _pagectl_value() {
         'messages ls --columns' |\
         'messages decode --body' |\
         'messages find --body' |\
+        'disk usage --columns' |\
         'replay run --brokers' |\
         'replay sweep --brokers')
             _pagectl_list none size sha256 text value base64 hex
@@ -870,7 +873,8 @@ _pagectl_value() {
             _pagectl_offer '' none size text value base64
             ;;
         'export --partition-by' |\
-        'messages ls --sort')
+        'messages ls --sort' |\
+        'disk usage --sort')
             _pagectl_offer '' address store store_address protocol page priority durable type_name
             ;;
         'export --mode')

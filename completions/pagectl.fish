@@ -708,7 +708,9 @@ complete -c pagectl -n '__pagectl_at disk usage' -l properties -r -F -d 'Propert
 complete -c pagectl -n '__pagectl_at disk usage' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at disk usage' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at disk usage' -l format -x -a 'text json jsonl csv' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Number of addresses to show in text; 0 for all.'
+complete -c pagectl -n '__pagectl_at disk usage' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at disk usage' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at disk usage' -l sizes-only -d 'Count sizes only: do not read journal and pages, and do not look for the owners of large messages.'
 complete -c pagectl -n '__pagectl_at disk usage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk usage' -F

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated, assert_never
+from typing import Annotated
 
 import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TableFormat
-from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, TableFormatOption
+from pagectl.options.groups import BrokerOptions, ListOptions
+from pagectl.options.shared import DirArgument
+from pagectl.outputs.usage_report import print_usage
+from pagectl.reports.disk_usage import USAGE, DiskUsage, usage_rows
+from pagectl.running.disk_count import count
 from pagectl.running.exits import CallError, Exit
-from pagectl.terminal.streams import print_json, print_json_line, warning
+from pagectl.terminal.streams import print_json, warning
 
+SHOWN = 20  # addresses that the text has without --limit
 EXAMPLES = (
     ("What uses the space", "disk usage /var/lib/broker"),
     ("Sizes only, for millions of pages", "disk usage /var/lib/broker --sizes-only"),
+    ("The ten addresses with the most pages", "disk usage /var/lib/broker --sort pages --limit 10"),
 )
 
 
 def command(
     directory: DirArgument = None,
     broker: BrokerOptions = BrokerOptions(),
-    format: TableFormatOption = TableFormat.text,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=0, help="Number of addresses to show in text; 0 for all.")
-    ] = 20,
+    listed: ListOptions = ListOptions(),
     sizes_only: Annotated[
         bool,
         typer.Option(
@@ -34,26 +36,23 @@ def command(
         ),
     ] = False,
 ) -> int:
-    """Show the bytes of each address, the journal, the bindings, the large messages and the rest of the instance."""
-    from pagectl.outputs.usage_report import as_json, print_csv, print_text, rows
-    from pagectl.running.disk_count import count
+    """Show the bytes of each address, the journal, the bindings, the large messages and the rest of the instance.
 
+    In text, --limit counts addresses (20 without it). With --columns or --sort, parts and addresses are rows of one
+    list in every format, as they always are in csv and jsonl.
+    """
+    view = USAGE.view(listed)
     place = located(directory, broker)
     if place.page is not None:
         raise CallError(f"{place.given}: is a file; name its store folder, the data directory or the instance")
     counting = count(place, contents=not sizes_only)
-    match format:
-        case TableFormat.text:
-            print_text(counting, limit or None)
-        case TableFormat.json:
-            print_json(as_json(counting))
-        case TableFormat.jsonl:
-            for row in rows(counting):
-                print_json_line(row)
-        case TableFormat.csv:
-            print_csv(counting)
-        case _:
-            assert_never(format)
+    as_list = view.columns is not None or view.sort is not None
+    if view.as_text and not as_list:
+        print_usage(DiskUsage.of(counting), SHOWN if view.limit is None else view.limit or None)
+    elif view.form is TableFormat.json and not as_list:
+        print_json(DiskUsage.of(counting))
+    else:
+        view.show(usage_rows(counting))
     for remark in counting.remarks:
         warning(remark)
     return Exit.FOUND if counting.remarks else Exit.OK

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
         __struct_encode_fields__: ClassVar[tuple[str, ...]]
 else:
 
-    class Report(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    class _KeywordOnly(type(msgspec.Struct)):
+        """The fields of every class below are keywords, so that one with a default may precede others.
+
+        ``kw_only`` of a base does not hold for the fields of a class below it.
+        """
+
+        def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> type:
+            return super().__new__(cls, name, bases, namespace, **{"kw_only": True, **options})
+
+    class Report(msgspec.Struct, metaclass=_KeywordOnly, frozen=True, forbid_unknown_fields=True):
         """A JSON object. A key that is not always there has the default ``UNSET``; no other default is used."""
 
     class Either:

@@ -6,10 +6,12 @@ the columns that are described here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec import UNSET
 
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import ListOptions
@@ -99,7 +101,7 @@ class View(Generic[Row]):
         forms = [column.form for column in self.listing.columns if column.field == field]
         known, unknown = list[Row](), list[Row]()
         for row in rows:
-            (unknown if getattr(row, field) is None else known).append(row)
+            (unknown if getattr(row, field) in (None, UNSET) else known).append(row)
         largest = not forms[0].earliest if forms else all(isinstance(getattr(row, field), int | float) for row in known)
         known.sort(key=lambda row: _rank(getattr(row, field)), reverse=largest)
         return known + unknown
@@ -113,10 +115,10 @@ class View(Generic[Row]):
                 left_out = self.listing.left_out
                 table = CsvTable(self.columns or [name for name in self.listing.fields if name not in left_out])
                 for row in rows:
-                    table.row({name: _flat(getattr(row, name)) for name in table.columns})
+                    table.row({name: _flat(value) for name, value in _values(row, table.columns)})
             case TableFormat.json | TableFormat.jsonl:
                 names = self.columns
-                objects = rows if names is None else ({name: getattr(row, name) for name in names} for row in rows)
+                objects = rows if names is None else (dict(_values(row, names)) for row in rows)
                 print_json_list(self.listing.key, objects, lines=self.form is TableFormat.jsonl)
 
     def _text(self, rows: list[Row]) -> None:
@@ -133,12 +135,19 @@ class View(Generic[Row]):
         )
 
 
+def _values(row: Row, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that a row has, with their values."""
+    for name in names:
+        if (value := getattr(row, name)) is not UNSET:
+            yield name, value
+
+
 def _rank(value: Any) -> Any:
     return value if isinstance(value, int | float) else str(value)
 
 
 def _cell(value: Any, column: TableColumn) -> str:
-    return column.null if value is None else column.form.text(_flat(value))
+    return column.null if value in (None, UNSET) else column.form.text(_flat(value))
 
 
 def _flat(value: Any) -> Any:
