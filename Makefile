@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check site dist test-broker test-compaction-broker test-slow test-generated test-mutations test-kills test-compiled test-cluster test-stores test-pythons fuzz renew lock clean
+.PHONY: demo quick test test-long check site dist test-broker test-compaction-broker test-slow test-generated test-mutations test-kills test-compiled test-cluster test-stores test-pythons fuzz renew lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,9 @@ quick: $(VENV)/.dev ## after each edit, under a minute: style, types, imports, a
 
 test: $(VENV)/.dev ## set up and pass the tests
 	$(PYTEST) -n 2 --dist worksteal
+
+test-long: $(VENV)/.dev ## the rest of the cases that the tests sample, Spark, stores, kills; ten minutes; CI runs it too
+	$(PYTEST) -n 2 --dist worksteal -m long
 
 check: $(VENV)/.dev ## style, types, imports, unused names, spelling
 	$(BIN)/ruff check .

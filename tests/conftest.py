@@ -12,6 +12,7 @@ from typing import Any, Final
 import pagectl.app
 import pytest
 from hypothesis import HealthCheck, settings
+from long_tests import mark
 from watched_calls import watched
 
 settings.register_profile("chance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -35,6 +36,12 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Some cases are not in the default run (see ``long_tests``)."""
+    mark(items)
 
 
 @pytest.fixture(scope="session")
