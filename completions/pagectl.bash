@@ -273,10 +273,11 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages ls --properties' |\
         'messages ls --profile' |\
         'messages ls --server' |\
-        'messages top --sort' |\
-        'messages top --limit' |\
         'messages top --every' |\
         'messages top --format' |\
+        'messages top --columns' |\
+        'messages top --sort' |\
+        'messages top --limit' |\
         'messages top --in' |\
         'messages top --config' |\
         'messages top --properties' |\
@@ -595,7 +596,7 @@ _pagectl_options() {
         'pages restore') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
         'messages ls') _pagectl_offer '' --format --columns --sort --limit --in --config --properties --profile --server --help -h ;;
-        'messages top') _pagectl_offer '' --sort --limit --every --watch --format --in --config --properties --profile --server --help -h ;;
+        'messages top') _pagectl_offer '' --every --watch --format --columns --sort --limit --in --config --properties --profile --server --help -h ;;
         'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in --edition -t --timeout -q --quiet -v --verbose --format --config --properties --profile --server --help -h ;;
         'messages verify') _pagectl_offer '' --format --edition --jobs --in --config --properties --profile --server --help -h ;;
         'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --count-by --jobs --help -h ;;
@@ -833,7 +834,6 @@ _pagectl_value() {
         'config rules --format' |\
         'pages verify --format' |\
         'pages inspect --format' |\
-        'messages top --format' |\
         'messages verify --format' |\
         'journal ls --format' |\
         'journal inspect --format' |\
@@ -848,6 +848,7 @@ _pagectl_value() {
         'export --brokers' |\
         'pages decode --body' |\
         'messages ls --columns' |\
+        'messages top --columns' |\
         'messages decode --body' |\
         'messages find --body' |\
         'disk usage --columns' |\
@@ -874,6 +875,7 @@ _pagectl_value() {
             ;;
         'export --partition-by' |\
         'messages ls --sort' |\
+        'messages top --sort' |\
         'disk usage --sort')
             _pagectl_offer '' address store store_address protocol page priority durable type_name
             ;;
@@ -892,6 +894,7 @@ _pagectl_value() {
         'pages ls --format' |\
         'pages outstanding --format' |\
         'messages ls --format' |\
+        'messages top --format' |\
         'disk usage --format' |\
         'replay sweep --format')
             _pagectl_offer '' text json jsonl csv
@@ -915,9 +918,6 @@ _pagectl_value() {
         'messages decode --address' |\
         'messages find --address')
             _pagectl_names address
-            ;;
-        'messages top --sort')
-            _pagectl_offer '' alone held waiting oldest growth
             ;;
         'messages check --by')
             _pagectl_offer '' queue address

@@ -396,11 +396,12 @@ complete -c pagectl -n '__pagectl_at messages ls' -l server -x -d 'Messaging ser
 complete -c pagectl -n '__pagectl_at messages ls' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages ls' -F
 
-complete -c pagectl -n '__pagectl_at messages top' -l sort -x -a 'alone held waiting oldest growth' -d 'Sort by this value, largest first; held and alone are bytes.'
-complete -c pagectl -n '__pagectl_at messages top' -l limit -x -d 'Number of queues to show; 0 for all'
 complete -c pagectl -n '__pagectl_at messages top' -l every -x -d 'Read twice, this far apart, to show growth; with --watch, read at this interval'
 complete -c pagectl -n '__pagectl_at messages top' -l watch -d 'Keep the terminal up to date; keys sort (a, h, w, o, g), Enter opens the pages of a queue.'
-complete -c pagectl -n '__pagectl_at messages top' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages top' -l format -x -a 'text json jsonl csv' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages top' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at messages top' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at messages top' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at messages top' -l in -x -a 'live pages journal' -d 'Where to look: live (journal, pages, large-message files), only pages, or journal.'
 complete -c pagectl -n '__pagectl_at messages top' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at messages top' -l properties -r -F -d 'Properties that override the configuration; repeatable'

@@ -14,11 +14,16 @@ BUDGET = 6
 
 
 def code_lines(path: Path) -> list[tuple[int, str]]:
-    """Numbered lines without blanks, comments, docstrings, imports and lines of brackets alone."""
+    """Numbered lines without blanks, comments, docstrings, imports and lines of brackets alone.
+
+    Nor fields of reports: JSON objects that differ in one key have the others alike, in their own order.
+    """
     skipped: set[int] = set()
+    reports = path.parent.name == "reports"
     for node in ast.walk(parsed(path)):
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if isinstance(node, ast.Import | ast.ImportFrom) or is_text:
+        is_field = reports and isinstance(node, ast.AnnAssign)
+        if isinstance(node, ast.Import | ast.ImportFrom) or is_text or is_field:
             skipped |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     lines = enumerate((line.strip() for line in path.read_text("utf-8").splitlines()), 1)
     return [

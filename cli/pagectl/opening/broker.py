@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagectl.opening.starting import note_no_start
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.groups import BrokerOptions
-from pagectl.running.exits import CallError
+from pagectl.running.exits import CallError, describe
 from pagectl.terminal.streams import note
 from pagefmt.bytes.far_paths import FarPath, any_path
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, configuration_in, locate, stores
@@ -57,6 +57,26 @@ def located(
     ``far``: also those below a URL or inside of an archive, which ``find`` looks for.
     """
     return open_broker(given, options.broker_xml, options.reading(), far=far, find=find).place
+
+
+def located_each(paths: list[Path], options: BrokerOptions) -> tuple[list[DataLocation], list[str]]:
+    """Return the directories of each DIR, and of several the reasons why some cannot be opened.
+
+    Raises ``CallError`` if the only DIR cannot be opened, or if options of one broker come with several.
+    """
+    if len(paths) < 2:
+        return [located(paths[0] if paths else None, options)], []
+    if options != BrokerOptions():
+        raise CallError(
+            "--config, --properties, --profile and --server work with one DIR only; every instance has its own"
+        )
+    places, failed = [], []
+    for path in paths:
+        try:
+            places.append(located(path))
+        except (CallError, PageFmtError, OSError) as err:
+            failed.append(describe(err))
+    return places, failed
 
 
 def open_broker(

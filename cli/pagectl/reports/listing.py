@@ -6,8 +6,8 @@ the columns that are described here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -17,7 +17,7 @@ from pagectl.options.formats import TableFormat
 from pagectl.options.groups import ListOptions
 from pagectl.reports.form import Report
 from pagectl.running.exits import CallError
-from pagectl.terminal.streams import CsvTable, print_json_list, print_table
+from pagectl.terminal.streams import CsvTable, print_json, print_json_list, print_table
 from pagefmt.quantities import age_text, size_text, time_text
 
 Row = TypeVar("Row", bound=Report)
@@ -39,23 +39,40 @@ AGE = ValueForm(age_text, right=True)
 
 
 class TableColumn(NamedTuple):
-    """A column of a text table. ``null``: what stands for null. ``usual``: shown unless ``--columns`` names others."""
+    """A column of a text table.
+
+    ``null`` is the text for null, or a function that returns it for a row. Without ``--columns`` a table has the
+    ``usual`` columns, but not those that are ``only_if_varied`` and have one value in all rows.
+    """
 
     field: str
     heading: str
     form: ValueForm = NAME
-    null: str = "?"
+    null: str | Callable[[Any], str] = "?"
     usual: bool = True
+    only_if_varied: bool = False
+
+
+class TextTable(NamedTuple):
+    """The cells of a table. ``right``: headings of the columns that are aligned to the right."""
+
+    headings: list[str]
+    rows: list[list[str]]
+    right: list[str]
 
 
 @dataclass(frozen=True)
 class RowListing(Generic[Row]):
-    """The rows of one class: ``key`` of their list in a JSON document. ``left_out``: fields that CSV has not."""
+    """The rows of one class: ``key`` of their list in a JSON document. ``left_out``: fields that CSV has not.
+
+    ``sort_words``: other names of fields that ``--sort`` accepts.
+    """
 
     key: str
     row: type[Row]
     columns: tuple[TableColumn, ...]
     left_out: tuple[str, ...] = ()
+    sort_words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -65,7 +82,25 @@ class RowListing(Generic[Row]):
     def view(self, asked: ListOptions) -> View[Row]:
         """The list as it is asked for; raises ``CallError`` for a column that it has not."""
         columns = None if asked.columns is None else [self._known(name) for name in asked.columns.split(",")]
-        return View(self, asked.form, columns, None if asked.sort is None else self._known(asked.sort), asked.limit)
+        sort = self.sort_words.get(asked.sort, asked.sort) if asked.sort is not None else None
+        return View(self, asked.form, columns, None if sort is None else self._known(sort), asked.limit)
+
+    def table(self, rows: Sequence[Row], names: list[str] | None = None) -> TextTable:
+        """Return the text table of rows. ``names``: fields; None for the usual columns."""
+        if names is None:
+            columns = [
+                column
+                for column in self.columns
+                if column.usual and (not column.only_if_varied or len({getattr(row, column.field) for row in rows}) > 1)
+            ]
+        else:
+            described = {column.field: column for column in reversed(self.columns)}
+            columns = [described.get(name) or TableColumn(name, name.replace("_", " ").upper()) for name in names]
+        return TextTable(
+            [column.heading for column in columns],
+            [[_cell(row, column) for column in columns] for row in rows],
+            [column.heading for column in columns if column.form.right],
+        )
 
     def _known(self, name: str) -> str:
         if name not in self.fields:
@@ -94,10 +129,16 @@ class View(Generic[Row]):
 
     def chosen(self, rows: Iterable[Row]) -> Iterable[Row]:
         """The rows that are shown, in their order."""
-        return islice(rows if self.sort is None else self._ordered(rows, self.sort), self.limit or None)
+        return islice(self.ordered(rows), self.limit or None)
 
-    def _ordered(self, rows: Iterable[Row], field: str) -> list[Row]:
-        """Numbers largest first, names and times smallest first, null last; equal rows keep their order."""
+    def ordered(self, rows: Iterable[Row]) -> Iterable[Row]:
+        """All rows, sorted as ``--sort`` says.
+
+        Numbers are sorted largest first, names and times smallest first, null last; equal rows keep their order.
+        """
+        field = self.sort
+        if field is None:
+            return rows
         forms = [column.form for column in self.listing.columns if column.field == field]
         known, unknown = list[Row](), list[Row]()
         for row in rows:
@@ -117,22 +158,23 @@ class View(Generic[Row]):
                 for row in rows:
                     table.row({name: _flat(value) for name, value in _values(row, table.columns)})
             case TableFormat.json | TableFormat.jsonl:
-                names = self.columns
-                objects = rows if names is None else (dict(_values(row, names)) for row in rows)
-                print_json_list(self.listing.key, objects, lines=self.form is TableFormat.jsonl)
+                print_json_list(self.listing.key, self._objects(rows), lines=self.form is TableFormat.jsonl)
+
+    def write_document(self, answer: Report) -> None:
+        """Write a JSON document that has more than the list: ``answer`` with the chosen columns of its rows.
+
+        The field of ``answer`` that the listing's ``key`` names has the rows, already chosen.
+        """
+        values = {name: getattr(answer, name) for name in answer.__struct_fields__}
+        print_json({**values, self.listing.key: list(self._objects(values[self.listing.key]))})
+
+    def _objects(self, rows: Iterable[Row]) -> Iterable[object]:
+        names = self.columns
+        return rows if names is None else (dict(_values(row, names)) for row in rows)
 
     def _text(self, rows: list[Row]) -> None:
-        columns = [column for column in self.listing.columns if column.usual]
-        if self.columns is not None:
-            described = {column.field: column for column in reversed(self.listing.columns)}
-            columns = [
-                described.get(name) or TableColumn(name, name.replace("_", " ").upper()) for name in self.columns
-            ]
-        print_table(
-            [column.heading for column in columns],
-            ([_cell(getattr(row, column.field), column) for column in columns] for row in rows),
-            right=[column.heading for column in columns if column.form.right],
-        )
+        table = self.listing.table(rows, self.columns)
+        print_table(table.headings, table.rows, right=table.right)
 
 
 def _values(row: Row, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
@@ -146,8 +188,11 @@ def _rank(value: Any) -> Any:
     return value if isinstance(value, int | float) else str(value)
 
 
-def _cell(value: Any, column: TableColumn) -> str:
-    return column.null if value in (None, UNSET) else column.form.text(_flat(value))
+def _cell(row: Report, column: TableColumn) -> str:
+    value = getattr(row, column.field)
+    if value in (None, UNSET):
+        return column.null if isinstance(column.null, str) else column.null(row)
+    return column.form.text(_flat(value))
 
 
 def _flat(value: Any) -> Any:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pagectl.running.exits import describe
 from pagectl.running.permissions import warn_closed
-from pagectl.running.reading import each_store, told_state
+from pagectl.running.reading import bytes_to_read, each_store, told_state
+from pagectl.terminal.progress import progress
 from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.errors import PageFmtError
@@ -128,6 +129,21 @@ def look(
     Raises ``PageFmtError`` and ``OSError`` for a place that cannot be read, or where there are several tells of it.
     """
     return _each(places, lambda place: _looked_at(place, within, advance))
+
+
+def look_with_growth(places: Sequence[DataLocation], within: StoredIn, every: float | None) -> QueuesLook:
+    """Look at the places, with a progress bar. ``every``: seconds; look twice, so far apart, to tell the growth."""
+    seen = _look_with_progress(places, within)
+    if every is None:
+        return seen
+    time.sleep(every)
+    return _look_with_progress(places, within).since(seen)
+
+
+def _look_with_progress(places: Sequence[DataLocation], within: StoredIn) -> QueuesLook:
+    sizes = [bytes_to_read(place) for place in places]
+    with progress("reading pages", sum(size or 0 for size in sizes)) as bar:
+        return look(places, within, bar.advance)
 
 
 class WatchedQueues:

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pagectl.running.backlogs import TopOrder
 from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError
 from pagefmt.errors import installation
 
 if TYPE_CHECKING:
     from textual.screen import Screen
+
+    from pagefmt.directory.locate import DataLocation
 
 
 def show(command: str, instead: str, first: Callable[[], Screen[None]]) -> int:
@@ -30,6 +33,26 @@ def show(command: str, instead: str, first: Callable[[], Screen[None]]) -> int:
         raise CallError(f"{command} needs Textual; install it with: {installation('screens')}") from err
     collected_as_usual()
     return shown(first)
+
+
+def watch_top(places: list[DataLocation], failed: list[str], sort: str | None, limit: int | None, every: float) -> int:
+    """Show the screen of ``messages top --watch``. ``sort``: a word of ``TopOrder``, None for what is held.
+
+    Raises ``CallError`` if a place could not be opened (``failed``) or is one page, and for any other ``sort``.
+    """
+    if failed:
+        raise CallError(failed[0])
+    if page := next((place for place in places if place.page is not None), None):
+        raise CallError(f"{page.given} is one page; --watch takes a data directory or a store folder")
+    if sort not in (None, *TopOrder):
+        raise CallError(f"--watch with --sort {sort}: it sorts by {', '.join(TopOrder)}")
+
+    def first() -> Screen[None]:
+        from pagectl.screens.top import TopScreen
+
+        return TopScreen(places, TopOrder(sort or TopOrder.held), limit, every)
+
+    return show("messages top --watch", "messages top, or --every SECONDS --format json", first)
 
 
 def on_terminal() -> bool:

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
+from pagectl.outputs.top_text import account
+from pagectl.reports.messages_top import HOLDERS, HoldingQueue
 from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQueues
 from pagectl.running.exits import describe
 from pagectl.screens.app import ListScreen
@@ -65,16 +66,15 @@ class TopScreen(ListScreen):
             return
         chosen = self.rows[self.listing.cursor].key if self.rows else None
         self.rows = self.seen.ranked(self.order)[: self.limit or None]
-        broker = len({row.broker for row in self.rows}) > 1
-        columns = (*COLUMNS, "BROKER")[: len(COLUMNS) + broker]
-        table = [columns, *([one_line(cell) for cell in cells(row)[: len(columns)]] for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        table = HOLDERS.table([HoldingQueue.of(row) for row in self.rows])
+        rows = [table.headings, *([one_line(cell) for cell in row] for row in table.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(
-                cell.rjust(width) if name in RIGHT else cell.ljust(width)
-                for cell, width, name in zip(row, widths, columns, strict=True)
+                cell.rjust(width) if name in table.right else cell.ljust(width)
+                for cell, width, name in zip(row, widths, table.headings, strict=True)
             )
-            for row in table
+            for row in rows
         ]
         self.listing.head = lines[0]
         self.listing.show(len(self.rows), lambda number: lines[number + 1])

@@ -1,0 +1,47 @@
+"""The text of ``messages top`` below its table: queues that hold pages together, and who holds the bytes of pages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pagectl.reports.listing import View
+from pagectl.reports.messages_top import HoldingQueue
+from pagectl.running.backlogs import QueueGroup, QueuesLook
+from pagectl.terminal.streams import say
+from pagefmt.quantities import count_text, size_text
+
+SHOWN: Final = 20  # queues and groups without --limit
+MEMBERS_SHOWN: Final = 4  # queues of a group that are named
+
+
+def show_top(look: QueuesLook, rows: list[HoldingQueue], view: View[HoldingQueue]) -> None:
+    """Print the queues and the groups, each at most as many as the limit, and who holds the bytes of all pages."""
+    limit = SHOWN if view.limit is None else view.limit or len(rows) + len(look.groups)
+    if rows:
+        view.write(rows[:limit])
+    if len(rows) > limit:
+        print(f"… and {count_text(len(rows) - limit, 'more queue')} (--limit 0 shows all)")
+    groups = look.ranked_groups()
+    for group in groups[:limit]:
+        say(_group_text(group))
+    if len(groups) > limit:
+        print(f"… and {count_text(len(groups) - limit, 'more group')} of queues that hold pages together")
+    say(account(look))
+
+
+def _group_text(group: QueueGroup) -> str:
+    pages = group.pages
+    names = list(pages.queues[:MEMBERS_SHOWN])
+    last = f"{len(pages.queues) - len(names)} more" if len(pages.queues) > len(names) else names.pop()
+    size = f"{size_text(pages.bytes)} ({count_text(pages.pages, 'page')})"
+    return f"{pages.address or '?'}: {size} held by {', '.join(names)} and {last} together"
+
+
+def account(look: QueuesLook) -> str:
+    """Return all bytes of the pages by who holds them."""
+    parts = {
+        "held by one queue alone": look.alone, "by several together": look.shared, "by nobody": look.free,
+        "by ?": look.unknown,
+    }  # fmt: skip
+    holders = ", ".join(f"{size_text(size)} {who}" for who, size in parts.items() if size)
+    return f"{size_text(look.size)} of pages: {holders}" if holders else "no address has page files"
