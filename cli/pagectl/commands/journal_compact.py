@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.files.in_place import print_steps
 from pagectl.opening.broker import open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -22,6 +21,7 @@ from pagectl.options.shared import (
     TextOrJsonOption,
     check_compact_options,
 )
+from pagectl.outputs.in_place import print_steps
 from pagectl.running.backups import again, backup_folder, ways_out
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off

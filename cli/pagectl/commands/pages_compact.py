@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.files.in_place import print_steps
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -27,6 +26,7 @@ from pagectl.options.shared import (
     edition_of,
     processes,
 )
+from pagectl.outputs.in_place import print_steps
 from pagectl.running.backups import again, backup_folder, ways_out
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.files.in_place import Move, commands, free_ending, print_command, quoted, with_ending
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, JobsOption, TextOrJsonOption, processes
+from pagectl.outputs.in_place import Move, commands, free_ending, print_command, quoted, with_ending
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import check_outside, instance_of
 from pagectl.running.permissions import refuse_closed

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.files.in_place import print_steps
 from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
@@ -22,6 +21,7 @@ from pagectl.options.shared import (
     edition_of,
     processes,
 )
+from pagectl.outputs.in_place import print_steps
 from pagectl.outputs.removal import freed_fields, head_fields, print_freed
 from pagectl.running.exits import Exit
 from pagectl.running.locking import brokers_held_off

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.files.in_place import print_steps
 from pagectl.opening.assumed_edition import note_judged
 from pagectl.opening.broker import open_broker
 from pagectl.options.durations import parse_duration
@@ -26,6 +25,7 @@ from pagectl.options.shared import (
     edition_of,
     processes,
 )
+from pagectl.outputs.in_place import print_steps
 from pagectl.outputs.removal import freed_fields, head_fields, print_freed
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off

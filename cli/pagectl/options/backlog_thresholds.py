@@ -1,10 +1,10 @@
-"""``NAME=RANGE`` of ``messages check``: which number of a backlog alerts, and when."""
+"""``NAME=RANGE`` of ``messages check``: which number of a backlog alerts, and when; backlogs judged by them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 import typer
 
@@ -13,6 +13,7 @@ from pagectl.options.durations import parse_duration
 from pagectl.terminal.nagios import Range, Status
 
 if TYPE_CHECKING:
+    from pageengine.paging.next_send import NextSend
     from pagefmt.outstanding.backlog import Backlog
 
 
@@ -40,6 +41,22 @@ PAGE_LIMIT: Final = "page-limit"
 """Of an address: how much of its page limit is used, in percent."""
 _TIME: Final = r"(?i)\b\d+(?:\.\d+)?[dhms](?:\d+(?:\.\d+)?[dhms])*\b"
 Ranges = Mapping[str, Range]
+WarningOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-w",
+        "--warning",
+        metavar="NAME=RANGE",
+        help="Warning threshold: messages=1000, bytes=1G, pages=10, held=1G, oldest=6h or page-limit=80 (percent); "
+        "repeatable.",
+    ),
+]
+CriticalOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-c", "--critical", metavar="NAME=RANGE", help="Critical threshold, written the same way; repeatable."
+    ),
+]
 
 
 def parse_ranges(texts: list[str] | None, option: str) -> Ranges:
@@ -85,3 +102,58 @@ class BacklogThresholds(NamedTuple):
         if value is None:
             return Status.UNKNOWN if any(limit for limit, _ in asked) else Status.OK
         return next((status for limit, status in asked if limit is not None and limit.alerts(value)), Status.OK)
+
+
+class AddressState(NamedTuple):
+    """What a broker that starts does with the next message for an address (``sends``; None: not known).
+
+    ``queues``: messages of each queue, in journal and pages; None: not known.
+    """
+
+    address: str
+    sends: NextSend | None
+    queues: dict[str, int | None]
+
+    @property
+    def used_percent(self) -> float | None:
+        """How much of the page limit is used. None if there is no limit, or it is not known."""
+        limit = self.sends.limit if self.sends is not None else None
+        return round(100 * limit.used, 1) if limit is not None else None
+
+    def status(self, thresholds: BacklogThresholds) -> Status:
+        """Return CRITICAL if the address takes no message, else the status of its page limit."""
+        if self.sends is not None and self.sends.refusal is not None:
+            return Status.CRITICAL
+        return Status.OK if self.used_percent is None else thresholds.of(PAGE_LIMIT, self.used_percent)
+
+
+class JudgedBacklogs(NamedTuple):
+    """Judged backlogs, gravest first, and addresses by name. ``by``: what a backlog is of, queue or address.
+
+    ``by_name``: whether the call names queues or addresses. ``remarks``: what is wrong with the pages, each with the
+    status that it is worth.
+    """
+
+    rows: list[tuple[Backlog, BacklogNumbers, Status]]
+    thresholds: BacklogThresholds
+    by: Literal["queue", "address"]
+    by_name: bool
+    remarks: list[tuple[Status, str]]
+    addresses: list[AddressState]
+
+    @property
+    def alerting(self) -> list[tuple[Status, AddressState]]:
+        """Addresses that take no message, or whose page limit alerts; the gravest first."""
+        judged = [(address.status(self.thresholds), address) for address in self.addresses]
+        return sorted((pair for pair in judged if pair[0] is not Status.OK), key=lambda pair: -pair[0].rank)
+
+    @property
+    def status(self) -> Status:
+        """The status of the whole check."""
+        return Status.worst(
+            [
+                *(status for _, _, status in self.rows),
+                *(status for status, _ in self.remarks),
+                *(status for status, _ in self.alerting),
+            ]
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import typer
 
@@ -51,7 +51,7 @@ class Plugin(NamedTuple):
         except Exception as err:
             return self.unknown(describe(err))
 
-    def answer(self, status: Status, text: Callable[[], str], values: Callable[[], dict[str, Any]]) -> Answer:
+    def answer(self, status: Status, text: Callable[[], str], values: Callable[[], object]) -> Answer:
         """The answer in the format asked for; ``values`` are those of the JSON document."""
         match self.format:
             case "json":
