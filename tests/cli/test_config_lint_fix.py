@@ -150,7 +150,7 @@ def test_repairs_of_encodings(capsys: pytest.CaptureFixture[str], before: bytes,
 
 
 def failing() -> list[tuple[str, Example]]:
-    return [(rule.id, rule.failing) for rule in rules()]
+    return [(rule.id, rule.failing()) for rule in rules()]
 
 
 @pytest.mark.parametrize(("rule", "example"), failing(), ids=lambda part: part if isinstance(part, str) else "")

@@ -13,6 +13,7 @@ from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
 from brokerconf.settings.overrides import apply
 from brokerconf.settings.settings_model import Scope, in_scope
 from config_cases import EDITIONS, configs
+from pagectl.reports.config_effective import SettingInForce, SettingSource
 
 from pagefmt.editions import Edition
 
@@ -81,8 +82,10 @@ def test_of_two_matches_alike_the_first_counts_since_2_18_and_the_last_before() 
 def test_sources_name_line_and_match() -> None:
     text = f"<address-settings>\n{setting('a.#', '<max-size-bytes>7</max-size-bytes>')}</address-settings>"
     value = settings_of(text).address("a.b")["max-size-bytes"]
-    assert value.as_json() == {"value": 7, "source": {"file": "broker.xml", "line": 2, "match": "a.#"}}
-    assert settings_of(text).address("b")["max-size-bytes"].as_json() == {"value": -1, "source": "default"}
+    name = "max-size-bytes"
+    source = SettingSource(file="broker.xml", line=2, match="a.#")
+    assert SettingInForce.of(value, name) == SettingInForce(value=7, source=source)
+    assert SettingInForce.of(settings_of(text).address("b")[name], name) == SettingInForce(value=-1, source="default")
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,9 @@ def told(text: str, example: Example) -> set[tuple[str, str]]:
     }
 
 
-@pytest.mark.parametrize("rule", [rule for rule in rules() if rule.failing.settings], ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", [rule for rule in rules() if rule.failing().settings], ids=lambda rule: rule.id)
 def test_what_is_said_of_a_part_holds_whatever_the_rest_of_the_file_sets(rule: Rule) -> None:
-    for example in (rule.failing, rule.passing):
+    for example in (rule.failing(), rule.passing()):
         settings = example.settings.replace('match="#"', 'match="orders.#"')
         said = told(f"<address-settings>{settings}</address-settings>", example)
         for rest in ELSEWHERE:

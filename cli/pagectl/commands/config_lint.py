@@ -263,9 +263,10 @@ def _write(reports: list[FileReport], format: LintFormat) -> None:
             sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout), width=_quoted_width()))
             _note_editions(reports)
         case LintFormat.json:
-            from pagectl.outputs.lint_json import lint_json
+            from pagectl.reports.config_lint import ConfigLint
+            from pagectl.terminal.streams import print_json
 
-            sys.stdout.write(lint_json(reports))
+            print_json(ConfigLint.of(reports))
         case LintFormat.sarif:
             from brokerconf.linting.catalogue import described
 

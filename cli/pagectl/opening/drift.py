@@ -16,19 +16,34 @@ if TYPE_CHECKING:
     from brokerconf.settings.effective import EffectiveSettings
 
     from pagectl.opening.configuration import BrokerConfiguration
+    from pagectl.reports.config_drift import ConfigDrift
     from pagefmt.directory.bindings import Bindings
     from pagefmt.outstanding.held import QueueHeld
     from pagefmt.outstanding.state import PagingState
 
 
 class ComparedBroker(NamedTuple):
-    """``held``: what is outstanding for queues that are not declared, by id; None where nobody knows. ``pages``: bytes
-    of page files by address; those of damaged folders are missing. ``remarks``: what is not known, and why."""
+    """A disk compared with a configuration.
 
+    ``held``: what is outstanding for queues that are not declared, by id; None if that is not known. ``pages``: bytes
+    of page files by address; those of damaged folders are missing. ``remarks``: what is not known, and why.
+    """
+
+    configuration: BrokerConfiguration
     drift: Drift
     held: dict[int, QueueHeld] | None
     pages: Mapping[str, int]
     remarks: tuple[str, ...]
+
+    def report(self) -> ConfigDrift:
+        """Return the comparison as a report."""
+        from pagectl.reports.config_drift import ConfigDrift
+
+        configuration = self.configuration
+        return ConfigDrift.of(
+            self.drift, self.held, self.pages, configuration=str(configuration.start.config),
+            edition=configuration.edition, remarks=self.remarks,
+        )  # fmt: skip
 
 
 def compared(broker: OpenedBroker) -> ComparedBroker:
@@ -55,7 +70,7 @@ def compared(broker: OpenedBroker) -> ComparedBroker:
     bindings = [state.bindings.queues[number] for number in sorted(wanted)]
     known = state.known.unknown_journal is None
     held = held_by(state, bindings) if known else None
-    return ComparedBroker(result, held, pages, tuple(_remarks(state, held)))
+    return ComparedBroker(found, result, held, pages, tuple(_remarks(state, held)))
 
 
 def declarations(found: BrokerConfiguration) -> tuple[EffectiveSettings, QueueDeclarations]:

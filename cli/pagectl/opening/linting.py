@@ -16,7 +16,7 @@ from brokerconf.linting.project_file import ProjectFile, project_of
 from brokerconf.reading.inclusion import LARGEST, read_raw
 from brokerconf.reading.substitution import names_only
 
-from pagectl.opening.broker import from_environment, open_broker
+from pagectl.opening.broker import from_environment
 from pagectl.opening.reading import told_form
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
@@ -45,10 +45,18 @@ def surroundings(
         properties=options.define,
         environment=names_only(os.environ),
         heap=options.heap,
-        stores=None if data is None else stores_below(data),
+        stores=_stores(data),
         profile=options.profile,
         server=options.server,
     )
+
+
+def _stores(data: Path | None) -> tuple[PageFolder, ...] | None:
+    if data is None:
+        return None
+    from pagectl.opening.page_stores import stores_below
+
+    return stores_below(data)
 
 
 def _own_schemas(schema: Path | None, home: Path | None, options: ConfigurationOptions) -> Schemas | None:
@@ -179,19 +187,6 @@ def _with_start(around: LintContext, start: StartParameters) -> LintContext:
         entries=tuple(entry for file in files for entry in resolved(file.entries, values)),
         beside=tuple(file.source for file in files),
         faults=tuple(file.fault for file in files if file.fault),
-    )
-
-
-def stores_below(data: Path) -> tuple[PageFolder, ...]:
-    """The page stores of ``--data`` with their bytes; raises ``CallError`` or pagefmt's own errors."""
-    from pagefmt.directory.locate import stores
-
-    place = open_broker(data, None, ConfigurationOptions()).place
-    if place.paging is None and place.store is None and place.page is None:
-        raise CallError(f"--data {data}: no paging directory there")
-    return tuple(
-        PageFolder(store.address or "", store.name, len(store.pages), sum(page.size for page in store.pages))
-        for store in stores(place)
     )
 
 

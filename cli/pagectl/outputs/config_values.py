@@ -2,13 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from brokerconf.evidence.queue_declarations import QueueDeclarations
+from brokerconf.evidence.without_effect import without_effect
 from brokerconf.reading.secrets import HIDDEN, masked
 from brokerconf.settings.address_settings import EffectiveValue, Values
+from brokerconf.settings.comparison import ConfigurationDifferences, SettingDifference
+from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, Setting, in_scope
 
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import print_table, say
 from pagefmt.quantities import size_text
+
+
+def print_effective(
+    settings: EffectiveSettings, declared: QueueDeclarations, addresses: Iterable[str], *, every: bool
+) -> None:
+    """Print the settings in force for addresses and for the broker; without ``every`` only what is set somewhere."""
+    for name in addresses:
+        idle = without_effect(settings, declared, name)
+        matches = ", ".join(repr(match.text) for match in settings.matches(name)) or "none"
+        print(f"{one_line(name)} (matches, the most specific first: {one_line(matches)})")
+        values = settings.address(name)
+        _print_values({key: value for key, value in values.items() if key not in idle}, Scope.ADDRESS, every=every)
+        for reason in dict.fromkeys(idle.values()):
+            of_reason = [key for key in idle if idle[key] == reason and (every or values[key].origin is not None)]
+            if of_reason:
+                say(f"no effect: {', '.join(of_reason)}: {one_line(reason)}", 2)
+        print()
+    print("broker")
+    _print_values(settings.broker(), Scope.BROKER, every=every)
+
+
+def _print_values(values: Values, scope: Scope, *, every: bool) -> None:
+    table = list(rows(values, scope, every=every))
+    if table:
+        print_table(("setting", "value", "from"), table, prose=True)
+    else:
+        print("nothing is set; --all shows the defaults")
+
+
+def print_differences(differences: ConfigurationDifferences) -> None:
+    """Print the settings that differ: those of the broker, then those of each address."""
+    _print_difference("broker", differences.broker, Scope.BROKER)
+    for name, of_address in differences.addresses.items():
+        _print_difference(name, of_address, Scope.ADDRESS)
+    if not differences.exist:
+        print("no difference in effect")
+
+
+def _print_difference(title: str, differences: list[SettingDifference], scope: Scope) -> None:
+    if not differences:
+        return
+    settings = in_scope(scope)
+    print(one_line(title))
+    table = (
+        (row.setting, *(side_text(side, row.setting, settings.get(row.setting)) for side in (row.one, row.other)))
+        for row in differences
+    )
+    print_table(("setting", "A", "B"), table, prose=True)
+    print()
 
 
 def rows(values: Values, scope: Scope, *, every: bool) -> Iterator[tuple[str, str, str]]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
-from brokerconf.linting.lint import FileReport
 from brokerconf.reading.secrets import HIDDEN, Span, without
 from brokerconf.reading.sources import SourceFile
 
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import cell_width
-from pagefmt.findings import Finding, Severity
+from pagefmt.findings import Finding
 
 WIDTH = 160
 _LONGEST_TOKEN = 1_000
@@ -28,13 +26,6 @@ class Quoted(NamedTuple):
     line: str
     caret: int
     length: int
-
-
-def summary(files: Iterable[FileReport]) -> dict[str, int]:
-    """How many files were read, and how many findings of each severity there are."""
-    reports = list(files)
-    counts = Counter(finding.severity for report in reports for finding in report.findings)
-    return {"files": len(reports)} | {f"{severity.value}s": counts[severity] for severity in Severity}
 
 
 class _MaskedLine:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from brokerconf.linting.lint import FileReport
 
-from pagectl.outputs.lint_report import WIDTH, Lines, summary
+from pagectl.outputs.lint_report import WIDTH, Lines
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import folded, within_columns
 from pagefmt.findings import Finding, Severity
@@ -53,6 +54,6 @@ def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
 
 def summary_line(files: Sequence[FileReport]) -> str:
     """As ``2 errors, 1 warning, 0 remarks in 1 file``."""
-    counts = summary(files)
-    parts = ", ".join(count_text(counts[f"{severity.value}s"], severity.said) for severity in Severity)
-    return f"{parts} in {count_text(counts['files'], 'file')}"
+    counts = Counter(finding.severity for report in files for finding in report.findings)
+    parts = ", ".join(count_text(counts[severity], severity.said) for severity in Severity)
+    return f"{parts} in {count_text(len(files), 'file')}"

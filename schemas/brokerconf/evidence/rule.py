@@ -67,6 +67,7 @@ class Example(NamedTuple):
 class Rule(NamedTuple):
     """``since`` and ``until``: editions in which the rule means anything; ``by_edition``: severity from an edition on;
     ``explains_schema``: its finding says it all, the schema's own at the same element is left out;
+    ``failing``, ``passing``: make an example, which no lint needs;
     ``stops_start``: a broker does not start with what it finds; ``needs``: ``heap``, ``data`` or ``host`` where the
     file alone is not enough."""
 
@@ -76,8 +77,8 @@ class Rule(NamedTuple):
     why: str
     help: str
     check: Callable[[ConfigFacts], Iterator[Hit]]
-    failing: Example
-    passing: Example
+    failing: Callable[[], Example]
+    passing: Callable[[], Example]
     settings: tuple[str, ...] = ()
     since: Edition | None = None
     until: Edition | None = None

@@ -59,7 +59,7 @@ def explained(rule: Rule) -> Iterator[str]:
     yield f"**{_sentence(rule.title)}** {_sentence(rule.why)}"
     yield ""
     yield f"What to do: {_sentence(rule.help)}"
-    for title, example in (("Found in", rule.failing), ("Not in", rule.passing)):
+    for title, example in (("Found in", rule.failing()), ("Not in", rule.passing())):
         yield ""
         yield f"{title}:"
         yield ""

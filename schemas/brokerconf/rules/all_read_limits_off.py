@@ -27,7 +27,7 @@ RULE = Rule(
     check=_check,
     settings=NAMES,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting(
             "orders.#",
             max_read_page_bytes="-1",
@@ -36,5 +36,7 @@ RULE = Rule(
             prefetch_page_messages="-1",
         )
     ),
-    passing=Example(settings=address_setting("orders.#", max_read_page_messages="-1", prefetch_page_messages="-1")),
+    passing=lambda: Example(
+        settings=address_setting("orders.#", max_read_page_messages="-1", prefetch_page_messages="-1")
+    ),
 )

@@ -29,10 +29,10 @@ RULE = Rule(
     why="among matches of equal rank the broker's order is that of a hash table: it can differ between two brokers",
     help="make one of the matches longer or simpler, or give both the same values",
     check=_check,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting("a.*.#", max_size_bytes="10M") + address_setting("a.b.#", max_size_bytes="20M")
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting("a.*.#", max_size_bytes="10M") + address_setting("a.bb.#", max_size_bytes="20M")
     ),
 )

@@ -29,11 +29,11 @@ RULE = Rule(
     check=_check,
     settings=("address-full-policy",),
     since=Edition.ARTEMIS_1_5,
-    failing=Example(
+    failing=lambda: Example(
         core='<acceptors><acceptor name="all">tcp://0.0.0.0:61616</acceptor></acceptors>',
         settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="BLOCK"),
     ),
-    passing=Example(
+    passing=lambda: Example(
         core='<acceptors><acceptor name="core">tcp://0.0.0.0:61616?protocols=CORE,AMQP</acceptor></acceptors>',
         settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="BLOCK"),
     ),

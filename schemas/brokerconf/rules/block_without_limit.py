@@ -27,11 +27,11 @@ RULE = Rule(
     help="set max-size-bytes for the match, or a global limit",
     check=_check,
     settings=("address-full-policy", "max-size-bytes", "max-size-messages"),
-    failing=Example(
+    failing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("orders.#", address_full_policy="BLOCK"),
     ),
-    passing=Example(
+    passing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("orders.#", max_size_bytes="104857600", address_full_policy="BLOCK"),
     ),

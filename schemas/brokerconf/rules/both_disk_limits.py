@@ -23,6 +23,6 @@ RULE = Rule(
     check=_check,
     settings=("min-disk-free", "max-disk-usage"),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(core="<max-disk-usage>85</max-disk-usage><min-disk-free>10G</min-disk-free>"),
-    passing=Example(core="<max-disk-usage>-1</max-disk-usage><min-disk-free>10G</min-disk-free>"),
+    failing=lambda: Example(core="<max-disk-usage>85</max-disk-usage><min-disk-free>10G</min-disk-free>"),
+    passing=lambda: Example(core="<max-disk-usage>-1</max-disk-usage><min-disk-free>10G</min-disk-free>"),
 )

@@ -35,11 +35,11 @@ RULE = Rule(
     check=_check,
     settings=tuple(NOT_FOR_ELEMENTS),
     since=Edition.ARTEMIS_2_4,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting("sensor.#", default_ring_size="10"),
         core='<addresses><address name="sensor.a"><anycast><queue name="sensor.a"/></anycast></address></addresses>',
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting("sensor.#", default_ring_size="10"),
         core='<addresses><address name="sensor.a"><anycast><queue name="sensor.a" ring-size="10"/></anycast>'
         "</address></addresses>",

@@ -32,6 +32,6 @@ RULE = Rule(
     check=_check,
     settings=("max-disk-usage", "disk-scan-period"),
     since=Edition.ARTEMIS_1_5,
-    failing=Example(core="<max-disk-usage>100</max-disk-usage>"),
-    passing=Example(core="<max-disk-usage>90</max-disk-usage>"),
+    failing=lambda: Example(core="<max-disk-usage>100</max-disk-usage>"),
+    passing=lambda: Example(core="<max-disk-usage>90</max-disk-usage>"),
 )

@@ -25,6 +25,6 @@ RULE = Rule(
     check=_check,
     settings=("disk-scan-period",),
     since=Edition.ARTEMIS_1_5,
-    failing=Example(core="<disk-scan-period>300000</disk-scan-period>"),
-    passing=Example(core="<disk-scan-period>5000</disk-scan-period>"),
+    failing=lambda: Example(core="<disk-scan-period>300000</disk-scan-period>"),
+    passing=lambda: Example(core="<disk-scan-period>5000</disk-scan-period>"),
 )

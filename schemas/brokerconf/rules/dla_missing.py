@@ -53,13 +53,13 @@ RULE = Rule(
     help="set dead-letter-address and expiry-address in match '#', and declare both addresses with a queue",
     check=_check,
     settings=("dead-letter-address", "expiry-address"),
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting(
             "#", dead_letter_address="DLQ", expiry_address="Expiry", auto_create_addresses="false"
         ),
         core='<addresses><address name="Expiry"><anycast><queue name="Expiry"/></anycast></address></addresses>',
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting(
             "#", dead_letter_address="DLQ", expiry_address="Expiry", auto_create_addresses="false"
         ),

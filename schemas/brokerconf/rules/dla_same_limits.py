@@ -27,12 +27,12 @@ RULE = Rule(
     help="give the dead letter address a match of its own with PAGE",
     check=_check,
     settings=("dead-letter-address", "address-full-policy"),
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting(
             "orders.#", dead_letter_address="orders.dead", max_size_bytes="10M", address_full_policy="FAIL"
         )
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting(
             "orders.#", dead_letter_address="orders.dead", max_size_bytes="10M", address_full_policy="FAIL"
         )

@@ -39,6 +39,6 @@ RULE = Rule(
     help="use PAGE, BLOCK or FAIL; if the loss is intended, silence the rule with a comment",
     check=_check,
     settings=("address-full-policy", "page-full-policy", "disk-full-policy"),
-    failing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="DROP")),
-    passing=Example(settings=address_setting("metrics.#", max_size_bytes="100M", address_full_policy="DROP")),
+    failing=lambda: Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="DROP")),
+    passing=lambda: Example(settings=address_setting("metrics.#", max_size_bytes="100M", address_full_policy="DROP")),
 )

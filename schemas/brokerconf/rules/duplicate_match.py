@@ -29,8 +29,8 @@ RULE = Rule(
     "that the last one replaced the others entirely",
     help="put all settings of a match in one address-setting",
     check=_check,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting("orders.#", max_size_bytes="10M") + address_setting("orders.#", page_size_bytes="1M")
     ),
-    passing=Example(settings=address_setting("orders.#", max_size_bytes="10M", page_size_bytes="1M")),
+    passing=lambda: Example(settings=address_setting("orders.#", max_size_bytes="10M", page_size_bytes="1M")),
 )

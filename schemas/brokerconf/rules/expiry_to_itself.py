@@ -27,6 +27,6 @@ RULE = Rule(
     help="name an address outside the match",
     check=_check,
     settings=("expiry-address",),
-    failing=Example(settings=address_setting("orders.#", expiry_address="orders.new")),
-    passing=Example(settings=address_setting("orders.#", expiry_address="expired.orders")),
+    failing=lambda: Example(settings=address_setting("orders.#", expiry_address="orders.new")),
+    passing=lambda: Example(settings=address_setting("orders.#", expiry_address="expired.orders")),
 )

@@ -22,6 +22,6 @@ RULE = Rule(
     help="make sure that producers handle the failure and repeat the whole transaction",
     check=_check,
     settings=("address-full-policy",),
-    failing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="FAIL")),
-    passing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="PAGE")),
+    failing=lambda: Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="FAIL")),
+    passing=lambda: Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="PAGE")),
 )

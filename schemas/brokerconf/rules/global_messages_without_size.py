@@ -23,6 +23,6 @@ RULE = Rule(
     check=_check,
     settings=("global-max-messages", "global-max-size"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(core="<global-max-messages>500000</global-max-messages>", properties="globalMaxSize=-1\n"),
-    passing=Example(core="<global-max-messages>500000</global-max-messages>"),
+    failing=lambda: Example(core="<global-max-messages>500000</global-max-messages>", properties="globalMaxSize=-1\n"),
+    passing=lambda: Example(core="<global-max-messages>500000</global-max-messages>"),
 )

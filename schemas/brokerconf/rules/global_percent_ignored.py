@@ -25,6 +25,6 @@ RULE = Rule(
     check=_check,
     settings=(NAME, "global-max-size"),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(core=f"<global-max-size>1G</global-max-size><{NAME}>40</{NAME}>"),
-    passing=Example(core=f"<{NAME}>40</{NAME}>"),
+    failing=lambda: Example(core=f"<global-max-size>1G</global-max-size><{NAME}>40</{NAME}>"),
+    passing=lambda: Example(core=f"<{NAME}>40</{NAME}>"),
 )

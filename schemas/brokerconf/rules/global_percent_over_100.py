@@ -25,6 +25,6 @@ RULE = Rule(
     check=_check,
     settings=(NAME,),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(core=f"<{NAME}>150</{NAME}>"),
-    passing=Example(core=f"<{NAME}>40</{NAME}>"),
+    failing=lambda: Example(core=f"<{NAME}>150</{NAME}>"),
+    passing=lambda: Example(core=f"<{NAME}>40</{NAME}>"),
 )

@@ -23,6 +23,6 @@ RULE = Rule(
     check=_check,
     settings=("global-max-size",),
     since=Edition.ARTEMIS_2_4,
-    failing=Example(core="<global-max-size>-1</global-max-size>"),
-    passing=Example(core="<global-max-size>1G</global-max-size>"),
+    failing=lambda: Example(core="<global-max-size>-1</global-max-size>"),
+    passing=lambda: Example(core="<global-max-size>1G</global-max-size>"),
 )

@@ -24,6 +24,6 @@ RULE = Rule(
     settings=("global-max-size",),
     since=Edition.ARTEMIS_1_5,
     needs="heap",
-    failing=Example(heap=2 << 30, core="<global-max-size>4G</global-max-size>"),
-    passing=Example(heap=8 << 30, core="<global-max-size>4G</global-max-size>"),
+    failing=lambda: Example(heap=2 << 30, core="<global-max-size>4G</global-max-size>"),
+    passing=lambda: Example(heap=8 << 30, core="<global-max-size>4G</global-max-size>"),
 )

@@ -29,6 +29,6 @@ RULE = Rule(
     check=_check,
     settings=("page-max-cache-size", "read-whole-page"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(settings=address_setting("a", page_max_cache_size="5")),
-    passing=Example(settings=address_setting("a", max_read_page_bytes="20M")),
+    failing=lambda: Example(settings=address_setting("a", page_max_cache_size="5")),
+    passing=lambda: Example(settings=address_setting("a", max_read_page_bytes="20M")),
 )

@@ -23,12 +23,12 @@ RULE = Rule(
     check=_check,
     settings=("max-disk-usage",),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(
+    failing=lambda: Example(
         core="""<max-disk-usage>90</max-disk-usage>
 <store><database-store>
   <jdbc-connection-url>jdbc:derby:data/derby;create=true</jdbc-connection-url>
   <jdbc-driver-class-name>org.apache.derby.jdbc.EmbeddedDriver</jdbc-driver-class-name>
 </database-store></store>"""
     ),
-    passing=Example(core="<max-disk-usage>85</max-disk-usage><store><file-store/></store>"),
+    passing=lambda: Example(core="<max-disk-usage>85</max-disk-usage><store><file-store/></store>"),
 )

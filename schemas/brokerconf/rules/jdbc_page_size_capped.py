@@ -27,14 +27,14 @@ RULE = Rule(
     check=_check,
     settings=("page-size-bytes", "jdbc-max-page-size-bytes"),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(
+    failing=lambda: Example(
         core="""<store><database-store>
   <jdbc-connection-url>jdbc:derby:data/derby;create=true</jdbc-connection-url>
   <jdbc-driver-class-name>org.apache.derby.jdbc.EmbeddedDriver</jdbc-driver-class-name>
 </database-store></store>""",
         settings=address_setting("#", page_size_bytes="10M"),
     ),
-    passing=Example(
+    passing=lambda: Example(
         core="""<store><database-store>
   <jdbc-connection-url>jdbc:derby:data/derby;create=true</jdbc-connection-url>
   <jdbc-driver-class-name>org.apache.derby.jdbc.EmbeddedDriver</jdbc-driver-class-name>

@@ -28,6 +28,6 @@ RULE = Rule(
     help="remove the prefix",
     check=_check,
     since=Edition.ARTEMIS_2_4,
-    failing=Example(settings=address_setting("jms.queue.orders", max_size_bytes="10M")),
-    passing=Example(settings=address_setting("orders", max_size_bytes="10M")),
+    failing=lambda: Example(settings=address_setting("jms.queue.orders", max_size_bytes="10M")),
+    passing=lambda: Example(settings=address_setting("orders", max_size_bytes="10M")),
 )

@@ -31,12 +31,12 @@ RULE = Rule(
     check=_check,
     settings=("max-size-bytes",),
     needs="data",
-    failing=Example(
+    failing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("#", max_size_bytes="-1"),
         stores=(PageFolder("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
-    passing=Example(
+    passing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("#", max_size_bytes="104857600"),
         stores=(PageFolder("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),

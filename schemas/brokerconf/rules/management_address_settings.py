@@ -28,6 +28,8 @@ RULE = Rule(
     check=_check,
     settings=tuple(NOT_FOR_MANAGEMENT),
     since=Edition.ARTEMIS_2_10,
-    failing=Example(settings=address_setting("activemq.management.#", max_size_bytes="10M")),
-    passing=Example(settings=address_setting("activemq.management.#", max_size_bytes="-1", address_full_policy="PAGE")),
+    failing=lambda: Example(settings=address_setting("activemq.management.#", max_size_bytes="10M")),
+    passing=lambda: Example(
+        settings=address_setting("activemq.management.#", max_size_bytes="-1", address_full_policy="PAGE")
+    ),
 )

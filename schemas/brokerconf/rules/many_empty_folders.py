@@ -34,6 +34,8 @@ RULE = Rule(
     check=_check,
     settings=("purge-page-folders",),
     needs="data",
-    failing=Example(stores=tuple(PageFolder(f"tmp.{n}", folder=f"f{n}", pages=0, bytes=0) for n in range(MANY))),
-    passing=Example(stores=(PageFolder("orders", folder="a1", pages=0, bytes=0),)),
+    failing=lambda: Example(
+        stores=tuple(PageFolder(f"tmp.{n}", folder=f"f{n}", pages=0, bytes=0) for n in range(MANY))
+    ),
+    passing=lambda: Example(stores=(PageFolder("orders", folder="a1", pages=0, bytes=0),)),
 )

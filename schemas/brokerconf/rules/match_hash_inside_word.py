@@ -41,6 +41,6 @@ RULE = Rule(
     why="'#' stands for whole words: it never matches the rest of a word",
     help="write the delimiter before '#'; there is no wildcard for part of a word",
     check=_check,
-    failing=Example(settings=address_setting("orders#", max_size_bytes="10M")),
-    passing=Example(settings=address_setting("orders.#", max_size_bytes="10M")),
+    failing=lambda: Example(settings=address_setting("orders#", max_size_bytes="10M")),
+    passing=lambda: Example(settings=address_setting("orders.#", max_size_bytes="10M")),
 )

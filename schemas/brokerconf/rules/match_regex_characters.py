@@ -26,6 +26,6 @@ RULE = Rule(
     why="the broker turns a match with a wildcard into a regular expression and escapes only '.' and '$'",
     help="avoid such characters in addresses, or use an exact match or literal-match-markers",
     check=_check,
-    failing=Example(settings=address_setting("a+b.#", max_size_bytes="10M")),
-    passing=Example(settings=address_setting("a+b", max_size_bytes="10M")),
+    failing=lambda: Example(settings=address_setting("a+b.#", max_size_bytes="10M")),
+    passing=lambda: Example(settings=address_setting("a+b", max_size_bytes="10M")),
 )

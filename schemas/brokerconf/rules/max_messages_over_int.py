@@ -30,6 +30,6 @@ RULE = Rule(
     since=Edition.ARTEMIS_2_28,
     explains_schema=True,
     stops_start=True,
-    failing=Example(settings=address_setting("a", max_size_messages="3000000000")),
-    passing=Example(settings=address_setting("a", max_size_messages="2147483647")),
+    failing=lambda: Example(settings=address_setting("a", max_size_messages="3000000000")),
+    passing=lambda: Example(settings=address_setting("a", max_size_messages="2147483647")),
 )

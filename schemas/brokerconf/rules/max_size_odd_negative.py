@@ -22,6 +22,6 @@ RULE = Rule(
     help="write -1 for no limit",
     check=_check,
     settings=("max-size-bytes",),
-    failing=Example(settings=address_setting("a", max_size_bytes="-5")),
-    passing=Example(settings=address_setting("a", max_size_bytes="-1")),
+    failing=lambda: Example(settings=address_setting("a", max_size_bytes="-5")),
+    passing=lambda: Example(settings=address_setting("a", max_size_bytes="-1")),
 )

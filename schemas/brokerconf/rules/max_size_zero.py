@@ -24,6 +24,6 @@ RULE = Rule(
     help="use -1 if no limit is intended",
     check=_check,
     settings=("max-size-bytes", "max-size-messages"),
-    failing=Example(settings=address_setting("a", max_size_bytes="0")),
-    passing=Example(settings=address_setting("a", max_size_bytes="100M")),
+    failing=lambda: Example(settings=address_setting("a", max_size_bytes="0")),
+    passing=lambda: Example(settings=address_setting("a", max_size_bytes="100M")),
 )

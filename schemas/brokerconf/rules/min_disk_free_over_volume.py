@@ -28,11 +28,11 @@ RULE = Rule(
     settings=("min-disk-free",),
     since=Edition.ARTEMIS_2_44,
     needs="host",
-    failing=Example(
+    failing=lambda: Example(
         core="<min-disk-free>100G</min-disk-free>",
         volumes=(Volume("paging", device=1, total=50 << 30, usable=40 << 30),),
     ),
-    passing=Example(
+    passing=lambda: Example(
         core="<min-disk-free>10G</min-disk-free>",
         volumes=(Volume("paging", device=1, total=50 << 30, usable=40 << 30),),
     ),

@@ -25,12 +25,12 @@ RULE = Rule(
     check=_check,
     settings=("address-full-policy",),
     since=Edition.ARTEMIS_2_4,
-    failing=Example(
+    failing=lambda: Example(
         core="""<addresses>
   <address name="prices"><multicast><queue name="audit"/><queue name="web"/></multicast></address>
 </addresses>"""
     ),
-    passing=Example(
+    passing=lambda: Example(
         core='<addresses><address name="prices"><multicast><queue name="web"/></multicast></address></addresses>'
     ),
 )

@@ -27,12 +27,12 @@ RULE = Rule(
     help="add jms.queue. or jms.topic. before it",
     check=_check,
     until=Edition.ARTEMIS_1_5,
-    failing=Example(
+    failing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         jms='<queue name="orders"/>',
         settings=address_setting("orders", redelivery_delay="5"),
     ),
-    passing=Example(
+    passing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         jms='<queue name="orders"/>',
         settings=address_setting("jms.queue.orders", redelivery_delay="5"),

@@ -25,10 +25,10 @@ RULE = Rule(
     check=_check,
     settings=("page-limit-bytes", "page-size-bytes", "page-full-policy"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting("orders.#", page_size_bytes="10M", page_limit_bytes="5M", page_full_policy="FAIL")
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting("orders.#", page_size_bytes="10M", page_limit_bytes="500M", page_full_policy="FAIL")
     ),
 )

@@ -30,7 +30,7 @@ RULE = Rule(
     check=_check,
     settings=(*NAMES, "address-full-policy"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting(
             "orders.#",
             max_size_bytes="100M",
@@ -39,7 +39,7 @@ RULE = Rule(
             page_full_policy="FAIL",
         )
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting(
             "orders.#",
             max_size_bytes="100M",

@@ -25,8 +25,8 @@ RULE = Rule(
     check=_check,
     settings=("page-limit-bytes", "page-limit-messages", "page-full-policy"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(settings=address_setting("orders.#", page_limit_bytes="500M")),
-    passing=Example(
+    failing=lambda: Example(settings=address_setting("orders.#", page_limit_bytes="500M")),
+    passing=lambda: Example(
         settings=address_setting("#", page_full_policy="FAIL", page_limit_bytes="1G")
         + address_setting("orders.#", page_limit_bytes="500M")
     ),

@@ -26,6 +26,8 @@ RULE = Rule(
     check=_check,
     settings=("page-full-policy", "page-limit-bytes", "page-limit-messages"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(settings=address_setting("orders.#", page_full_policy="FAIL")),
-    passing=Example(settings=address_setting("orders.#", page_limit_messages="100000", page_full_policy="FAIL")),
+    failing=lambda: Example(settings=address_setting("orders.#", page_full_policy="FAIL")),
+    passing=lambda: Example(
+        settings=address_setting("orders.#", page_limit_messages="100000", page_full_policy="FAIL")
+    ),
 )

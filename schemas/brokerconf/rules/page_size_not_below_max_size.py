@@ -26,11 +26,11 @@ RULE = Rule(
     help="set page-size-bytes to a fraction of max-size-bytes, such as a tenth",
     check=_check,
     settings=("page-size-bytes", "max-size-bytes"),
-    failing=Example(
+    failing=lambda: Example(
         edition=Edition.ARTEMIS_2_17,
         settings=address_setting("orders.#", max_size_bytes="5M", page_size_bytes="10M", address_full_policy="PAGE"),
     ),
-    passing=Example(
+    passing=lambda: Example(
         edition=Edition.ARTEMIS_2_17,
         settings=address_setting("orders.#", max_size_bytes="100M", page_size_bytes="10M", address_full_policy="PAGE"),
     ),

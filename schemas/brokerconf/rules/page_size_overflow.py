@@ -26,6 +26,6 @@ RULE = Rule(
     check=_check,
     settings=("page-size-bytes", "max-read-page-bytes"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(settings=address_setting("a", page_size_bytes="1500M")),
-    passing=Example(settings=address_setting("a", page_size_bytes="100M")),
+    failing=lambda: Example(settings=address_setting("a", page_size_bytes="1500M")),
+    passing=lambda: Example(settings=address_setting("a", page_size_bytes="100M")),
 )

@@ -24,6 +24,6 @@ RULE = Rule(
     help="use 1M or more; the default is 10 MiB",
     check=_check,
     settings=("page-size-bytes",),
-    failing=Example(settings=address_setting("a", page_size_bytes="1024")),
-    passing=Example(settings=address_setting("a", page_size_bytes="1048576")),
+    failing=lambda: Example(settings=address_setting("a", page_size_bytes="1024")),
+    passing=lambda: Example(settings=address_setting("a", page_size_bytes="1048576")),
 )

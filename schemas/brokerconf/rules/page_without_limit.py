@@ -36,11 +36,11 @@ RULE = Rule(
     help="set max-size-bytes for the match, or a global limit",
     check=_check,
     settings=NAMES,
-    failing=Example(
+    failing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("#", address_full_policy="PAGE", max_size_bytes="-1"),
     ),
-    passing=Example(
+    passing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("#", address_full_policy="PAGE", max_size_bytes="104857600"),
     ),

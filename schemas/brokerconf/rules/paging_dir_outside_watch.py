@@ -32,14 +32,14 @@ RULE = Rule(
     settings=(NAME,),
     since=Edition.ARTEMIS_2_28,
     needs="host",
-    failing=Example(
+    failing=lambda: Example(
         core=f'<{NAME} unit="DAYS" period="7">retention</{NAME}>',
         volumes=(
             Volume("paging", device=1, total=50 << 30, usable=40 << 30),
             Volume("journal-retention", device=2, total=50 << 30, usable=40 << 30),
         ),
     ),
-    passing=Example(
+    passing=lambda: Example(
         core=f'<{NAME} unit="DAYS" period="7">retention</{NAME}>',
         volumes=(
             Volume("paging", device=1, total=50 << 30, usable=40 << 30),

@@ -47,6 +47,6 @@ RULE = Rule(
     why="configuration files end up in backups, repositories and tickets",
     help=f"mask it as ENC(…) with 'artemis mask', {_PROPERTY}",
     check=_check,
-    failing=Example(core="<cluster-password>example-only</cluster-password>"),
-    passing=Example(core="<cluster-password>ENC(-5a2376c61c668aaf)</cluster-password>"),
+    failing=lambda: Example(core="<cluster-password>example-only</cluster-password>"),
+    passing=lambda: Example(core="<cluster-password>ENC(-5a2376c61c668aaf)</cluster-password>"),
 )

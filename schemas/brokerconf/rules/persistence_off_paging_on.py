@@ -30,8 +30,8 @@ RULE = Rule(
     help="use BLOCK, FAIL or DROP in every match that has PAGE, or turn persistence on",
     check=_check,
     settings=("persistence-enabled", "address-full-policy"),
-    failing=Example(core="<persistence-enabled>false</persistence-enabled>"),
-    passing=Example(
+    failing=lambda: Example(core="<persistence-enabled>false</persistence-enabled>"),
+    passing=lambda: Example(
         core="<persistence-enabled>false</persistence-enabled>",
         settings=address_setting("#", max_size_bytes="100M", address_full_policy="FAIL"),
     ),

@@ -33,12 +33,12 @@ RULE = Rule(
     check=_check,
     settings=("address-full-policy",),
     needs="data",
-    failing=Example(
+    failing=lambda: Example(
         edition=Edition.ARTEMIS_2_28,
         settings=address_setting("orders", max_size_bytes="100M", address_full_policy="BLOCK"),
         stores=(PageFolder("orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
-    passing=Example(
+    passing=lambda: Example(
         edition=Edition.ARTEMIS_2_28,
         settings=address_setting("orders", max_size_bytes="100M", address_full_policy="PAGE"),
         stores=(PageFolder("orders", folder="a1", pages=12, bytes=120 << 20),),

@@ -23,6 +23,6 @@ RULE = Rule(
     check=_check,
     settings=("journal-pool-files",),
     since=Edition.ARTEMIS_1_5,
-    failing=Example(core="<journal-pool-files>-1</journal-pool-files>"),
-    passing=Example(core="<journal-pool-files>10</journal-pool-files>"),
+    failing=lambda: Example(core="<journal-pool-files>-1</journal-pool-files>"),
+    passing=lambda: Example(core="<journal-pool-files>10</journal-pool-files>"),
 )

@@ -26,6 +26,6 @@ RULE = Rule(
     check=_check,
     settings=("prefetch-page-bytes", "prefetch-page-messages"),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(settings=address_setting("a", prefetch_page_bytes="-1")),
-    passing=Example(settings=address_setting("a", prefetch_page_bytes="1M")),
+    failing=lambda: Example(settings=address_setting("a", prefetch_page_bytes="-1")),
+    passing=lambda: Example(settings=address_setting("a", prefetch_page_bytes="1M")),
 )

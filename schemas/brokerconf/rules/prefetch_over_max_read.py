@@ -26,6 +26,6 @@ RULE = Rule(
     check=_check,
     settings=("prefetch-page-bytes", "prefetch-page-messages", "max-read-page-bytes", "max-read-page-messages"),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(settings=address_setting("orders.#", max_read_page_bytes="10M", prefetch_page_bytes="20M")),
-    passing=Example(settings=address_setting("orders.#", max_read_page_bytes="20M", prefetch_page_bytes="10M")),
+    failing=lambda: Example(settings=address_setting("orders.#", max_read_page_bytes="10M", prefetch_page_bytes="20M")),
+    passing=lambda: Example(settings=address_setting("orders.#", max_read_page_bytes="20M", prefetch_page_bytes="10M")),
 )

@@ -21,12 +21,12 @@ RULE = Rule(
     why="a producer without credits is not held back by BLOCK, nor by a full disk",
     help="leave it at its default of 65536",
     check=_check,
-    failing=Example(
+    failing=lambda: Example(
         core="""<connectors>
   <connector name="shop">tcp://localhost:61616?producerWindowSize=-1</connector>
 </connectors>"""
     ),
-    passing=Example(
+    passing=lambda: Example(
         core="""<connectors>
   <connector name="shop">tcp://localhost:61616?producerWindowSize=65536</connector>
 </connectors>"""

@@ -23,6 +23,6 @@ RULE = Rule(
     help="correct the key before it; put keys that remove a whole collection in a file of their own",
     check=_check,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="divertConfigurations=-\naddressSettings.a.maxSizeBytes=5M\n"),
-    passing=Example(properties="divertConfigurations=-\n"),
+    failing=lambda: Example(properties="divertConfigurations=-\naddressSettings.a.maxSizeBytes=5M\n"),
+    passing=lambda: Example(properties="divertConfigurations=-\n"),
 )

@@ -28,6 +28,6 @@ RULE = Rule(
     help="write a value of the type that the key accepts",
     check=_check,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="addressSettings.a.addressFullMessagePolicy=page\n"),
-    passing=Example(properties="addressSettings.a.addressFullMessagePolicy=PAGE\n"),
+    failing=lambda: Example(properties="addressSettings.a.addressFullMessagePolicy=page\n"),
+    passing=lambda: Example(properties="addressSettings.a.addressFullMessagePolicy=PAGE\n"),
 )

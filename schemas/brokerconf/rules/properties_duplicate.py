@@ -25,6 +25,6 @@ RULE = Rule(
     help="keep one of them",
     check=_check,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="maxDiskUsage=80\nmaxDiskUsage=90\n"),
-    passing=Example(properties="maxDiskUsage=90\n"),
+    failing=lambda: Example(properties="maxDiskUsage=80\nmaxDiskUsage=90\n"),
+    passing=lambda: Example(properties="maxDiskUsage=90\n"),
 )

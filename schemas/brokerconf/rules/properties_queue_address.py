@@ -47,8 +47,8 @@ RULE = Rule(
     help="set address to the address in the key",
     check=_check,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="addressConfigurations.shop.queueConfigs.orders.address=orders\n"),
-    passing=Example(
+    failing=lambda: Example(properties="addressConfigurations.shop.queueConfigs.orders.address=orders\n"),
+    passing=lambda: Example(
         properties="addressConfigurations.shop.queueConfigs.orders.address=shop\n"
         "addressConfigurations.shop.routingTypes=ANYCAST\n"
     ),

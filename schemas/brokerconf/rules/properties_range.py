@@ -72,6 +72,6 @@ RULE = Rule(
     help="use a value that is valid for the element in broker.xml",
     check=_check,
     since=Edition.ARTEMIS_2_4,
-    failing=Example(properties="maxDiskUsage=101\n"),
-    passing=Example(properties="maxDiskUsage=90\n"),
+    failing=lambda: Example(properties="maxDiskUsage=101\n"),
+    passing=lambda: Example(properties="maxDiskUsage=90\n"),
 )

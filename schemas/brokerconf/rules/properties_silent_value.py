@@ -29,6 +29,6 @@ RULE = Rule(
     help="write a plain number, or true or false without spaces",
     check=_check,
     since=Edition.ARTEMIS_2_4,
-    failing=Example(properties="persistenceEnabled=t\n"),
-    passing=Example(properties="persistenceEnabled=true\n"),
+    failing=lambda: Example(properties="persistenceEnabled=t\n"),
+    passing=lambda: Example(properties="persistenceEnabled=true\n"),
 )

@@ -46,6 +46,6 @@ RULE = Rule(
     check=_check,
     settings=("page-size-bytes", "page-limit-bytes", "max-read-page-bytes", "prefetch-page-bytes", "journal-file-size"),
     since=Edition.ARTEMIS_2_4,
-    failing=Example(properties='addressSettings."orders.#".pageSizeBytes=1M\n'),
-    passing=Example(properties='addressSettings."orders.#".pageSizeBytes=1048576\n'),
+    failing=lambda: Example(properties='addressSettings."orders.#".pageSizeBytes=1M\n'),
+    passing=lambda: Example(properties='addressSettings."orders.#".pageSizeBytes=1048576\n'),
 )

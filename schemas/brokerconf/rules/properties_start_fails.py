@@ -54,6 +54,6 @@ RULE = Rule(
     check=_check,
     stops_start=True,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="AMQPConnections.target.retryInterval=55\n"),
-    passing=Example(properties="AMQPConnections.target.uri=tcp://remote:5672\n"),
+    failing=lambda: Example(properties="AMQPConnections.target.retryInterval=55\n"),
+    passing=lambda: Example(properties="AMQPConnections.target.uri=tcp://remote:5672\n"),
 )

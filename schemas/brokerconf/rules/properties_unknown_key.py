@@ -66,6 +66,6 @@ RULE = Rule(
     help="correct or remove the key",
     check=_check,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="maxDiskUsag=20\n"),
-    passing=Example(properties="maxDiskUsage=20\n"),
+    failing=lambda: Example(properties="maxDiskUsag=20\n"),
+    passing=lambda: Example(properties="maxDiskUsage=20\n"),
 )

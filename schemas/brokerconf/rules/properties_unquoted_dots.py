@@ -28,6 +28,6 @@ RULE = Rule(
     help='put the name in double quotes: addressSettings."a.b".maxSizeBytes',
     check=_check,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="addressSettings.orders.eu.maxSizeBytes=10485760\n"),
-    passing=Example(properties='addressSettings."orders.eu".maxSizeBytes=10485760\n'),
+    failing=lambda: Example(properties="addressSettings.orders.eu.maxSizeBytes=10485760\n"),
+    passing=lambda: Example(properties='addressSettings."orders.eu".maxSizeBytes=10485760\n'),
 )

@@ -29,6 +29,6 @@ RULE = Rule(
     help="name the setting as well: addressSettings.a.maxSizeBytes",
     check=_check,
     since=Edition.ARTEMIS_2_28,
-    failing=Example(properties="addressSettings.a=5M\n"),
-    passing=Example(properties="addressSettings.a.maxSizeBytes=5M\n"),
+    failing=lambda: Example(properties="addressSettings.a=5M\n"),
+    passing=lambda: Example(properties="addressSettings.a.maxSizeBytes=5M\n"),
 )

@@ -26,13 +26,13 @@ RULE = Rule(
     check=_check,
     settings=("page-size-bytes",),
     needs="heap",
-    failing=Example(
+    failing=lambda: Example(
         heap=64 << 20,
         core="""<addresses>
   <address name="a"><multicast><queue name="one"/><queue name="two"/></multicast></address>
 </addresses>""",
     ),
-    passing=Example(
+    passing=lambda: Example(
         heap=1 << 30,
         core="""<addresses>
   <address name="a"><multicast><queue name="one"/><queue name="two"/></multicast></address>

@@ -36,10 +36,10 @@ RULE = Rule(
     check=_check,
     settings=("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting("orders.#", max_read_page_bytes="1M", default_consumer_window_size="4194304")
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting("orders.#", max_read_page_bytes="8M", default_consumer_window_size="4194304")
     ),
 )

@@ -28,6 +28,6 @@ RULE = Rule(
     check=_check,
     settings=("max-read-page-bytes", "max-read-page-messages"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(settings=address_setting("a", max_read_page_bytes="50K")),
-    passing=Example(settings=address_setting("a", max_read_page_bytes="20M")),
+    failing=lambda: Example(settings=address_setting("a", max_read_page_bytes="50K")),
+    passing=lambda: Example(settings=address_setting("a", max_read_page_bytes="20M")),
 )

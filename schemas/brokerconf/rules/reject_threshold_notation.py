@@ -34,13 +34,13 @@ RULE = Rule(
     since=Edition.ARTEMIS_1_5,
     explains_schema=True,
     stops_start=True,
-    failing=Example(
+    failing=lambda: Example(
         valid=False,
         settings=address_setting(
             "orders.#", max_size_bytes="5M", address_full_policy="BLOCK", max_size_bytes_reject_threshold="10M"
         ),
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting(
             "orders.#", max_size_bytes="5M", address_full_policy="BLOCK", max_size_bytes_reject_threshold="10485760"
         )

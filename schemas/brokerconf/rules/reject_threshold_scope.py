@@ -32,12 +32,12 @@ RULE = Rule(
     check=_check,
     settings=(NAME, "address-full-policy", "max-size-bytes"),
     since=Edition.ARTEMIS_1_5,
-    failing=Example(
+    failing=lambda: Example(
         settings=address_setting(
             "orders.#", max_size_bytes="100M", max_size_bytes_reject_threshold="50000000", address_full_policy="BLOCK"
         )
     ),
-    passing=Example(
+    passing=lambda: Example(
         settings=address_setting(
             "orders.#", max_size_bytes="100M", max_size_bytes_reject_threshold="200000000", address_full_policy="BLOCK"
         )

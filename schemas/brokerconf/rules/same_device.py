@@ -27,14 +27,14 @@ RULE = Rule(
     check=_check,
     settings=("paging-directory", "journal-directory", "large-messages-directory"),
     needs="host",
-    failing=Example(
+    failing=lambda: Example(
         volumes=(
             Volume("paging", device=1, total=50 << 30, usable=40 << 30),
             Volume("journal", device=1, total=50 << 30, usable=40 << 30),
             Volume("large-messages", device=1, total=50 << 30, usable=40 << 30),
         )
     ),
-    passing=Example(
+    passing=lambda: Example(
         volumes=(
             Volume("paging", device=1, total=50 << 30, usable=40 << 30),
             Volume("journal", device=2, total=50 << 30, usable=40 << 30),

@@ -35,6 +35,6 @@ RULE = Rule(
     why="a more specific match overrides all of its settings, or it applies to no address at all",
     help="remove it, or correct the match",
     check=_check,
-    failing=Example(settings=address_setting("orders::new", max_size_bytes="10M")),
-    passing=Example(settings=address_setting("orders", max_size_bytes="10M")),
+    failing=lambda: Example(settings=address_setting("orders::new", max_size_bytes="10M")),
+    passing=lambda: Example(settings=address_setting("orders", max_size_bytes="10M")),
 )

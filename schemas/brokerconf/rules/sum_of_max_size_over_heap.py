@@ -28,14 +28,14 @@ RULE = Rule(
     check=_check,
     settings=("max-size-bytes",),
     needs="heap",
-    failing=Example(
+    failing=lambda: Example(
         heap=256 << 20,
         settings=address_setting("#", max_size_bytes="100M"),
         core="""<addresses>
   <address name="a"><anycast/></address><address name="b"><anycast/></address><address name="c"><anycast/></address>
 </addresses>""",
     ),
-    passing=Example(
+    passing=lambda: Example(
         heap=2 << 30,
         settings=address_setting("#", max_size_bytes="100M"),
         core="""<addresses>

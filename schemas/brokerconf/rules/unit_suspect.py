@@ -28,6 +28,6 @@ RULE = Rule(
     help="multiply milliseconds by 1000000 for nanoseconds, seconds by 1000 for milliseconds",
     check=_check,
     settings=("page-sync-timeout", "journal-buffer-timeout", "disk-scan-period"),
-    failing=Example(core="<page-sync-timeout>5000</page-sync-timeout>"),
-    passing=Example(core="<page-sync-timeout>5000000</page-sync-timeout>"),
+    failing=lambda: Example(core="<page-sync-timeout>5000</page-sync-timeout>"),
+    passing=lambda: Example(core="<page-sync-timeout>5000000</page-sync-timeout>"),
 )

@@ -26,12 +26,12 @@ RULE = Rule(
     check=_check,
     explains_schema=True,
     stops_start=True,
-    failing=Example(
+    failing=lambda: Example(
         valid=False,
         edition=Edition.ARTEMIS_2_28,
         settings=address_setting("a", prefetch_page_bytes="1M"),
     ),
-    passing=Example(
+    passing=lambda: Example(
         edition=Edition.ARTEMIS_2_44,
         settings=address_setting("a", prefetch_page_bytes="1M"),
     ),

@@ -21,6 +21,6 @@ RULE = Rule(
     why="a property that is not set becomes empty text: the name or number around it changes without a warning",
     help="write ${name:default}, or give the linter the property that the broker is started with: -D name=value",
     check=_check,
-    failing=Example(core="<name>${broker.name}</name>"),
-    passing=Example(core="<name>${broker.name:primary}</name>"),
+    failing=lambda: Example(core="<name>${broker.name}</name>"),
+    passing=lambda: Example(core="<name>${broker.name:primary}</name>"),
 )

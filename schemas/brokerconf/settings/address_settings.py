@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.secrets import HIDDEN, masked
 from brokerconf.reading.sizes import SizeError, trimmed
 from brokerconf.reading.substitution import is_expression
 from brokerconf.settings.matching import Match
@@ -33,12 +32,6 @@ class Origin(NamedTuple):
         """The file, line and column."""
         return self.given.position
 
-    def as_json(self) -> dict[str, object]:
-        """As ``{"file", "line"}``, with the match of an address setting."""
-        at = self.position
-        where: dict[str, object] = {"file": at.file, "line": at.line}
-        return where | ({"match": self.match} if self.match is not None else {})
-
 
 class EffectiveValue(NamedTuple):
     """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set".
@@ -56,12 +49,6 @@ class EffectiveValue(NamedTuple):
     def unknown(self) -> bool:
         """Whether only the running broker knows the value."""
         return isinstance(self.value, str) and is_expression(self.value)
-
-    def as_json(self, name: str = "") -> dict[str, object]:
-        """As ``{"value", "source"}``; the value of a password setting is hidden."""
-        value = HIDDEN if self.secret else masked(self.value, name) if isinstance(self.value, str) else self.value
-        nowhere = "default" if self.known else "unknown"
-        return {"value": value, "source": self.origin.as_json() if self.origin else nowhere}
 
 
 Values = dict[str, EffectiveValue]

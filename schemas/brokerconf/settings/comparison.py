@@ -20,11 +20,27 @@ class SettingDifference:
     one: EffectiveValue | None
     other: EffectiveValue | None
 
-    def as_json(self) -> dict[str, object]:
-        """As ``{"setting", "a", "b"}``."""
-        sides = {"a": self.one, "b": self.other}
-        shown = {key: side.as_json(self.setting) if side else None for key, side in sides.items()}
-        return {"setting": self.setting, **shown}
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationDifferences:
+    """What two configurations do differently: settings of the broker, and by address those that differ there."""
+
+    broker: list[SettingDifference]
+    addresses: dict[str, list[SettingDifference]]
+
+    @property
+    def exist(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.broker or self.addresses)
+
+
+def compare(a: EffectiveSettings, b: EffectiveSettings, addresses: Iterable[str] = ()) -> ConfigurationDifferences:
+    """Return the differences of the broker and of every address, or only of ``addresses`` if there are any."""
+    names = list(addresses)
+    # the broker's own settings say nothing about one address
+    of_broker = [] if names else differences(a.broker(), b.broker())
+    by_address = {name: differences(a.address(name), b.address(name)) for name in names or addresses_to_compare(a, b)}
+    return ConfigurationDifferences(of_broker, {name: rows for name, rows in by_address.items() if rows})
 
 
 def differences(one: Values, other: Values) -> list[SettingDifference]:

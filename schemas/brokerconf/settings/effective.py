@@ -6,7 +6,7 @@ lookup changes what is stored, so later answers depend on earlier ones: ask in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.sizes import parse_boolean, trimmed
@@ -347,21 +347,3 @@ def wildcard_routing(core: ConfigNode | None, edition: Edition) -> bool:
 
 def _text(node: ConfigNode | None) -> str:
     return trimmed(node.text) if node else ""
-
-
-def as_json(
-    settings: EffectiveSettings, addresses: Iterable[str], without_effect: Callable[[str], Mapping[str, str]]
-) -> dict[str, object]:
-    """``{"addresses": {ADDR: {"settings": {NAME: {"value", "source"}}, "without_effect": {NAME: WHY}}}, "broker":
-    {NAME: {…}}}``."""
-    found = {address: (settings.address(address), dict(without_effect(address))) for address in addresses}
-    return {
-        "addresses": {
-            address: {"settings": _by_name(values), "without_effect": idle} for address, (values, idle) in found.items()
-        },
-        "broker": _by_name(settings.broker()),
-    }
-
-
-def _by_name(values: Values) -> dict[str, object]:
-    return {name: value.as_json(name) for name, value in sorted(values.items())}
