@@ -13,7 +13,7 @@ from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
 from brokerconf.settings.overrides import apply
 from brokerconf.settings.settings_model import Scope, in_scope
 from config_cases import EDITIONS, configs
-from pagectl.reports.config_effective import SettingInForce, SettingSource
+from pagectl.reports.config_effective import EffectiveSetting, SettingSource
 
 from pagefmt.editions import Edition
 
@@ -84,8 +84,10 @@ def test_sources_name_line_and_match() -> None:
     value = settings_of(text).address("a.b")["max-size-bytes"]
     name = "max-size-bytes"
     source = SettingSource(file="broker.xml", line=2, match="a.#")
-    assert SettingInForce.of(value, name) == SettingInForce(value=7, source=source)
-    assert SettingInForce.of(settings_of(text).address("b")[name], name) == SettingInForce(value=-1, source="default")
+    assert EffectiveSetting.of(value, name) == EffectiveSetting(value=7, source=source)
+    assert EffectiveSetting.of(settings_of(text).address("b")[name], name) == EffectiveSetting(
+        value=-1, source="default"
+    )
 
 
 @pytest.mark.parametrize(

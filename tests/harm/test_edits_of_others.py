@@ -36,7 +36,7 @@ def by_rename(path: Path) -> None:
 def test_fix_leaves_an_edit_alone(
     folder: bool, when: str, edit: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pagectl.commands import config_lint
+    from pagectl.opening import linting
 
     from pagefmt.bytes import writing
 
@@ -49,7 +49,7 @@ def test_fix_leaves_an_edit_alone(
         if not done:
             done.append(edit(path))
 
-    lint_all, copy_rights = config_lint._lint_all, writing.copy_rights
+    lint_all, copy_rights = linting.lint_all, writing.copy_rights
 
     def linted(*given: object) -> object:
         reports = lint_all(*given)  # type: ignore[arg-type]
@@ -61,7 +61,7 @@ def test_fix_leaves_an_edit_alone(
         edit_once()
 
     if when == "after the lint":
-        monkeypatch.setattr(config_lint, "_lint_all", linted)
+        monkeypatch.setattr(linting, "lint_all", linted)
     else:
         monkeypatch.setattr(writing, "copy_rights", written)
     answer = call("config", "lint", "--fix", *([tmp_path] if folder else [path, other]))

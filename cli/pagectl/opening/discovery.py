@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from brokerconf.instance.instance import InstanceError, find_instance
 from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, name_once_rendered, recognised
 
-from pagectl.running.exits import CallError
+from pagectl.running.exits import CallError, describe, report
 from pagectl.terminal.streams import note
 from pagefmt.findings import some
 
@@ -134,3 +134,26 @@ def _left_out(folder: Path) -> str:
     if folder.name == "node_modules" or (folder / "pyvenv.cfg").exists():
         return "a folder of installed packages"
     return "a link to a folder" if folder.is_symlink() else ""
+
+
+def named_files(names: Iterable[str], *, show_files: bool) -> tuple[list[str], bool]:
+    """Return the files to lint, and whether a folder could not be searched as a whole, which is reported.
+
+    A file or an instance is itself; a folder stands for the configurations below it.
+    """
+    files, failed = list[str](), False
+    for name in names:
+        if name == "-" or not is_searched(Path(name)):
+            files.append(name)
+            continue
+        below = search(Path(name))
+        errors: list[Exception] = list(below.unreadable)
+        try:
+            below.tell(whole=show_files)
+        except CallError as err:
+            errors.append(err)
+        for error in errors:
+            report(describe(error))
+        failed = failed or bool(errors)
+        files += [str(path) for path, _ in below.taken]
+    return list(dict.fromkeys(files)), failed

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from brokerconf.errors import BrokerConfError
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.recognition import ConfigurationForm
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint
@@ -20,7 +21,8 @@ from pagectl.opening.broker import from_environment
 from pagectl.opening.reading import told_form
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
-from pagectl.running.exits import CallError
+from pagectl.options.rules import selected_rules
+from pagectl.running.exits import CallError, describe, report
 from pagectl.terminal.streams import note
 from pagefmt.findings import FailOn
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from brokerconf.instance.instance import Instance
     from brokerconf.reading.document import Document
     from brokerconf.schema.validation import Schemas
+
+    from pagectl.options.groups import ConfigFileOptions
+    from pagectl.options.linting import RuleOptions, SchemaOptions
 
 STDIN = "-"
 
@@ -156,11 +161,40 @@ class LintRequest:
             self._distrusted.add(path)
             note(f"{path}: belongs to another user, so its settings are not used; change its owner if they are yours")
 
-    def fails(self, report: FileReport) -> bool:
-        """Whether a finding of the file is as grave as was asked for."""
-        project = self.project(Path(report.file))
-        limit = self.fail_on or (project.fail_on if project else None) or FailOn.ERROR
-        return limit.fails(report.findings)
+    def fails(self, linted: Iterable[FileReport]) -> bool:
+        """Return whether a finding of a file is as grave as ``--fail-on`` or the file's project says."""
+        return any(self._limit(each.file).fails(each.findings) for each in linted)
+
+    def _limit(self, file: str) -> FailOn:
+        project = self.project(Path(file))
+        return self.fail_on or (project.fail_on if project else None) or FailOn.ERROR
+
+
+def lint_all(files: Iterable[str], request: LintRequest, named: Collection[str]) -> tuple[list[FileReport], bool]:
+    """Return the reports of all files, and whether one could not be read, which is reported on standard error.
+
+    Templates are passed over with a remark, unless they are ``named``.
+    """
+    reports: list[FileReport] = []
+    failed = False
+    for file in files:
+        try:
+            linted = request.lint(file)
+            reports.append(linted if file in named and not Path(file).is_dir() else linted.passed_over())
+        except (OSError, CallError, BrokerConfError) as err:
+            report(describe(err))
+            failed = True
+    return without_included(reports) if len(reports) > 1 else reports, failed
+
+
+def lint_request(
+    typed: ConfigFileOptions, schemas: SchemaOptions, rules: RuleOptions, fail_on: FailOn | None, data: Path | None
+) -> LintRequest:
+    """Return what the options ask for; raises ``CallError`` or a room's own error."""
+    selection = selected_rules(rules.only or [], rules.ignore or [])
+    options = typed.reading()
+    around = surroundings(options, schemas.schema, schemas.artemis_home, data)
+    return LintRequest(around, options, selection, fail_on, edition_typed=typed.edition is not None)
 
 
 def without_included(reports: Sequence[FileReport]) -> list[FileReport]:

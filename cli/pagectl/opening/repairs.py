@@ -12,6 +12,7 @@ from brokerconf.linting.fixing import RepairedText, proven, repaired
 from brokerconf.linting.lint import FileReport
 
 from pagectl.opening.linting import LintRequest
+from pagectl.running.exits import describe, report
 from pagectl.terminal.streams import note
 from pagefmt.bytes.file_snapshot import Fingerprint, SourceChanged, fingerprint, take_snapshot
 from pagefmt.bytes.writing import atomic_file
@@ -54,10 +55,10 @@ def repairs(reports: Sequence[FileReport], named: Iterable[str], request: LintRe
 
     What they make of a file is linted before it is written; an included file is part of another one's lint.
     """
-    linted = {report.file for report in reports}
+    linted = {linted_file.file for linted_file in reports}
     findings: defaultdict[str, list[Finding]] = defaultdict(list)
-    for report in reports:
-        for finding in report.findings:
+    for linted_file in reports:
+        for finding in linted_file.findings:
             if finding.fix is not None:
                 findings[finding.fix.place.file].append(finding)
     allowed = [Path(os.path.realpath(name)) for name in named]
@@ -72,3 +73,15 @@ def repairs(reports: Sequence[FileReport], named: Iterable[str], request: LintRe
                 text = repaired(path.name, raw, findings[file])
             if text is not None:
                 yield FileRepair(path, text)
+
+
+def write_repairs(mended: Iterable[FileRepair], linted: Mapping[Path, Fingerprint]) -> bool:
+    """Return whether all files were repaired; one that changed after it was linted is reported and left alone."""
+    whole = True
+    for repair in mended:
+        try:
+            repair.write(linted)
+        except SourceChanged as err:
+            report(describe(err))
+            whole = False
+    return whole

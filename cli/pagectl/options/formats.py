@@ -29,6 +29,17 @@ class CheckFormat(StrEnum):
     prometheus = "prometheus"
 
 
+class LintFormat(StrEnum):
+    """Formats of ``config lint``."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    junit = "junit"
+    github = "github"
+    gitlab = "gitlab"
+
+
 class PluginFormat(StrEnum):
     """Formats of ``disk forecast`` and ``messages check``."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -9,11 +11,37 @@ from brokerconf.linting.lint import FileReport
 
 from pagectl.outputs.lint_report import WIDTH, Lines
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import folded, within_columns
-from pagefmt.findings import Finding, Severity
+from pagectl.terminal.streams import coloured, folded, is_terminal, note, within_columns
+from pagefmt.findings import Finding, Severity, some
 from pagefmt.quantities import count_text
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
+
+
+def print_findings(reports: Sequence[FileReport]) -> None:
+    """Print the findings, and note which editions were assumed."""
+    sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout), width=_quoted_width()))
+    _note_editions(reports)
+
+
+def _note_editions(reports: Sequence[FileReport]) -> None:
+    """Note which editions were assumed, and why; files for which that is the same share a line."""
+    files: dict[tuple[str, str], list[str]] = {}
+    for report in reports:
+        if report.assumed:
+            files.setdefault((report.edition, report.assumed), []).append(report.file)
+    for (edition, why), names in files.items():
+        note(f"{some(names)}: checked as {edition} ({why})")
+
+
+def _quoted_width() -> int:
+    """Return the width at which a quoted line and its caret each fit on one line of the terminal."""
+    if not is_terminal(sys.stdout):
+        return WIDTH
+    return min(WIDTH, shutil.get_terminal_size().columns - _MARGIN)
+
+
+_MARGIN = 9  # columns of "  12 | " and of the marks of a line that was cut
 
 
 def lint_text(files: Sequence[FileReport], *, colour: bool, width: int = WIDTH) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from pagectl.reports.config_effective import SettingInForce
+from pagectl.reports.config_effective import EffectiveSetting
 from pagectl.reports.config_lint import ConfigFinding
 from pagectl.reports.form import Report
 
@@ -21,9 +21,9 @@ class DifferentSetting(Report):
     """A setting that differs."""
 
     setting: str
-    a: SettingInForce | None
+    a: EffectiveSetting | None
     """Null if the edition of A does not have the setting."""
-    b: SettingInForce | None
+    b: EffectiveSetting | None
 
     @classmethod
     def of(cls, difference: SettingDifference) -> DifferentSetting:
@@ -31,8 +31,8 @@ class DifferentSetting(Report):
         name, one, other = difference.setting, difference.one, difference.other
         return cls(
             setting=name,
-            a=None if one is None else SettingInForce.of(one, name),
-            b=None if other is None else SettingInForce.of(other, name),
+            a=None if one is None else EffectiveSetting.of(one, name),
+            b=None if other is None else EffectiveSetting.of(other, name),
         )
 
 

@@ -32,7 +32,7 @@ class SettingSource(Report):
         return cls(file=at.file, line=at.line, match=UNSET if origin.match is None else origin.match)
 
 
-class SettingInForce(Report):
+class EffectiveSetting(Report):
     """The value of a setting, and where it comes from."""
 
     value: str | int | float | bool | None
@@ -41,7 +41,7 @@ class SettingInForce(Report):
     """``unknown``: what decides the value is not in the configuration."""
 
     @classmethod
-    def of(cls, effective: EffectiveValue, name: str) -> SettingInForce:
+    def of(cls, effective: EffectiveValue, name: str) -> EffectiveSetting:
         """Return the report of the value of the setting ``name``."""
         value = effective.value
         if effective.secret:
@@ -56,7 +56,7 @@ class SettingInForce(Report):
 class AddressInForce(Report):
     """The settings in force for an address."""
 
-    settings: dict[str, SettingInForce]
+    settings: dict[str, EffectiveSetting]
     without_effect: dict[str, str]
     """Settings that do nothing for this address, and why."""
 
@@ -65,7 +65,7 @@ class ConfigEffective(Report):
     """``config effective --format json``: the settings in force for addresses, and for the broker."""
 
     addresses: dict[str, AddressInForce]
-    broker: dict[str, SettingInForce]
+    broker: dict[str, EffectiveSetting]
 
     @classmethod
     def of(cls, settings: EffectiveSettings, declared: QueueDeclarations, addresses: Iterable[str]) -> ConfigEffective:
@@ -80,8 +80,8 @@ class ConfigEffective(Report):
         return cls(addresses=by_address, broker=_by_name(settings.broker()))
 
 
-def _by_name(values: Values) -> dict[str, SettingInForce]:
-    return {name: SettingInForce.of(value, name) for name, value in sorted(values.items())}
+def _by_name(values: Values) -> dict[str, EffectiveSetting]:
+    return {name: EffectiveSetting.of(value, name) for name, value in sorted(values.items())}
 
 
 ANSWERS = {"config-effective": ConfigEffective}

@@ -23,6 +23,17 @@ def collected_as_usual() -> None:
 
 
 @contextmanager
+def never_collected() -> Iterator[None]:
+    """Collect no garbage, at exit either, for a command whose objects live until its end."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@contextmanager
 def seldom_collected() -> Iterator[None]:
     """Cycles are still found, but a third of the time of a replay is not spent on looking for them."""
     before = gc.get_threshold()
