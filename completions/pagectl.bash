@@ -382,6 +382,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages send --profile' |\
         'messages send --server' |\
         'journal ls --format' |\
+        'journal ls --columns' |\
+        'journal ls --sort' |\
+        'journal ls --limit' |\
         'journal ls --config' |\
         'journal ls --properties' |\
         'journal ls --profile' |\
@@ -409,6 +412,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'journal compact --profile' |\
         'journal compact --server' |\
         'large ls --format' |\
+        'large ls --columns' |\
+        'large ls --sort' |\
+        'large ls --limit' |\
         'large ls --config' |\
         'large ls --properties' |\
         'large ls --profile' |\
@@ -604,11 +610,11 @@ _pagectl_options() {
         'messages xml') _pagectl_offer '' --to --queue --in --config --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
         'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --config --properties --profile --server --help -h ;;
-        'journal ls') _pagectl_offer '' --format --config --properties --profile --server --help -h ;;
+        'journal ls') _pagectl_offer '' --format --columns --sort --limit --config --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --config --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --config --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --accept-lost-history --format --config --properties --profile --server --help -h ;;
-        'large ls') _pagectl_offer '' --orphans --format --config --properties --profile --server --help -h ;;
+        'large ls') _pagectl_offer '' --orphans --format --columns --sort --limit --config --properties --profile --server --help -h ;;
         'large verify') _pagectl_offer '' --edition --jobs --config --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --config --properties --profile --server --help -h ;;
         'queue purge') _pagectl_offer '' --all --where --older-than --format --out --dry-run --jobs --edition --config --properties --profile --server --help -h ;;
@@ -835,10 +841,8 @@ _pagectl_value() {
         'pages verify --format' |\
         'pages inspect --format' |\
         'messages verify --format' |\
-        'journal ls --format' |\
         'journal inspect --format' |\
         'journal verify --format' |\
-        'large ls --format' |\
         'large verify --format')
             _pagectl_offer '' text json jsonl
             ;;
@@ -851,6 +855,8 @@ _pagectl_value() {
         'messages top --columns' |\
         'messages decode --body' |\
         'messages find --body' |\
+        'journal ls --columns' |\
+        'large ls --columns' |\
         'disk usage --columns' |\
         'replay run --brokers' |\
         'replay sweep --brokers')
@@ -876,6 +882,8 @@ _pagectl_value() {
         'export --partition-by' |\
         'messages ls --sort' |\
         'messages top --sort' |\
+        'journal ls --sort' |\
+        'large ls --sort' |\
         'disk usage --sort')
             _pagectl_offer '' address store store_address protocol page priority durable type_name
             ;;
@@ -895,6 +903,8 @@ _pagectl_value() {
         'pages outstanding --format' |\
         'messages ls --format' |\
         'messages top --format' |\
+        'journal ls --format' |\
+        'large ls --format' |\
         'disk usage --format' |\
         'replay sweep --format')
             _pagectl_offer '' text json jsonl csv

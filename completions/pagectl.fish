@@ -535,7 +535,10 @@ complete -c pagectl -n '__pagectl_at messages send' -l server -x -d 'Messaging s
 complete -c pagectl -n '__pagectl_at messages send' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages send' -F
 
-complete -c pagectl -n '__pagectl_at journal ls' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at journal ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at journal ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at journal ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at journal ls' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at journal ls' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at journal ls' -l properties -r -F -d 'Properties that override the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at journal ls' -l profile -x -d 'Profile of domain.xml'
@@ -581,7 +584,10 @@ complete -c pagectl -n '__pagectl_at journal compact' -l help -s h -d 'Show the 
 complete -c pagectl -n '__pagectl_at journal compact' -F
 
 complete -c pagectl -n '__pagectl_at large ls' -l orphans -d 'Only files that no message refers to.'
-complete -c pagectl -n '__pagectl_at large ls' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at large ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at large ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at large ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at large ls' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at large ls' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at large ls' -l properties -r -F -d 'Properties that override the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at large ls' -l profile -x -d 'Profile of domain.xml'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from pagefmt.cross_checks.large_references import LargeReference, references_of_journal
 from pagefmt.cross_checks.survey import DirectorySurvey
@@ -13,7 +13,6 @@ from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeFile, LargeMessages
-from pagefmt.outstanding.origins import queue_state
 from pagefmt.outstanding.state import PagingState
 
 
@@ -54,28 +53,6 @@ class LargeRow:
         if LargeCondition.OTHER_SIZE not in self.conditions or self.file is None or self.reference is None:
             return False
         return self.file.size < (self.reference.declared or 0)
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """The public keys of ``large ls`` and ``large verify``."""
-        known, file = self.reference, self.file
-        names = self.state.bindings.queues if self.state.bindings is not None else {}
-        queues = {} if known is None else known.queues
-        return {
-            "file": None if file is None else file.name,
-            "id": known.id if known is not None else None if file is None else file.id,
-            "size": None if file is None else file.size,
-            "declared": None if known is None else known.declared,
-            "modified": None if file is None else file.modified,
-            "where": None if known is None else known.where.value,
-            "place": None if known is None else known.place,
-            "address": None if known is None else known.address,
-            "queues": {
-                names[queue].name if queue in names else str(queue): queue_state(how) for queue, how in queues.items()
-            },
-            "condition": self.conditions[0].value,
-            "conditions": [each.value for each in self.conditions],
-        }
 
 
 def large_rows(

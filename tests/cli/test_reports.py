@@ -39,13 +39,15 @@ def test_a_table_shows_fields_that_are_there(listing: RowListing[Any]) -> None:
     assert {column.field for column in listing.columns} | set(listing.left_out) <= set(listing.fields)
 
 
-LISTS = ["disk usage", "messages ls", "messages top"]
+LISTS = ["disk usage", "journal ls", "messages ls", "messages top"]
+SUMS = {"journal ls": "prepared_transactions"}  # a key of the lines that follow the rows
 
 
 @pytest.mark.parametrize("command", LISTS)
 def test_a_list_is_chosen_sorted_and_limited_in_every_format(command: str) -> None:
     data = GoldenCase("2.56.0", "two-addresses").data()
-    rows = call(*command.split(), data, "--format", "jsonl").lines()
+    lines = call(*command.split(), data, "--format", "jsonl").lines()
+    rows = [line for line in lines if SUMS.get(command) not in line]
     first = next(iter(rows[0]))
     table = list(csv.DictReader(io.StringIO(call(*command.split(), data, "--format", "csv").out)))
     assert len(table) == len(rows) > 1 and set(table[0]) <= set().union(*rows)

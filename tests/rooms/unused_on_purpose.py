@@ -74,3 +74,5 @@ _.dynamic
 _.request_queue_size
 _.max_frame_size
 _._missing_
+# Used by the classes of answers, where vulture does not look.
+_.queue_state

@@ -2,109 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pagectl.opening.broker import located
-from pagectl.options.formats import ListFormat
-from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, ListFormatOption
+from pagectl.options.groups import BrokerOptions, ListOptions
+from pagectl.options.shared import DirArgument
+from pagectl.reports.journal import FILES, JournalFileContent, JournalSums
 from pagectl.running.exits import CallError, Exit
-from pagectl.terminal.streams import JsonItems, print_table, say
+from pagectl.terminal.streams import say
 from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
-    from pagefmt.compaction.journals import JournalFiles
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.journal.overview import JournalFileOverview
 
-EXAMPLES = (("What is in the journal files, and how much of it is live", "journal ls /var/lib/broker"),)
+EXAMPLES = (
+    ("What is in the journal files, and how much of it is live", "journal ls /var/lib/broker"),
+    ("The files with the most dead bytes", "journal ls /var/lib/broker --sort dead_bytes --limit 10"),
+)
 
 
 def command(
-    given: DirArgument = None, form: ListFormatOption = ListFormat.text, broker: BrokerOptions = BrokerOptions()
+    given: DirArgument = None, listed: ListOptions = ListOptions(), broker: BrokerOptions = BrokerOptions()
 ) -> int:
     """List the files of message journal, bindings and JMS journal: records, live records, condition.
 
-    Ends with status 1 if a condition is worse than a remark.
+    JSON also has the sums of each journal; JSON Lines do not if --columns chooses columns of the files. Ends with
+    status 1 if a condition is worse than a remark.
     """
     from pagefmt.compaction.journals import freeable, read_journals
     from pagefmt.directory.locks import running_broker
     from pagefmt.journal.overview import journal_overview
 
+    view = FILES.view(listed)
     place = located(given, broker)
     live = running_broker(place.journal) is not None
-    found = [(each, list(journal_overview(each.loaded, live=live))) for each in read_journals(place)]
-    if not found:
+    journals = [(each, list(journal_overview(each.loaded, live=live))) for each in read_journals(place)]
+    if not journals:
         raise CallError(f"{place.given}: no journal and no bindings; name the data directory or the instance")
-    totals = [_total(each, rows, freeable(each)) for each, rows in found]
-    if form is ListFormat.text:
-        _text(found, totals, place)
-    else:
-        items = JsonItems("files", "journals", lines=form is ListFormat.jsonl)
-        for each, rows in found:
-            for row in rows:
-                items.add("files", _object(each, row))
-        for total in totals:
-            items.add("journals", total)
-        items.end()
-    return Exit.OK if all(row.sound for _, rows in found for row in rows) else Exit.FOUND
+    sums = [JournalSums.of(each, rows, freeable(each)) for each, rows in journals]
+    files = list(view.chosen(JournalFileContent.of(each, row) for each, rows in journals for row in rows))
+    view.write(files, {"journals": sums})
+    if view.as_text:
+        _closing_lines(files, sums, place)
+    return Exit.OK if all(row.sound for _, rows in journals for row in rows) else Exit.FOUND
 
 
-def _object(journal: JournalFiles, row: JournalFileOverview) -> dict[str, Any]:
-    known = row.records is not None
-    return {
-        "journal": journal.name,
-        "file": row.name,
-        "id": row.id,
-        "size": row.size,
-        "records": row.records,
-        "live_records": row.live,
-        "dead_records": (row.records or 0) - (row.live or 0) if known else None,
-        "live_bytes": row.live_bytes,
-        "dead_bytes": max(0, (row.record_bytes or 0) - (row.live_bytes or 0)) if known else None,
-        "condition": row.conditions[0],
-        "conditions": list(row.conditions),
-        "remarks": list(row.remarks),
-    }
-
-
-def _total(journal: JournalFiles, rows: list[JournalFileOverview], free: int | None) -> dict[str, Any]:
-    """``freeable``: by 'journal compact'; null where that leaves the journal alone."""
-    return {
-        "journal": journal.name,
-        "folder": str(journal.folder),
-        "files": len(journal.loaded.files),
-        "bytes": sum(row.size for row in rows),
-        "records": sum(row.records or 0 for row in rows),
-        "live_records": sum(row.live or 0 for row in rows),
-        "prepared_transactions": len(journal.loaded.prepared),
-        "freeable": free,
-    }
-
-
-def _text(
-    found: list[tuple[JournalFiles, list[JournalFileOverview]]], totals: list[dict[str, Any]], place: DataLocation
-) -> None:
-    right = ("ID", "SIZE", "RECORDS", "LIVE", "DEAD", "LIVE BYTES", "DEAD BYTES")
-    objects = [_object(each, row) for each, rows in found for row in rows]
-    keys = ("id", "records", "live_records", "dead_records")
-    print_table(
-        (*right, "CONDITION", "FILE"),
-        [
-            (
-                *("?" if row[key] is None else row[key] for key in keys[:1]), size_text(row["size"]),
-                *("?" if row[key] is None else row[key] for key in keys[1:]),
-                *("?" if row[key] is None else size_text(row[key]) for key in ("live_bytes", "dead_bytes")),
-                ", ".join(row["conditions"]), row["file"],
-            )
-            for row in objects
-        ],
-        right=right,
-    )  # fmt: skip
-    for total in totals:
-        free = "?" if total["freeable"] is None else size_text(total["freeable"])
-        say(f"{total['journal']}: {size_text(total['bytes'])}, {total['live_records']} of {total['records']} records "
-              f"are live; {place.call('journal compact')} frees {free}")  # fmt: skip
-    for row in objects:
-        for remark in row["remarks"]:
-            say(f"{row['file']}: {remark}")
+def _closing_lines(files: list[JournalFileContent], sums: list[JournalSums], place: DataLocation) -> None:
+    for each in sums:
+        free = "?" if each.freeable is None else size_text(each.freeable)
+        records = f"{each.live_records} of {each.records} records are live"
+        say(f"{each.journal}: {size_text(each.bytes)}, {records}; {place.call('journal compact')} frees {free}")
+    for file in files:
+        for remark in file.remarks:
+            say(f"{file.file}: {remark}")

@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from pagectl.opening.large import open_large
-from pagectl.options.formats import ListFormat
-from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, ListFormatOption
-from pagectl.outputs.large_rows import print_rows
+from pagectl.options.groups import BrokerOptions, ListOptions
+from pagectl.options.shared import DirArgument
+from pagectl.reports.large import BODIES, LargeBody
 from pagectl.running.exits import Exit
 from pagectl.running.permissions import warn_closed
-from pagectl.terminal.streams import print_json_list, warning
+from pagectl.terminal.streams import warning
 from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.quantities import count_text, size_text
 
@@ -26,7 +25,7 @@ EXAMPLES = (
 def command(
     given: DirArgument = None,
     orphans: Annotated[bool, typer.Option("--orphans", help="Only files that no message refers to.")] = False,
-    form: ListFormatOption = ListFormat.text,
+    listed: ListOptions = ListOptions(),
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """List large-message files: size, age, the queues that wait for them, and what is left over or missing.
@@ -37,6 +36,7 @@ def command(
     from pagefmt.cross_checks.large_files import LargeCondition, large_rows
     from pagefmt.cross_checks.large_references import large_references
 
+    view = BODIES.view(listed)
     place, state, large = open_large(given, broker)
     closed = warn_closed(place, Reads.PAGES | Reads.BODIES)
     unread: list[str] = []
@@ -48,16 +48,13 @@ def command(
         if absent:
             warning(f"{count_text(absent, 'message')} without a file: {place.call('large ls')} without --orphans")
         rows = [row for row in rows if row.reference is None]
-    sound = whole and all(row.sound for row in rows)
     for each in unread:
         warning(f"{each}; messages there may need any of the files")
-    if form is ListFormat.text:
-        print_rows(rows)
-        size = size_text(sum(row.file.size for row in rows if row.file is not None))
-        held = sum(row.file is not None for row in rows)
-        missing = "" if orphans else f"; {count_text(len(rows) - held, 'message')} without a file"
+    if rows or not view.as_text:
+        view.show(map(LargeBody.of, rows))
+    if view.as_text:
+        held = [row.file.size for row in rows if row.file is not None]
+        missing = "" if orphans else f"; {count_text(len(rows) - len(held), 'message')} without a file"
         whose = f" that no {'readable ' * (not whole)}message refers to" if orphans else ""
-        print(f"{count_text(held, 'file')}{whose}, {size}{missing}")
-    else:
-        print_json_list("files", (row.json for row in rows), lines=form is ListFormat.jsonl)
-    return Exit.OK if sound else Exit.FOUND
+        print(f"{count_text(len(held), 'file')}{whose}, {size_text(sum(held))}{missing}")
+    return Exit.OK if whole and all(row.sound for row in rows) else Exit.FOUND

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import UNSET
@@ -17,7 +18,7 @@ from pagectl.options.formats import TableFormat
 from pagectl.options.groups import ListOptions
 from pagectl.reports.form import Report
 from pagectl.running.exits import CallError
-from pagectl.terminal.streams import CsvTable, print_json, print_json_list, print_table
+from pagectl.terminal.streams import CsvTable, print_json, print_json_lists, print_table
 from pagefmt.quantities import age_text, size_text, time_text
 
 Row = TypeVar("Row", bound=Report)
@@ -42,7 +43,8 @@ class TableColumn(NamedTuple):
     """A column of a text table.
 
     ``null`` is the text for null, or a function that returns it for a row. Without ``--columns`` a table has the
-    ``usual`` columns, but not those that are ``only_if_varied`` and have one value in all rows.
+    ``usual`` columns, but not those that are ``only_if_varied`` and have one value in all rows. A long table has the
+    others as well.
     """
 
     field: str
@@ -79,19 +81,23 @@ class RowListing(Generic[Row]):
         """What ``--columns`` and ``--sort`` may name."""
         return self.row.__struct_fields__
 
-    def view(self, asked: ListOptions) -> View[Row]:
-        """The list as it is asked for; raises ``CallError`` for a column that it has not."""
+    def view(self, asked: ListOptions, *, long: bool = False) -> View[Row]:
+        """The list as it is asked for; raises ``CallError`` for a column that it has not.
+
+        ``long``: a text table has the columns that are not usual as well.
+        """
         columns = None if asked.columns is None else [self._known(name) for name in asked.columns.split(",")]
         sort = self.sort_words.get(asked.sort, asked.sort) if asked.sort is not None else None
-        return View(self, asked.form, columns, None if sort is None else self._known(sort), asked.limit)
+        return View(self, asked.form, columns, None if sort is None else self._known(sort), asked.limit, long)
 
-    def table(self, rows: Sequence[Row], names: list[str] | None = None) -> TextTable:
+    def table(self, rows: Sequence[Row], names: list[str] | None = None, *, long: bool = False) -> TextTable:
         """Return the text table of rows. ``names``: fields; None for the usual columns."""
         if names is None:
             columns = [
                 column
                 for column in self.columns
-                if column.usual and (not column.only_if_varied or len({getattr(row, column.field) for row in rows}) > 1)
+                if (column.usual or long)
+                and (not column.only_if_varied or len({getattr(row, column.field) for row in rows}) > 1)
             ]
         else:
             described = {column.field: column for column in reversed(self.columns)}
@@ -117,6 +123,7 @@ class View(Generic[Row]):
     columns: list[str] | None
     sort: str | None
     limit: int | None
+    long: bool = False
 
     @property
     def as_text(self) -> bool:
@@ -147,8 +154,11 @@ class View(Generic[Row]):
         known.sort(key=lambda row: _rank(getattr(row, field)), reverse=largest)
         return known + unknown
 
-    def write(self, rows: Iterable[Row]) -> None:
-        """The rows, already chosen."""
+    def write(self, rows: Iterable[Row], further: Mapping[str, Iterable[Report]] = MappingProxyType({})) -> None:
+        """Write rows that are already chosen.
+
+        ``further``: lists by their keys that follow in JSON. JSON Lines with ``--columns`` have only the rows.
+        """
         match self.form:
             case TableFormat.text:
                 self._text(list(rows))
@@ -156,9 +166,11 @@ class View(Generic[Row]):
                 left_out = self.listing.left_out
                 table = CsvTable(self.columns or [name for name in self.listing.fields if name not in left_out])
                 for row in rows:
-                    table.row({name: _flat(value) for name, value in _values(row, table.columns)})
+                    table.row({name: _flat(value, " ") for name, value in _values(row, table.columns)})
             case TableFormat.json | TableFormat.jsonl:
-                print_json_list(self.listing.key, self._objects(rows), lines=self.form is TableFormat.jsonl)
+                lines = self.form is TableFormat.jsonl
+                others = {} if lines and self.columns is not None else further
+                print_json_lists({self.listing.key: self._objects(rows), **others}, lines=lines)
 
     def write_document(self, answer: Report) -> None:
         """Write a JSON document that has more than the list: ``answer`` with the chosen columns of its rows.
@@ -173,7 +185,7 @@ class View(Generic[Row]):
         return rows if names is None else (dict(_values(row, names)) for row in rows)
 
     def _text(self, rows: list[Row]) -> None:
-        table = self.listing.table(rows, self.columns)
+        table = self.listing.table(rows, self.columns, long=self.long)
         print_table(table.headings, table.rows, right=table.right)
 
 
@@ -192,9 +204,9 @@ def _cell(row: Report, column: TableColumn) -> str:
     value = getattr(row, column.field)
     if value in (None, UNSET):
         return column.null if isinstance(column.null, str) else column.null(row)
-    return column.form.text(_flat(value))
+    return column.form.text(_flat(value, ", "))
 
 
-def _flat(value: Any) -> Any:
-    """A list of words as words."""
-    return " ".join(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else value
+def _flat(value: Any, between: str) -> Any:
+    """Return a list of words as a text."""
+    return between.join(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else value

@@ -1,0 +1,46 @@
+"""Everything ``large verify`` has to say: large-message files with their messages, then findings, gravest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pagefmt.cross_checks.large_files import LargeRow, check_sizes, surveyed_rows
+from pagefmt.cross_checks.of_journal import check_paging, unknown_part
+from pagefmt.cross_checks.of_large import check_large
+from pagefmt.cross_checks.survey import DirectorySurvey, survey
+from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Severity, about_data, gravest_first
+from pagefmt.messages.large import LargeMessages
+from pagefmt.outstanding.state import PagingState
+
+
+def verify_large(
+    state: PagingState, large: LargeMessages, edition: Edition, jobs: int = 1
+) -> tuple[list[LargeRow], list[Finding]]:
+    """Check large-message files against pages and journal. Raise ``NotReadable``."""
+    seen = survey(state, jobs, bodies=True)
+    rows = surveyed_rows(seen, large)
+    if state.known.unknown_journal is not None:
+        findings = [unknown_part(state.known.unknown_journal)]
+    else:
+        findings = [*check_large(seen, large, edition), *check_sizes(rows)]
+    return rows, sorted([*findings, *_unread(seen)], key=gravest_first)
+
+
+def _unread(seen: DirectorySurvey) -> Iterator[Finding]:
+    """Yield a finding for each part that cannot be read, whose messages may need any of the files."""
+    known = seen.state.known
+    yield from check_paging(known)
+    for store in seen.stores:
+        for page, damage in sorted(store.damaged.items()):
+            yield about_data(
+                Severity.ERROR,
+                "page-not-read",
+                f"{store.place} page {page}",
+                f"offset {damage.offset}: {damage.detail}: its messages may need any of the files",
+            )
+    for reason in known._replace(no_paging=False).lost():
+        yield about_data(Severity.ERROR, "journal-not-read", "journal", reason)
+    bindings = known.unknown_bindings
+    if bindings is not None and not bindings.missing:
+        yield about_data(Severity.ERROR, "bindings-unreadable", "bindings", bindings.reason)
