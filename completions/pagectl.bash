@@ -176,9 +176,10 @@ _pagectl_takes() {  # does this option of this command want a value?
         'export --profile' |\
         'export --server' |\
         'export --format' |\
+        'pages ls --format' |\
+        'pages ls --columns' |\
         'pages ls --sort' |\
         'pages ls --limit' |\
-        'pages ls --format' |\
         'pages ls --jobs' |\
         'pages ls --config' |\
         'pages ls --properties' |\
@@ -590,7 +591,7 @@ _pagectl_options() {
         'config drift') _pagectl_offer '' --format --edition --config --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --anyway --format --help -h ;;
         'export') _pagectl_offer '' --to --brokers --what --in --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --config --properties --profile --server --format --help -h ;;
-        'pages ls') _pagectl_offer '' --sort --limit --long --format --jobs --config --properties --profile --server --help -h ;;
+        'pages ls') _pagectl_offer '' --format --columns --sort --limit --long --jobs --config --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --jobs --edition --config --properties --profile --server --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --edition --jobs --config --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --jobs --config --properties --profile --server --help -h ;;
@@ -850,6 +851,7 @@ _pagectl_value() {
             _pagectl_offer '' xml properties json yaml
             ;;
         'export --brokers' |\
+        'pages ls --columns' |\
         'pages decode --body' |\
         'messages ls --columns' |\
         'messages top --columns' |\
@@ -880,6 +882,7 @@ _pagectl_value() {
             _pagectl_offer '' none size text value base64
             ;;
         'export --partition-by' |\
+        'pages ls --sort' |\
         'messages ls --sort' |\
         'messages top --sort' |\
         'journal ls --sort' |\
@@ -895,9 +898,6 @@ _pagectl_value() {
             ;;
         'export --table-format')
             _pagectl_offer '' parquet delta iceberg
-            ;;
-        'pages ls --sort')
-            _pagectl_offer '' address pages messages bytes outstanding oldest
             ;;
         'pages ls --format' |\
         'pages outstanding --format' |\

@@ -253,10 +253,11 @@ complete -c pagectl -n '__pagectl_at export' -l format -x -a 'text json' -d 'Out
 complete -c pagectl -n '__pagectl_at export' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at export' -F
 
-complete -c pagectl -n '__pagectl_at pages ls' -l sort -x -a 'address pages messages bytes outstanding oldest' -d 'Largest or oldest first; address: by name'
-complete -c pagectl -n '__pagectl_at pages ls' -l limit -x -d 'Number of addresses to show.'
-complete -c pagectl -n '__pagectl_at pages ls' -l long -d 'In text also the folder of each address.'
 complete -c pagectl -n '__pagectl_at pages ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at pages ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at pages ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at pages ls' -l limit -x -d 'Number of rows; 0 for all.'
+complete -c pagectl -n '__pagectl_at pages ls' -l long -d 'In text also the folder of each address.'
 complete -c pagectl -n '__pagectl_at pages ls' -l jobs -x -d 'Number of parallel processes; 0 for one per available processor.'
 complete -c pagectl -n '__pagectl_at pages ls' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at pages ls' -l properties -r -F -d 'Properties that override the configuration; repeatable'

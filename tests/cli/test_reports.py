@@ -39,7 +39,7 @@ def test_a_table_shows_fields_that_are_there(listing: RowListing[Any]) -> None:
     assert {column.field for column in listing.columns} | set(listing.left_out) <= set(listing.fields)
 
 
-LISTS = ["disk usage", "journal ls", "messages ls", "messages top"]
+LISTS = ["disk usage", "journal ls", "messages ls", "messages top", "pages ls"]
 SUMS = {"journal ls": "prepared_transactions"}  # a key of the lines that follow the rows
 
 

@@ -76,3 +76,4 @@ _.max_frame_size
 _._missing_
 # Used by the classes of answers, where vulture does not look.
 _.queue_state
+_.page_limit_used

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagectl.opening.broker import OpenedBroker
+from pagectl.opening.broker import OpenedBroker, open_broker
+from pagectl.options.groups import BrokerOptions
 from pagectl.running.jolokia import Console, console
 from pagectl.running.live_broker import (
-    Difference,
     LiveBroker,
-    LiveLook,
+    LiveComparison,
     QueueFiles,
     QueueName,
     differences,
@@ -24,12 +24,24 @@ from pagectl.terminal.streams import warning
 from pagefmt.directory.locks import node_id
 
 if TYPE_CHECKING:
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.overview import StoreVerdict
     from pagefmt.outstanding.state import PagingState, StoreSummary
 
 
+def open_beside(
+    given: Path | None, broker: BrokerOptions, url: str, credentials: Path | None
+) -> tuple[LiveBeside, DataLocation]:
+    """Return the running broker behind a console, with its first look, and its directory. Raise ``CallError``."""
+    opened = open_broker(given, broker.broker_xml, broker.reading())
+    return LiveBeside(url, credentials, opened), opened.place
+
+
 class LiveBeside:
-    """The first look; what ``watched`` sees go by of the files; ``end`` is the second look and what differs."""
+    """The first look; what ``watched`` sees of the files; ``compare`` takes the second look.
+
+    ``differs``: whether the comparison has a difference.
+    """
 
     def __init__(self, url: str, credentials: Path | None, opened: OpenedBroker) -> None:
         self._console: Console = console(url, credentials)
@@ -46,12 +58,13 @@ class LiveBeside:
         self._before = look_at(self._console, self.broker)
         self._pages: dict[QueueName, int | None] = {}
         self._unknown: set[str | None] = set()
+        self.differs = False
 
     def watched(
-        self, found: Iterator[tuple[StoreSummary, StoreVerdict]]
+        self, stores: Iterable[tuple[StoreSummary, StoreVerdict]]
     ) -> Iterator[tuple[StoreSummary, StoreVerdict]]:
-        """The same, remembered."""
-        for summary, verdict in found:
+        """Yield the stores, and remember what they have."""
+        for summary, verdict in stores:
             if not verdict.counted:
                 self._unknown.add(summary.address)
             elif summary.address is not None:
@@ -60,8 +73,8 @@ class LiveBeside:
                     self._pages[name] = (self._pages.get(name) or 0) + queue.messages
             yield summary, verdict
 
-    def end(self, state: PagingState) -> tuple[LiveLook, dict[QueueName, QueueFiles], list[Difference]]:
-        """The second look, what the files have, and what differs."""
+    def compare(self, state: PagingState) -> LiveComparison:
+        """Compare a second look with the first one and with the files."""
         if not state.live:
             warning(
                 f"{state.paging.path}: no broker holds the lock of its journal; are these the files of a running one?"
@@ -76,4 +89,6 @@ class LiveBeside:
         pages: Counter[str] = Counter()
         for (address, _), count in self._pages.items():
             pages[address] += count or 0
-        return after, files, differences(self._before, after, files, pages)
+        comparison = LiveComparison(self.broker, after, files, differences(self._before, after, files, pages))
+        self.differs = bool(comparison.differences)
+        return comparison

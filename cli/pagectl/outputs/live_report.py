@@ -1,64 +1,35 @@
-"""What a running broker says beside what its files have, as text and as JSON."""
+"""What a running broker says beside what its files have, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from pagectl.running.live_broker import Difference, LiveBroker, LiveLook, QueueFiles, QueueName
+from pagectl.reports.outstanding import compared_queues
+from pagectl.running.live_broker import LiveComparison
 from pagectl.terminal.streams import print_table, say
 
 _RIGHT = ("BROKER", "FILES", "JOURNAL", "PAGES", "CONSUMERS", "DELIVERING")
 
 
-def print_live(
-    broker: LiveBroker, look: LiveLook, files: Mapping[QueueName, QueueFiles], found: Sequence[Difference]
-) -> None:
-    """A table of the queues with messages or consumers, and the differences."""
+def print_live(comparison: LiveComparison) -> None:
+    """Print a table of the queues with messages or consumers, and the differences."""
     print()
-    say(f"broker {broker.name}, {broker.version}, compared with its files:")
-    rows = [row for row in live_rows(look, files) if any(row[key] for key in ("messages", "in_files", "consumers"))]
+    say(f"broker {comparison.broker.name}, {comparison.broker.version}, compared with its files:")
     print_table(
         (*_RIGHT, "PAGING", "QUEUE"),
         [
             (
-                _shown(row["messages"]), _shown(row["in_files"]), _shown(row["in_journal"]), _shown(row["in_pages"]),
-                _shown(row["consumers"]), _shown(row["delivering"]),
-                "?" if row["paging"] is None else "yes" if row["paging"] else "no", row["queue"],
+                *map(_shown, (queue.messages, queue.in_files, queue.in_journal, queue.in_pages, queue.consumers)),
+                _shown(queue.delivering), "?" if queue.paging is None else "yes" if queue.paging else "no", queue.queue,
             )
-            for row in rows
+            for queue in compared_queues(comparison)
+            if queue.messages or queue.in_files or queue.consumers
         ],
         right=_RIGHT,
     )  # fmt: skip
-    for each in found:
+    for each in comparison.differences:
         say(f"{each.queue or each.address}: {each.message} [{each.rule}]")
-    if not found:
+    if not comparison.differences:
         say("no difference")
 
 
 def _shown(count: int | None) -> object:
     return "?" if count is None else count
-
-
-def live_rows(look: LiveLook, files: Mapping[QueueName, QueueFiles]) -> list[dict[str, Any]]:
-    """An object for each queue of either side; null: not known, or not there."""
-    return [
-        _row(name, look, look.queues.get(name), files.get(name)) for name in sorted(look.queues.keys() | files.keys())
-    ]
-
-
-def _row(name: QueueName, look: LiveLook, queue: Any, held: QueueFiles | None) -> dict[str, Any]:
-    address = look.addresses.get(name[0])
-    return {
-        "address": name[0],
-        "queue": name[1],
-        "id": held.id if held else queue.id,
-        "paging": address.paging if address else None,
-        "messages": queue.messages if queue else None,
-        "in_files": held.messages if held else None,
-        "in_journal": held.journal if held else None,
-        "in_pages": held.pages if held else None,
-        "consumers": queue.consumers if queue else None,
-        "delivering": queue.delivering if queue else None,
-        "paused": queue.paused if queue else None,
-    }

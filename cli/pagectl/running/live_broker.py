@@ -87,6 +87,15 @@ class Difference(NamedTuple):
     message: str
 
 
+class LiveComparison(NamedTuple):
+    """A running broker beside its files. ``look``: what it says after they are read; ``files``: what they have."""
+
+    broker: LiveBroker
+    look: LiveLook
+    files: dict[QueueName, QueueFiles]
+    differences: list[Difference]
+
+
 def find_broker(place: Console, directory: object, node: str | None, name: str | None) -> LiveBroker:
     """The broker whose files these are: by its node id, else by its configured name; None: not known.
 
