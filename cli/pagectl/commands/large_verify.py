@@ -11,9 +11,10 @@ from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListF
 from pagectl.outputs.finding_text import FindingText
 from pagectl.reports.data_findings import DataFinding
 from pagectl.reports.large import BODIES, LargeBody
+from pagectl.reports.listing import print_json_lists
 from pagectl.running.exits import Exit
 from pagectl.running.permissions import closed_finding
-from pagectl.terminal.streams import print_json_lists, say
+from pagectl.terminal.streams import say
 from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text, size_text
 

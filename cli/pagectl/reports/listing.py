@@ -18,7 +18,7 @@ from pagectl.options.formats import TableFormat
 from pagectl.options.groups import ListOptions
 from pagectl.reports.form import Report
 from pagectl.running.exits import CallError
-from pagectl.terminal.streams import CsvTable, print_json, print_json_lists, print_table
+from pagectl.terminal.streams import CsvTable, JsonItems, print_json, print_table
 from pagefmt.quantities import age_text, size_text, time_text
 
 Row = TypeVar("Row", bound=Report)
@@ -187,6 +187,15 @@ class View(Generic[Row]):
     def _text(self, rows: list[Row]) -> None:
         table = self.listing.table(rows, self.columns, long=self.long)
         print_table(table.headings, table.rows, right=table.right)
+
+
+def print_json_lists(lists: Mapping[str, Iterable[object]], *, lines: bool = False) -> None:
+    """Write a JSON document of several lists, as their items come; or with ``lines`` the items alone, one a line."""
+    listed = JsonItems(*lists, lines=lines)
+    for key, items in lists.items():
+        for item in items:
+            listed.add(key, item)
+    listed.end()
 
 
 def _values(row: Row, names: Iterable[str]) -> Iterator[tuple[str, Any]]:

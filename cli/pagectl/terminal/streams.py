@@ -303,15 +303,6 @@ def print_json_list(key: str, items: Iterable[object], *, lines: bool = False) -
     print_json_parts(key, ((json_text(item),) for item in items), lines=lines)
 
 
-def print_json_lists(lists: Mapping[str, Iterable[object]], *, lines: bool = False) -> None:
-    """Write a JSON document of several lists, as their items come; or with ``lines`` the items alone, one a line."""
-    listed = JsonItems(*lists, lines=lines)
-    for key, items in lists.items():
-        for item in items:
-            listed.add(key, item)
-    listed.end()
-
-
 def print_json_parts(key: str, items: Iterable[Iterable[str]], *, lines: bool = False) -> None:
     """As ``print_json_list``, of items too large to be one value: each as the parts of its text."""
     listed = JsonItems(key, lines=lines)
