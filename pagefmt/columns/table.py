@@ -54,10 +54,6 @@ VALUE_FIELD: Final = pa.field("body_value", STRING)
 STORE_COLUMNS: Final = frozenset(field.name for field in STORE_FIELDS)
 STATE_COLUMNS: Final = frozenset(field.name for field in STATE_FIELDS)
 _AMQP: Final = pa.scalar("amqp", STRING)
-LEFTOVER: Final = 5
-"""Trailing bytes that current brokers ignore behind the last record (docs/spec/page-files.md 5.1)."""
-
-
 _DETAILS: Final = {TableBody.TEXT: Detail.TEXTS, TableBody.VALUE: Detail.BODIES, TableBody.BASE64: Detail.BODIES}
 """What a body form takes beyond the properties."""
 
@@ -148,7 +144,7 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
         # what it is that stops the reader may lie beyond what was read at once
         if opened.layout() is Layout.OLD or goes_on:
             yield from _rest(source, wanted, at, number)
-        elif frames.unreadable is not None or content.size - frames.end > LEFTOVER:
+        elif frames.unreadable is not None or content.size > frames.end:
             stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
             if stopped is not None:
                 yield TableDamage(stopped._replace(offset=at), content.size - frames.end)
@@ -223,7 +219,7 @@ def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Itera
             ):
                 batch = pa.RecordBatch.from_pylist([row], schema=form)
                 yield completed(batch, source, wanted.schema, np.array([route[0]]))
-        if opened.damage is not None and opened.size - opened.bytes_read > LEFTOVER:
+        if opened.damage is not None and opened.size > opened.bytes_read:
             yield TableDamage(opened.damage, opened.size - opened.bytes_read)
 
 

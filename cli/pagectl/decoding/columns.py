@@ -30,6 +30,13 @@ FOR_CSV: Final = (
 """What CSV has where no columns were chosen, in front of the forms of bodies that were."""
 FOR_MESSAGES: Final = (*FOR_CSV, *ORIGIN_COLUMNS)
 """The same where messages may lie in the journal."""
+CELL_COLUMNS: Final = frozenset((
+    "sent", "expires", "store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by",
+    "outstanding", "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp",
+    "expiration", "user_id", "type", "type_name", "large", "body_size", "properties", "queue_names", "acked_by_names",
+    "outstanding_names", "correlation_id", "file", "where", "queues_state",
+))  # fmt: skip
+"""Columns whose CSV cells ``csv_columns`` makes for many messages at once."""
 _AT_ONCE: Final = 1000
 """Rows of a text table that are aligned with one another."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
+from pagectl.decoding.columns import CELL_COLUMNS, FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
 from pagectl.decoding.count_by import ValueCounts, count_field
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.decoding.sources import AllSources, PageSources, PageToRead
@@ -288,6 +288,9 @@ class _RowTexts:
     def first(self, count: int) -> _RowTexts:
         return _RowTexts(self._texts[:count])
 
+    def after(self, count: int) -> _RowTexts:
+        return _RowTexts(self._texts[count:])
+
     @property
     def content(self) -> memoryview:
         return memoryview("".join(self._texts).encode())
@@ -315,7 +318,7 @@ def _line(row: dict[str, Any]) -> str:
 
 def _row_texts(
     run: _Decoding, text: Callable[[dict[str, Any], RowPlace], str], now: int, unit: Unit
-) -> Iterator[tuple[int, MessageLines | _RowTexts | Damage]]:
+) -> Iterator[tuple[int, _RowTexts | Damage]]:
     """``text``: of one message, with its line end."""
     for n, rows in groupby(run.rows_of(unit), key=itemgetter(0)):
         place = RowPlace(unit[n].known, unit[n].page, now)
@@ -451,7 +454,50 @@ def _placed(run: _Decoding, limit: int | None) -> Iterator[tuple[dict[str, Any],
 def _write_csv(run: _Decoding, names: Iterable[str], limit: int | None) -> None:
     columns = ChosenColumns(names)
     table = CsvTable(columns.names)
-    run.write(partial(_row_texts, run, lambda message, at: table.text(columns.cells(message, at)), _now()), limit)
+    rows = partial(_row_texts, run, lambda message, at: table.text(columns.cells(message, at)), _now())
+    if CELL_COLUMNS.issuperset(columns.names) and not run.wanted.forms - {"size"}:
+        run.write(partial(_csv_texts, run, columns.names, rows), limit)
+    else:
+        run.write(rows, limit)
+
+
+def _csv_texts(
+    run: _Decoding, names: Sequence[str], rows: Reader[_RowTexts], unit: Unit
+) -> Iterator[tuple[int, MessageLines | _RowTexts | Damage]]:
+    """Yield the lines of a unit from the columns of its pages.
+
+    From the first damage on, and the first rows whose text columns alone do not give, ``rows`` reads the messages of
+    the unit one by one; those whose lines were written are passed over.
+    """
+    if run.plain > _size(unit):
+        yield from rows(unit)
+        return
+    from pagectl.decoding.csv_columns import csv_lines, table_columns
+    from pagectl.files.table_output import table_output
+    from pagefmt.columns.json_lines import MessageLines
+    from pagefmt.pages.frames import Damage
+
+    bindings = run.state.bindings
+    queues = {each: queue.name for each, queue in bindings.queues.items()} if bindings else {}
+    columns = ",".join(table_columns(names))
+    output = table_output(
+        "csv", "size", columns, (), run.choice, run.wanted.edition, queues, located=run.everywhere, coded=True
+    )
+    written = 0
+    for n, batch in _table_rows(output, unit):
+        lines = None if isinstance(batch, Damage) else csv_lines(batch, names)
+        if lines is None:
+            break
+        written += len(lines)
+        yield n, MessageLines(lines)
+    else:
+        return
+    run.plain = 0
+    for n, texts in rows(unit):
+        passed = 0 if isinstance(texts, Damage) else min(written, len(texts))
+        written -= passed
+        if isinstance(texts, Damage) or passed < len(texts):
+            yield n, texts if isinstance(texts, Damage) else texts.after(passed)
 
 
 def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, limit: int | None) -> None:

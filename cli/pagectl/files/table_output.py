@@ -124,9 +124,9 @@ class TableOutput:
 
 def table_output(
     form: str, body: str, columns: str | None, splits: Sequence[str], choice: MessageFilter, edition: Edition,
-    queues: Mapping[int, str], *, located: bool = False,
+    queues: Mapping[int, str], *, located: bool = False, coded: bool = False,
 ) -> TableOutput:  # fmt: skip
-    """As the options ask, ``located``: with where messages lie.
+    """As the options ask, ``located``: with where messages lie, ``coded``: with each distinct state of queues once.
 
     Raises ``CallError`` where they fit no table, ``NoSuchColumn``.
     """
@@ -143,7 +143,7 @@ def table_output(
             f"--partition-by {wrong}: no such column to partition by; choose from {', '.join(MESSAGE_SPLITS)}"
         )
     names = None if columns is None else [name.strip() for name in columns.split(",")]
-    query = TableQuery(body_for(names or (), TableBody(body)), choice.selector, located=located)
+    query = TableQuery(body_for(names or (), TableBody(body)), choice.selector, located=located, coded=coded)
     by_route = [("outstanding" if choice.outstanding else "queues")] if choice.by_route else []
     shown = NamedTable.of(names, query).schema
     made_of = [needs(split, outstanding=choice.outstanding) for split in splits]

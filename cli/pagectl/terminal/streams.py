@@ -130,6 +130,11 @@ class CsvTable:
         return _csv_line(values.get(name) for name in self.columns)
 
 
+def csv_text(text: str) -> str:
+    """Return a text as the cell of a CSV file, made safe and quoted."""
+    return _csv_line((text,))[:-1]
+
+
 def _csv_line(cells: Iterable[Any]) -> str:
     import csv
     import io
