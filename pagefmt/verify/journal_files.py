@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pagefmt.bytes.files import FileStretches, NotReadable
 from pagefmt.bytes.wire import ByteReader, Undecodable
@@ -44,19 +44,46 @@ _ACTIONS: Final = {
 }
 
 
-class JournalFileReport(NamedTuple):
-    """One file. ``json``: the public keys of ``journal verify``."""
+class FileFault(NamedTuple):
+    """Something wrong in a file of a journal."""
 
-    journal: str
-    sound: bool
-    json: dict[str, Any]
-
-
-class _Fault(NamedTuple):
     kind: str
     offset: int
     detail: str
     severity: Severity = Severity.WARNING
+
+
+class JournalFileReport(NamedTuple):
+    """A file of a journal, and what a broker does with it. None: not known, because the file is not read.
+
+    ``record_bytes``, ``unused_bytes``, ``lost_bytes`` and the header are all bytes of the file. ``crc32c``: 8
+    hexadecimal digits.
+    """
+
+    journal: str
+    file: str
+    size: int
+    faults: tuple[FileFault, ...]
+    broker: JournalAction
+    broker_text: str
+    id: int | None = None
+    version: int | None = None
+    user_version: int | None = None
+    records: int | None = None
+    record_bytes: int | None = None
+    unused_bytes: int | None = None
+    lost_bytes: int | None = None
+    crc32c: str | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Return whether there is nothing but remarks."""
+        return all(fault.severity is Severity.INFO for fault in self.faults)
+
+    @property
+    def permitted(self) -> bool:
+        """Return whether this user may read the file."""
+        return all(fault.kind != FileProblem.NOT_PERMITTED.value for fault in self.faults)
 
 
 def file_reports(name: str, loaded: LoadedJournal, *, live: bool = False) -> Iterator[JournalFileReport]:
@@ -78,57 +105,53 @@ def _read(
     """``ends``: no file behind it holds records."""
     moving = live and ends
     lost = torn.lost_bytes + (file.size - torn.end if torn.tail and not ends else 0)
-    faults = [_Fault(note.kind.value, 0, note.detail, note.severity(live=live)) for note in notes]
+    faults = [FileFault(note.kind.value, 0, note.detail, note.severity(live=live)) for note in notes]
     faults += islice(_torn(torn, moving=moving), TORN_LISTED)
     crc32c, zeroed = _looked_through(file, torn)
     faults += zeroed
     if is_cut_off(file, torn, usual):
         detail = f"cut off at {file.size} bytes, later records may be missing"
-        faults.append(_Fault("file size", file.size, detail))
+        faults.append(FileFault("file size", file.size, detail))
     elif file.size < usual:
         detail = f"{file.size} bytes, while other files have {usual}: created with a different journal-file-size"
-        faults.append(_Fault("file size", file.size, detail, Severity.INFO))
+        faults.append(FileFault("file size", file.size, detail, Severity.INFO))
     passed = count_text(lost, "byte") + " without a record" if lost else "a torn record at its end" if torn.tail else ""
     text = f"reads {count_text(torn.records, 'record')}"
     if passed and not moving:
         text += f" and silently skips {passed}: the operations written there are lost"
-    known = {
-        "id": file.header.file_id, "version": file.header.version, "user_version": file.header.user_version,
-        "records": torn.records, "record_bytes": torn.record_bytes, "lost_bytes": lost,
-        "unused_bytes": file.size - HEADER.size - torn.record_bytes - lost, "crc32c": crc32c,
-    }  # fmt: skip
-    action = JournalAction.PASSES_OVER if passed and not moving else JournalAction.READS
-    return _report(name, file.name, file.size, faults, action, text, known)
+    return JournalFileReport(
+        journal=name,
+        file=file.name,
+        size=file.size,
+        faults=tuple(faults),
+        broker=JournalAction.PASSES_OVER if passed and not moving else JournalAction.READS,
+        broker_text=text,
+        id=file.header.file_id,
+        version=file.header.version,
+        user_version=file.header.user_version,
+        records=torn.records,
+        record_bytes=torn.record_bytes,
+        unused_bytes=file.size - HEADER.size - torn.record_bytes - lost,
+        lost_bytes=lost,
+        crc32c=crc32c,
+    )
 
 
-def _torn(torn: TornRecords, *, moving: bool) -> Iterator[_Fault]:
+def _torn(torn: TornRecords, *, moving: bool) -> Iterator[FileFault]:
     for start, end in torn.gaps:
-        yield _Fault("no record", start, f"{end - start} bytes hold no record")
+        yield FileFault("no record", start, f"{end - start} bytes hold no record")
     for one in torn.first:
         severity = Severity.INFO if moving and one.offset >= torn.end else Severity.WARNING
-        yield _Fault("torn record", one.offset, one.detail, severity)
+        yield FileFault("torn record", one.offset, one.detail, severity)
 
 
 def _not_read(name: str, note: FileNote, *, live: bool) -> JournalFileReport:
-    fault = _Fault(note.kind.value, 0, note.detail, note.severity(live=live))
-    return _report(name, note.file, note.size, [fault], _ACTIONS.get(note.kind, JournalAction.READS), note.detail, {})
+    fault = FileFault(note.kind.value, 0, note.detail, note.severity(live=live))
+    action = _ACTIONS.get(note.kind, JournalAction.READS)
+    return JournalFileReport(name, note.file, note.size, (fault,), action, note.detail)
 
 
-_COUNTS: Final = (
-    "id", "version", "user_version", "size", "records", "record_bytes", "unused_bytes", "lost_bytes", "crc32c",
-)  # fmt: skip
-
-
-def _report(
-    name: str, file: str, size: int, faults: list[_Fault], action: JournalAction, text: str, known: dict[str, Any]
-) -> JournalFileReport:
-    shown = [{"kind": one.kind, "offset": one.offset, "detail": one.detail} for one in faults]
-    counts = {key: known.get(key) for key in _COUNTS} | {"size": size}
-    json = {"journal": name, "file": file, **counts, "broker": action.value, "broker_text": text, "faults": shown}
-    return JournalFileReport(name, all(one.severity is Severity.INFO for one in faults), json)
-
-
-def _looked_through(file: JournalFile, torn: TornRecords) -> tuple[str | None, list[_Fault]]:
+def _looked_through(file: JournalFile, torn: TornRecords) -> tuple[str | None, list[FileFault]]:
     """CRC-32C (Castagnoli) as 8 hex digits, None where the file cannot be read any more; and lost sectors."""
     from crc32c import crc32c
 
@@ -144,12 +167,12 @@ def _looked_through(file: JournalFile, torn: TornRecords) -> tuple[str | None, l
         return None, []
 
 
-def _zeroed(opened: FileStretches, file: JournalFile, runs: SectorRuns) -> Iterator[_Fault]:
+def _zeroed(opened: FileStretches, file: JournalFile, runs: SectorRuns) -> Iterator[FileFault]:
     for found in frames_in_windows(opened, file.header, TornRecords()) if runs.starts else ():
         for row in runs.among(found.body, found.body + found.size):
             frame = found.frame(row)
             for start, end in runs.lost_inside(opened, frame.body, frame.body + frame.size):
-                yield _Fault(
+                yield FileFault(
                     "zeroed sector",
                     start,
                     f"{end - start} zero bytes in whole sectors inside record {frame.id} {type_name(frame.user_type)}: "

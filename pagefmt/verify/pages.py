@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
@@ -233,51 +233,6 @@ def _crc32c(page: Page) -> str | None:
             page.reach(at, min(at + _CHUNK, len(page.buf)))
         value = crc32c(bytes(page.buf[at : at + _CHUNK]), value)
     return f"{value:08x}" if page.unreadable is None else None
-
-
-JSON_KEYS: Final = (
-    "store", "page", "file", "size", "records", "bytes_read", "suspects", "error", "crc32c", "edition", "broker",
-    "broker_text", "decoded", "faults", "recovered", "recovered_from", "other_editions",
-)  # fmt: skip
-
-
-def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
-    """The public keys of ``pages verify``, in their order."""
-    reading = verdict.broker.reading
-    suspect = reading.suspect
-    return {
-        "store": verdict.store,
-        "page": verdict.page,
-        "file": verdict.file,
-        "size": verdict.size,
-        "records": reading.records,
-        "bytes_read": reading.bytes_read,
-        "suspects": [] if suspect is None else [{"position": suspect[0], "message": suspect[1]}],
-        "error": reading.error,
-        "crc32c": verdict.crc32c,
-        "edition": verdict.broker.edition.value,
-        "broker": verdict.broker.action.value,
-        "broker_text": verdict.broker.text,
-        "decoded": verdict.decoded,
-        "faults": [
-            {"kind": fault.kind.value, "offset": fault.offset, "number": fault.number, "detail": fault.detail}
-            for fault in verdict.faults
-        ],
-        "recovered": verdict.recovered,
-        "recovered_from": verdict.recovered_from,
-        "other_editions": [
-            {"edition": other.edition.value, "broker": other.action.value, "broker_text": other.text}
-            for other in verdict.others
-        ],
-    }
-
-
-def unreadable_json(store: str, page: int | None, problem: str, path: Path, size: int | None) -> dict[str, Any]:
-    """The same keys for a page that cannot be read; null where nothing is known."""
-    known = {"store": store, "page": page, "file": path.name, "size": size, "error": problem}
-    counts = dict.fromkeys(("records", "bytes_read", "decoded", "recovered"), 0)
-    lists: dict[str, list[object]] = {"suspects": [], "faults": [], "other_editions": []}
-    return {key: (known | counts | lists).get(key) for key in JSON_KEYS}
 
 
 def first_layout(pages: Iterable[PageFile], tries: int = 8) -> Layout | None:

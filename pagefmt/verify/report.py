@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.cross_checks.run import cross_check
-from pagefmt.directory.locate import DataLocation, LocationKind
-from pagefmt.directory.store_findings import StoreFault, paging_findings
+from pagefmt.directory.locate import DataLocation, LocationKind, stores
+from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
-from pagefmt.outstanding.state import PageLook, PagingState, StoreState
+from pagefmt.outstanding.state import PageLook, PagingState, StoreState, looking_ahead
 from pagefmt.pages.frames import Damage, DamageKind, no_bytes
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
 from pagefmt.verify.broker_verdict import PageContext as InStore
-from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
+from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, verify_page
 from pagefmt.verify.seal import SealChange, SealDifference
 
 # Said by the checks across the directories as well, with more to say.
@@ -26,17 +27,32 @@ _SAID_TWICE: Final = frozenset((StoreFault.DUPLICATE, StoreFault.EMPTY_PAGE))
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """One page of a store. ``verdict`` is None where the system does not let us read it: ``problem`` says why.
+    """One page of a store. ``verdict`` is None if the system does not let us read it: ``problem`` says why.
 
     ``motion``: what a running broker is doing with it. ``permitted``: False if this user may not read it.
     """
 
     store: Store
+    page: PageFile
     verdict: PageVerdict | None
-    json: dict[str, Any]
     problem: str | None = None
     motion: str | None = None
     permitted: bool = True
+
+    @property
+    def file(self) -> str:
+        """Return the name of the page file."""
+        return self.page.name
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the file."""
+        return self.page.size if self.verdict is None else self.verdict.size
+
+    @property
+    def records(self) -> int:
+        """Return how many records a broker hands out."""
+        return 0 if self.verdict is None else self.verdict.records
 
     @property
     def sound(self) -> bool:
@@ -78,16 +94,58 @@ def page_reports(state: StoreState, look: PageLook[PageVerdict | Damage]) -> Ite
         found = look(state, page)
         if isinstance(found, Damage):
             problem = f"{page.path}: {found.detail}"
-            shown = unreadable_json(store.name, page.number, problem, page.path, page.size)
             permitted = found.kind is not DamageKind.NOT_PERMITTED
-            yield PageReport(store, None, shown, problem, state.motion(page, found), permitted)
+            yield PageReport(store, page, None, problem, state.motion(page, found), permitted)
         else:
-            yield PageReport(store, found, verdict_json(found), motion=_motion(state, page, found.faults))
+            yield PageReport(store, page, found, motion=_motion(state, page, found.faults))
 
 
 def _motion(state: StoreState, page: PageFile, faults: tuple[Damage, ...]) -> str | None:
     found = [state.motion(page, fault) for fault in faults]
     return None if None in found else next(iter(found), None)
+
+
+class PagesVerification:
+    """Reads all pages of a place, store by store; once they are read it has the findings.
+
+    ``edition``: the broker to judge by; None for the ``writer`` of the journals, else the newest that fits.
+    """
+
+    def __init__(
+        self, place: DataLocation, state: PagingState, edition: Edition | None, writer: Edition | None, jobs: int
+    ) -> None:
+        self._place, self._state, self._edition, self._writer, self._jobs = place, state, edition, writer, jobs
+        self._layout: Layout | None = None
+        self._zeroed: list[Finding] = []
+        self._of_folders: list[Finding] = []
+
+    @property
+    def times_read(self) -> int:
+        """Return how often a page is read: once more for the checks across directories."""
+        return 1 + checked_across(self._place, self._state)
+
+    def stores(self) -> Iterator[tuple[Store, Iterator[PageReport]]]:
+        """Yield each store with the reports of its pages, which have to be read before the next store."""
+        addresses = self._state.addresses
+        waiting = deque(self._state.of(stores(self._place)))
+        with looking_ahead(PageReader(self._edition, self._writer), waiting, self._jobs) as look:
+            while waiting:  # a store that was read is not kept
+                known = waiting.popleft()
+                self._of_folders += store_findings(known.store, addresses)
+                self._layout = self._layout or first_layout(known.store.pages)
+                yield known.store, self._pages(known, look)
+
+    def _pages(self, known: StoreState, look: PageLook[PageVerdict | Damage]) -> Iterator[PageReport]:
+        for report in page_reports(known, look):
+            if report.verdict is not None and report.verdict.zeroed is not None:
+                self._zeroed.append(report.verdict.zeroed)
+            yield report
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is wrong with sectors, with folders, and across pages, journal, bindings and large messages."""
+        yield from self._zeroed
+        yield from folder_findings(self._place, self._of_folders, self._state)
+        yield from across(self._place, self._layout, self._state, self._edition or self._writer, self._jobs)
 
 
 def folder_findings(place: DataLocation, found: list[Finding], state: PagingState) -> list[Finding]:

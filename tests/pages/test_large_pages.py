@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from golden_cases import damage_verdicts, unpacked
+from pagectl.reports.pages_verify import VerifiedPage
 from program import call
 
 from pagefmt.bytes import files
@@ -15,7 +16,7 @@ from pagefmt.bytes.files import FileWindow, NotReadable, file_pieces
 from pagefmt.editions import Edition
 from pagefmt.pages.page import open_page
 from pagefmt.verify.broker_verdict import PageContext
-from pagefmt.verify.pages import verdict_json, verify_page
+from pagefmt.verify.pages import verify_page
 
 ARCHIVES = damage_verdicts("pages")
 
@@ -39,7 +40,7 @@ def test_the_verdict_is_the_same(archive: Path, monkeypatch: pytest.MonkeyPatch)
 
 def answers(path: Path) -> Iterator[object]:
     for edition in (None, Edition.ARTEMIS_1_5, Edition.HORNETQ_2_4):
-        yield verdict_json(verify_page(path, PageContext("store", 1), edition))
+        yield VerifiedPage.of_verdict(verify_page(path, PageContext("store", 1), edition))
     with open_page(path) as page:
         yield list(page.routes()), page.damage
         yield list(page.records()), page.damage

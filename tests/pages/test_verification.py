@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
+from msgspec import to_builtins
+from pagectl.reports.pages_verify import VerifiedPage
 
 from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.findings import Finding
 from pagefmt.pages.frames import DamageKind
 from pagefmt.pages.paging import Store, read_paging, same_addresses
 from pagefmt.verify.broker_verdict import BrokerAction, PageContext
-from pagefmt.verify.pages import PageVerdict, verdict_json, verify_page
+from pagefmt.verify.pages import PageVerdict, verify_page
 
 
 def verdicts(store: Store, version: str) -> list[PageVerdict]:
@@ -69,7 +71,7 @@ def test_pages_of_damaged_stores(archive: Path, item: dict[str, Any]) -> None:
         store = ours[theirs["folder"]]
         assert (store.address, store.first_page) == (theirs["address"], theirs["first_page"])
         told = [[page, size, records, read, suspects] for page, size, records, read, suspects, _ in theirs["pages"]]
-        found = [verdict_json(verdict) for verdict in verdicts(store, archive.parent.name)]
+        found = [to_builtins(VerifiedPage.of_verdict(verdict)) for verdict in verdicts(store, archive.parent.name)]
         keys = ("page", "size", "records", "bytes_read", "suspects")
         listed = [entry for entry in told if entry[0] in {page.number for page in store.pages}]
         assert [[verdict[key] for key in keys] for verdict in found] == listed
@@ -107,7 +109,7 @@ def test_golden_stores(case: GoldenCase) -> None:
         assert store.address == theirs["address"]
         assert [page.name for page in store.pages] == [page["file"] for page in theirs["pages"]]
         for verdict, page in zip(verdicts(store, case.version), theirs["pages"], strict=True):
-            told = verdict_json(verdict)
+            told = to_builtins(VerifiedPage.of_verdict(verdict))
             assert all(told[key] == page[key] for key in ("page", "file", "size", "records", "bytes_read", "suspects"))
             assert verdict.sound == (page["bytes_read"] == page["size"])
 

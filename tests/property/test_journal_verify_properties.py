@@ -30,11 +30,10 @@ SEEDS = st.integers(0, 50)
 def answered(data: Path) -> None:
     _, reports, findings = verify_journals(within(data), None)
     for report in reports:
-        told = report.json
-        if told["records"] is not None:
-            parts = told["record_bytes"], told["unused_bytes"], told["lost_bytes"]
+        if report.records is not None:
+            assert None not in (parts := (report.record_bytes, report.unused_bytes, report.lost_bytes))
             assert min(parts) >= 0
-            assert told["size"] == HEADER.size + sum(parts)
+            assert report.size == HEADER.size + sum(parts)
     assert all(finding.message for finding in findings)
 
 

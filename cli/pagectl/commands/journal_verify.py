@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
-from typing import TYPE_CHECKING
-
 from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
-from pagectl.outputs.finding_text import FindingText, mark
+from pagectl.outputs.journal_verification import print_verified_journals
+from pagectl.reports.data_findings import DataFinding
+from pagectl.reports.journal import VerifiedJournalFile
+from pagectl.reports.listing import print_json_lists
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.permissions import closed_finding
-from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import JsonItems, wrapped
 from pagefmt.directory.permissions import Reads
-from pagefmt.quantities import count_text, size_text
 
-if TYPE_CHECKING:
-    from pagefmt.findings import Finding
-    from pagefmt.verify.journal_files import JournalFileReport
-
-FAULTS_SHOWN = 5
 EXAMPLES = (
     ("Is every record of the journals where it belongs?", "journal verify /var/lib/broker"),
     ("For a script", "journal verify /var/lib/broker --format jsonl"),
@@ -56,63 +47,11 @@ def command(
     findings = sorted([*findings, *closed_finding(place, Reads.PAGES)], key=gravest_first)
     if form is ListFormat.text:
         note_edition(edition, state)
-        _text(reports, findings)
+        print_verified_journals(reports, findings)
     else:
-        _json(reports, findings, lines=form is ListFormat.jsonl)
+        print_json_lists(
+            {"files": map(VerifiedJournalFile.of, reports), "findings": map(DataFinding.of, findings)},
+            lines=form is ListFormat.jsonl,
+        )
     grave = any(finding.severity is not Severity.INFO for finding in findings)
     return Exit.FOUND if grave or not all(report.sound for report in reports) else Exit.OK
-
-
-def _json(reports: list[JournalFileReport], findings: list[Finding], *, lines: bool) -> None:
-    from pagefmt.verify.report import finding_json
-
-    items = JsonItems("files", "findings", lines=lines)
-    for report in reports:
-        items.add("files", report.json)
-    for finding in findings:
-        items.add("findings", finding_json(finding))
-    items.end()
-
-
-def _text(reports: list[JournalFileReport], findings: list[Finding]) -> None:
-    for name, each in groupby(reports, lambda report: report.journal):
-        _journal(name, list(each))
-    view = FindingText()
-    for finding in findings:
-        if not view.said:
-            print()
-        view.show(finding)
-    damaged = sum(not report.sound and not _is_closed(report) for report in reports)
-    print(f"\n{count_text(len(reports), 'file')} read, {damaged} damaged; {view.said or 'nothing else found'}")
-
-
-def _journal(name: str, reports: list[JournalFileReport]) -> None:
-    """A sound journal in a line; of the rest every file about which there is something to say."""
-    closed = sum(map(_is_closed, reports))
-    bad = sum(not report.sound for report in reports) - closed
-    verdict = f"{bad} of {count_text(len(reports), 'file')} damaged" if bad else "" if closed else "sound"
-    if closed:
-        verdict += f"{', ' if verdict else ''}{count_text(closed, 'file')} not permitted to be read"
-    records = count_text(sum(report.json["records"] or 0 for report in reports), "record")
-    size = size_text(sum(report.json["size"] for report in reports))
-    files = count_text(len(reports), "file")
-    print(f"{mark(bad=bool(bad), unread=bool(closed))} {name}  {files}, {records}, {size}: {verdict}")
-    for report in reports:
-        if report.json["faults"]:
-            print("\n".join(_file(report)))
-
-
-def _is_closed(report: JournalFileReport) -> bool:
-    """Return whether this user may not read the file."""
-    return any(fault["kind"] == "not permitted" for fault in report.json["faults"])
-
-
-def _file(report: JournalFileReport) -> Iterator[str]:
-    yield f"    {one_line(report.json['file'])}, {report.json['size']} bytes"
-    faults = report.json["faults"]
-    for fault in faults[:FAULTS_SHOWN]:
-        yield wrapped(f"{fault['kind']} at offset {fault['offset']}: {fault['detail']}", 8)
-    if len(faults) > FAULTS_SHOWN:
-        yield f"        … and {len(faults) - FAULTS_SHOWN} more (--format jsonl has them)"
-    if not _is_closed(report):
-        yield wrapped(f"broker: {report.json['broker_text']}", 8)

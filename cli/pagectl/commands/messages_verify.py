@@ -110,7 +110,7 @@ def _findings(
                         Severity.ERROR,
                         "damaged-page",
                         f"store {known.store.name}",
-                        f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].json['file']}",
+                        f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].file}",
                         f"see: {place.call('pages verify')}",
                     )
         addresses = state.addresses

@@ -41,6 +41,7 @@ else:
 
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Checksum: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]  # CRC-32C (Castagnoli) in hexadecimal digits
 EditionName: TypeAlias = Literal[
     "hornetq-2.4", "artemis-1.5", "artemis-2.4", "artemis-2.10", "artemis-2.17", "artemis-2.28", "artemis-2.44",
     "artemis-2.56",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from msgspec import Meta
 
-from pagectl.reports.form import Count, Report
+from pagectl.reports.data_findings import DataFinding
+from pagectl.reports.form import Checksum, Count, Report
 from pagectl.reports.listing import COUNT, SIZE, RowListing, TableColumn
 
 if TYPE_CHECKING:
     from pagefmt.compaction.journals import JournalFiles
     from pagefmt.journal.overview import JournalFileOverview
+    from pagefmt.verify.journal_files import JournalFileReport
 
 JournalName: TypeAlias = Literal["messages", "bindings", "jms"]
 
@@ -78,6 +80,48 @@ class JournalContents(Report):
     journals: list[JournalSums]
 
 
+class JournalFileFault(Report):
+    """Something wrong in a file of a journal."""
+
+    kind: str
+    offset: Count
+    detail: str
+
+
+class VerifiedJournalFile(Report):
+    """A file of a journal, and what a broker does with it. Numbers are null if the file is not read."""
+
+    journal: JournalName
+    file: str
+    id: int | None
+    version: int | None
+    user_version: int | None
+    size: Count
+    records: Count | None
+    record_bytes: Count | None
+    unused_bytes: Count | None
+    lost_bytes: Count | None
+    """Bytes that hold no record although records were written there."""
+    crc32c: Checksum | None
+    broker: Literal["reads", "passes-over", "ignores", "deletes", "carries-out", "does-not-start"]
+    broker_text: str
+    faults: list[JournalFileFault]
+
+    @classmethod
+    def of(cls, report: JournalFileReport) -> VerifiedJournalFile:
+        """Return the report of a file."""
+        values: dict[str, Any] = {name: getattr(report, name) for name in cls.__struct_fields__}
+        faults = [JournalFileFault(kind=each.kind, offset=each.offset, detail=each.detail) for each in report.faults]
+        return cls(**values | {"broker": report.broker.value, "faults": faults})
+
+
+class VerifiedJournals(Report):
+    """``journal verify --format json``: every file, and what is wrong across them and other files."""
+
+    files: list[VerifiedJournalFile]
+    findings: list[DataFinding]
+
+
 FILES = RowListing(
     "files",
     JournalFileContent,
@@ -94,4 +138,9 @@ FILES = RowListing(
     ),
     left_out=("remarks",),
 )
-ANSWERS = {"journal-ls": JournalContents, "journal-ls.line": (JournalFileContent, JournalSums)}
+ANSWERS = {
+    "journal-ls": JournalContents,
+    "journal-ls.line": (JournalFileContent, JournalSums),
+    "journal-verify": VerifiedJournals,
+    "journal-verify.line": (VerifiedJournalFile, DataFinding),
+}
