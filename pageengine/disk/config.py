@@ -143,17 +143,6 @@ class WhenBlocked(NamedTuple):
         beside = f", disk-full-policy {self.disk_full_policy}" if self.disk_full_policy else ""
         return f"{self.effect.words} (address-full-policy {self.address_full_policy}{beside})"
 
-    def plain(self) -> dict[str, object]:
-        """Whether producers just wait."""
-        return {
-            "addresses": list(self.addresses),
-            "address_full_policy": self.address_full_policy,
-            "disk_full_policy": self.disk_full_policy,
-            "asked": self.effect.asked.value,
-            "arriving": self.effect.arriving.value,
-            "text": self.effect.words,
-        }
-
 
 def when_blocked(settings: EffectiveSettings | None, edition: Edition) -> tuple[WhenBlocked, ...]:
     """What the producers of every declared address, and of every match, feel; those that feel the same together."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,29 +12,19 @@ from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
     DiskOptions,
     DiskQuery,
+    ForecastOptions,
     QuietOption,
     TimeoutOption,
     VerboseOption,
     disk_query,
-    parsed,
 )
-from pagectl.options.durations import parse_duration
 from pagectl.options.formats import PluginFormat
 from pagectl.options.shared import AnywayOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
-from pagectl.running.exits import CallError
 from pagectl.terminal.nagios import Status
 from pagectl.terminal.streams import warning
 from pagefmt.errors import PageFmtError
-
-if TYPE_CHECKING:
-    from pagectl.opening.monitored_disks import MonitoredDisks
-    from pageengine.disk.samples import DiskSample, DiskSamples
-    from pageengine.disk.state import FileStoreState
-
-LARGEST_STATE = 16 << 20
-
 
 EXAMPLES = (
     (
@@ -49,24 +36,7 @@ EXAMPLES = (
 
 def command(
     path: PlaceArgument = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(
-            "--state",
-            metavar="FILE",
-            help="File with the samples of earlier runs [default: below $STATE_DIRECTORY or $XDG_STATE_HOME].",
-        ),
-    ] = None,
-    warn_within: Annotated[
-        str | None,
-        typer.Option(
-            "--warn-within", metavar="TIME", help="Warn if the broker will block within this time, such as 6h."
-        ),
-    ] = None,
-    critical_within: Annotated[
-        str | None,
-        typer.Option("--critical-within", metavar="TIME", help="Critical if it will block within this time."),
-    ] = None,
+    forecast: ForecastOptions = ForecastOptions(),
     options: DiskOptions = DiskOptions(),
     no_addresses: Annotated[
         bool, typer.Option("--no-addresses", help="Do not sample the bytes of each address.")
@@ -84,31 +54,26 @@ def command(
     """
     query = disk_query(path, options, anyway)
     plugin = Plugin("DISK FORECAST", format, query.subject)
-    limits = (
-        parsed(parse_duration, warn_within, "--warn-within"),
-        parsed(parse_duration, critical_within, "--critical-within"),
-    )
     details = verbose or format is PluginFormat.text
-    return plugin.run(partial(_forecast, plugin, query, state, limits, not no_addresses, details, quiet), timeout)
+    return plugin.run(
+        partial(_forecast, plugin, query, forecast.state, forecast.limits(), not no_addresses, details, quiet), timeout
+    )
 
 
 def _forecast(
     plugin: Plugin, query: DiskQuery, state_file: Path | None, limits: tuple[float | None, float | None],
     addresses: bool, details: bool, quiet: bool,
 ) -> Answer:  # fmt: skip
-    """Take a sample, keep it, and answer; ``limits`` are the seconds to warn within and to be critical within.
-
-    A sample that cannot be kept hides no finding.
-    """
+    """Take a sample and keep it; ``limits`` are the seconds to warn within and to be critical within."""
+    from pagectl.opening.disk_samples import default_file, read_samples, with_sample
     from pagectl.opening.monitored_disks import monitored_disks
-    from pagectl.outputs.forecast_report import Forecast, as_json, nagios
+    from pagectl.outputs.forecast_report import Forecast, disk_forecast, nagios
     from pagefmt.bytes.writing import write_text
 
     disks = monitored_disks(query)
     state = disks.state()
-    file = state_file or _default_state(disks)
-    samples = _read(file, disks)
-    samples = samples.added(_sample(state.stores, disks, samples, addresses))
+    file = state_file or default_file(disks)
+    samples = with_sample(read_samples(file, disks), state.stores, disks, addresses=addresses)
     forecast = Forecast.of(state, samples, *limits)
     try:
         write_text(file, samples.as_text(), 0o600, updated=True)
@@ -121,55 +86,5 @@ def _forecast(
     return plugin.answer(
         forecast.status,
         lambda: nagios(forecast, disks.assumed, details=details),
-        lambda: as_json(forecast, disks.took_for),
+        lambda: disk_forecast(forecast, disks.took_for),
     )
-
-
-def _default_state(disks: MonitoredDisks) -> Path:
-    """Below the folder that systemd gives a service, or the user's own folder for state."""
-    from hashlib import sha256
-
-    from pagefmt.bytes.user_folders import user_folder
-
-    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
-    folder = (Path(given) if given else user_folder("XDG_STATE_HOME", ".local/state")) / "pagectl"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as err:
-        raise CallError(f"{folder}: {err.strerror}; name a file for the samples with --state") from err
-    return folder / f"disk-{sha256(os.fsencode(disks.place)).hexdigest()[:16]}.json"
-
-
-def _read(file: Path, disks: MonitoredDisks) -> DiskSamples:
-    from pageengine.disk.samples import parse_samples
-
-    try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(LARGEST_STATE)
-    except FileNotFoundError:
-        text = ""
-    return parse_samples(text, disks.place, str(file))
-
-
-def _sample(
-    stores: Iterable[FileStoreState], disks: MonitoredDisks, before: DiskSamples, addresses: bool
-) -> DiskSample:
-    from pageengine.disk.samples import DiskSample, largest
-
-    used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in stores}
-    sizes = _sizes(disks.directories.get("paging")) if addresses else {}
-    return DiskSample(time.time(), used, largest(sizes.items(), before.names()))
-
-
-def _sizes(paging: Path | None) -> dict[str, int]:
-    """Bytes by address: pages, and what lies beside them."""
-    from pagefmt.directory.usage import DirectoryUsage, count_stores
-
-    usage = DirectoryUsage()
-    if paging is not None:
-        count_stores(paging, usage, lambda _count: None)
-    sizes: dict[str, int] = {}
-    for row in usage.addresses:
-        name = row.address if row.address is not None else str(row.folder)
-        sizes[name] = sizes.get(name, 0) + row.bytes
-    return sizes

@@ -18,6 +18,8 @@ from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
     from pagectl.opening.configuration import BrokerConfiguration
+    from pagectl.options.disk_thresholds import Thresholds
+    from pagectl.outputs.disk_report import DiskReport
     from pageengine.disk.config import WhenBlocked
     from pageengine.disk.state import DiskState
 
@@ -177,6 +179,15 @@ def _refuse_other_path(path: Path) -> None:
         f"{path}: not a broker's: {why}; name a broker instance or its data directory; disk check, forecast and watch "
         "look at the file system of any path with --any-path"
     )
+
+
+def check_disks(query: DiskQuery, thresholds: Thresholds, *, effects: bool) -> tuple[DiskReport, str]:
+    """Return what is to be said of the disks, and what the path was taken for; ``effects``: also on producers."""
+    from pagectl.outputs.disk_report import DiskReport
+
+    disks = monitored_disks(query)
+    blocked = disks.when_blocked() if effects else ()
+    return DiskReport(disks.state(), thresholds, blocked, disks.supposed, disks.assumed), disks.took_for
 
 
 def _is_folder_of_data(path: Path) -> bool:

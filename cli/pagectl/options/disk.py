@@ -11,9 +11,12 @@ from typing import Annotated, Final, NamedTuple, TypeVar
 import typer
 
 from pagectl.options.configuration import ConfigurationOptions
-from pagectl.options.durations import bounded_seconds
-from pagectl.options.groups import BrokerOptions
+from pagectl.options.disk_thresholds import Threshold, Thresholds
+from pagectl.options.durations import bounded_seconds, parse_duration
+from pagectl.options.formats import CheckFormat
+from pagectl.options.groups import BrokerOptions, OptionGroup
 from pagectl.options.shared import FORMAT_HELP, EditionOption
+from pagectl.terminal.nagios import Range
 from pageengine.disk.monitor import DiskSettings
 
 T = TypeVar("T")
@@ -45,11 +48,23 @@ AnyPathOption = Annotated[
     typer.Option("--any-path", help="Accept a path that is no broker's, and look at its file system."),
 ]
 BROKER_HELP = "Value of the label broker in metrics [default: the name of the instance's folder]."
+BrokerNameOption = Annotated[str | None, typer.Option("--broker", metavar="NAME", help=BROKER_HELP)]
+TextfileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--textfile",
+        metavar="FILE",
+        parser=Path,
+        help="Also write Prometheus metrics to FILE, for the textfile collector of a node exporter; each broker "
+        "needs its own.",
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing if the status is OK.")]
 VerboseOption = Annotated[
     bool, typer.Option("-v", "--verbose", help="Print more lines: every file system and the reasons.")
 ]
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
+CheckFormatOption = Annotated[CheckFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)]
 
 
 _FOLDERS_OF_INSTANCES: Final = frozenset({"data", "etc", "config", "configuration", "standalone"})
@@ -158,3 +173,74 @@ def _size(text: str) -> int:
         return parse_size(text).value
     except SizeError as err:
         raise ValueError(str(err)) from err
+
+
+@dataclass(frozen=True)
+class ThresholdOptions(OptionGroup):
+    """When ``disk check`` warns, and when it is critical, before the broker's own limit."""
+
+    warning: Annotated[
+        str | None,
+        typer.Option(
+            "-w",
+            "--warning",
+            metavar="RANGE",
+            help="Warning threshold: usage in percent (80) or bytes left (10G:) [default: a tenth of what the "
+            "broker may use].",
+        ),
+    ] = None
+    critical: Annotated[
+        str | None,
+        typer.Option(
+            "-c",
+            "--critical",
+            metavar="RANGE",
+            help="Critical threshold of usage or bytes left, before the broker's own limit.",
+        ),
+    ] = None
+    inodes_warning: Annotated[
+        str | None,
+        typer.Option("-W", "--inodes-warning", metavar="RANGE", help="Warning threshold: inodes used, in percent."),
+    ] = None
+    inodes_critical: Annotated[
+        str | None,
+        typer.Option("-K", "--inodes-critical", metavar="RANGE", help="Critical threshold: inodes used, in percent."),
+    ] = None
+
+    def thresholds(self) -> Thresholds:
+        """Return the ranges; raises ``typer.BadParameter`` for one that is none."""
+        return Thresholds(
+            parsed(Threshold.parse, self.warning, "-w"), parsed(Threshold.parse, self.critical, "-c"),
+            parsed(Range.parse, self.inodes_warning, "-W"), parsed(Range.parse, self.inodes_critical, "-K"),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ForecastOptions(OptionGroup):
+    """Where ``disk forecast`` keeps its samples, and when it raises an alarm."""
+
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="FILE",
+            help="File with the samples of earlier runs [default: below $STATE_DIRECTORY or $XDG_STATE_HOME].",
+        ),
+    ] = None
+    warn_within: Annotated[
+        str | None,
+        typer.Option(
+            "--warn-within", metavar="TIME", help="Warn if the broker will block within this time, such as 6h."
+        ),
+    ] = None
+    critical_within: Annotated[
+        str | None,
+        typer.Option("--critical-within", metavar="TIME", help="Critical if it will block within this time."),
+    ] = None
+
+    def limits(self) -> tuple[float | None, float | None]:
+        """Return the seconds to warn within and to be critical within; raises ``typer.BadParameter``."""
+        return (
+            parsed(parse_duration, self.warn_within, "--warn-within"),
+            parsed(parse_duration, self.critical_within, "--critical-within"),
+        )

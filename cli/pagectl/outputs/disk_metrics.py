@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagectl.outputs.prometheus import Gauge
+from pagectl.outputs.prometheus import Gauge, exposition
+from pagectl.running.exits import CallError
+from pagectl.terminal.nagios import Status
+from pagectl.terminal.streams import warning
+from pagefmt.bytes.writing import refuse_input, write_text
+from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
     from pagectl.outputs.forecast_report import Forecast
-    from pagectl.terminal.nagios import Status
 
 
 def status_metric(status: Status) -> Gauge:
@@ -50,3 +57,46 @@ def forecast_metrics(forecast: Forecast) -> Iterable[Gauge]:
         if store.left is not None and store.trend is not None and store.trend.grows
     ]
     yield Gauge("pagectl_disk_seconds_left", "Until the broker blocks at that rate, if growth is certain.", tuple(left))
+
+
+def exposed(broker: str, report: DiskReport | None) -> str:
+    """Return the report as exposition text; without a report, that the status is unknown."""
+    return exposition(broker, metrics(report) if report else [status_metric(Status.UNKNOWN)])
+
+
+def _brokers(text: str) -> set[str]:
+    return set(re.findall(r'\bbroker="((?:[^"\\]|\\.)*)"', text))
+
+
+def _beginning(file: Path) -> str:
+    """Return what a regular file has first; nothing of any other."""
+    if not file.is_file():
+        return ""
+    with suppress(OSError), file.open("rb") as opened:
+        return opened.read(1 << 20).decode("utf-8", "replace")
+    return ""
+
+
+def keep_metrics(textfile: Path, broker: str, report: DiskReport) -> None:
+    """Write the metrics to a file; if that fails, raise the error, or only warn of it if the report has an alarm."""
+    try:
+        write_textfile(textfile, broker, report)
+    except (PageFmtError, CallError, OSError) as err:
+        if report.status is Status.OK:
+            raise
+        warning(f"--textfile: {err}")
+
+
+def write_textfile(textfile: Path, broker: str, report: DiskReport | None) -> None:
+    """Write the metrics to a file, unless it has those of another broker.
+
+    Raises ``CallError``, ``PageFmtError`` or ``OSError``.
+    """
+    refuse_input(textfile)
+    text = exposed(broker, report)
+    if others := _brokers(_beginning(textfile)) - _brokers(text):
+        raise CallError(
+            f"{textfile}: has the metrics of another broker, {min(others)}; name a file for each broker, or delete it "
+            "if that broker is gone"
+        )
+    write_text(textfile, text, 0o644, updated=True)

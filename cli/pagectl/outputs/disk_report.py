@@ -1,9 +1,9 @@
-"""One disk check as a monitoring line, as text and as JSON."""
+"""One disk check as a monitoring line, as text and as an object."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.options.disk_thresholds import Thresholds
 from pagectl.terminal.nagios import Perf, Range, Status, lines
@@ -12,6 +12,7 @@ from pageengine.disk.state import DiskState, FileStoreState
 from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
+    from pagectl.reports.disk_check import CheckedFileSystem, DiskCheck, StoreWord
     from pageengine.disk.config import WhenBlocked
 
 SERVICE = "DISK"
@@ -51,7 +52,7 @@ class DiskReport(NamedTuple):
         """The status of the whole check."""
         return self.thresholds.worst(self.state.stores)
 
-    def word(self, store: FileStoreState) -> str:
+    def word(self, store: FileStoreState) -> StoreWord:
         """``blocked``, ``near``, ``ok`` or ``unmonitored``."""
         if not isinstance(self.state.limit, DiskLimit):
             return "unmonitored"
@@ -60,10 +61,11 @@ class DiskReport(NamedTuple):
         return "near" if self.thresholds.near(store) else "ok"
 
     @property
-    def overall(self) -> str:
+    def overall(self) -> StoreWord:
         """The broker's state in one word."""
         words = {self.word(store) for store in self.state.stores}
-        return next(word for word in ("blocked", "near", "ok", "unmonitored") if word in words)
+        gravest_first: tuple[StoreWord, ...] = ("blocked", "near", "ok", "unmonitored")
+        return next(word for word in gravest_first if word in words)
 
 
 def summary(report: DiskReport) -> str:
@@ -178,44 +180,37 @@ def _beside(store: FileStoreState) -> Iterator[str]:
         yield f"inodes: {system.inodes_percent:.1f}% used, {system.inodes_usable} of {system.inodes} left"
 
 
-def as_json(report: DiskReport, took_for: str, broker: str) -> dict[str, Any]:
-    """Return the whole report as plain values; sizes in bytes."""
+def disk_check(report: DiskReport, took_for: str, broker: str) -> DiskCheck:
+    """Return the answer as an object; ``took_for``: what the path was recognised as."""
+    from pagectl.reports.disk_check import BlockedProducers, DiskCheck, LimitInForce
+
     limit = report.state.limit
-    known = isinstance(limit, DiskLimit)
-    return {
-        "status": report.status.name,
-        "exit_status": int(report.status),
-        "state": report.overall,
-        "text": summary(report),
-        "broker": broker,
-        "took_for": took_for,
-        "edition": report.state.edition.value,
-        "limit": {"setting": limit.kind.value, "value": limit.value} if isinstance(limit, DiskLimit) else None,
-        "unmonitored": None if known else str(limit.value),
-        "stores": [_store_json(report, store) for store in report.state.stores],
-        "missing": list(report.state.missing),
-        "when_blocked": [group.plain() for group in report.when_blocked],
-        "closed_at_send": report.closed,
-        "notes": report.notes,
-    }
+    return DiskCheck(
+        status=report.status.word,
+        exit_status=report.status.value,
+        state=report.overall,
+        text=summary(report),
+        broker=broker,
+        took_for=took_for,
+        edition=report.state.edition.value,
+        limit=LimitInForce.of(limit) if isinstance(limit, DiskLimit) else None,
+        unmonitored=None if isinstance(limit, DiskLimit) else str(limit.value),
+        stores=[_checked(report, store) for store in report.state.stores],
+        missing=list(report.state.missing),
+        when_blocked=list(map(BlockedProducers.of, report.when_blocked)),
+        closed_at_send=report.closed,
+        notes=report.notes,
+    )
 
 
-def _store_json(report: DiskReport, store: FileStoreState) -> dict[str, Any]:
+def _checked(report: DiskReport, store: FileStoreState) -> CheckedFileSystem:
+    from pagectl.reports.disk_check import CheckedFileSystem
+
     system = store.file_system
-    return {
-        "mount": system.mount,
-        "directories": list(system.names),
-        "state": report.word(store),
-        "status": report.thresholds.status(store).name,
-        "usable": system.usable,
-        "total": system.total,
-        "usage_percent": store.usage_percent,
-        "blocks_at": store.blocks_at,
-        "margin": store.margin,
-        "to_free": store.to_free,
-        "df_percent": system.df_percent,
-        "reserved": system.reserved,
-        "inodes": system.inodes,
-        "inodes_usable": system.inodes_usable,
-        "inodes_percent": system.inodes_percent,
-    }
+    return CheckedFileSystem(
+        mount=system.mount, directories=list(system.names), state=report.word(store),
+        status=report.thresholds.status(store).word, usable=system.usable, total=system.total,
+        usage_percent=store.usage_percent, blocks_at=store.blocks_at, margin=store.margin, to_free=store.to_free,
+        df_percent=system.df_percent, reserved=system.reserved, inodes=system.inodes,
+        inodes_usable=system.inodes_usable, inodes_percent=system.inodes_percent,
+    )  # fmt: skip

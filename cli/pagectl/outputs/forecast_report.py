@@ -1,11 +1,11 @@
-"""One disk forecast as a monitoring line, as text and as JSON."""
+"""One disk forecast as a monitoring line, as text and as an object."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pagectl.terminal.nagios import Perf, Range, Status, lines
 from pageengine.disk.forecast import TimeLeft, Trend, time_left, trend
@@ -13,6 +13,9 @@ from pageengine.disk.monitor import Unmonitored
 from pageengine.disk.samples import DiskSamples
 from pageengine.disk.state import DiskState, FileStoreState
 from pagefmt.quantities import SECOND, count_text, duration_text, size_text
+
+if TYPE_CHECKING:
+    from pagectl.reports.disk_check import DiskForecast, FilledFileSystem
 
 SERVICE = "DISK FORECAST"
 SHOWN = 5
@@ -176,49 +179,36 @@ def notes(forecast: Forecast) -> list[str]:
     return [*clock, *forecast.state.notes()]
 
 
-def as_json(forecast: Forecast, took_for: str) -> dict[str, Any]:
-    """Complete; times in seconds, rates in bytes a second, null where nothing is known (``latest``: or never)."""
-    return {
-        "status": forecast.status.name,
-        "exit_status": int(forecast.status),
-        "text": summary(forecast),
-        "took_for": took_for,
-        "edition": forecast.state.edition.value,
-        "samples": len(forecast.samples.samples),
-        "warn_within": forecast.warn_within,
-        "critical_within": forecast.critical_within,
-        "stores": [_store_json(forecast, store) for store in forecast.stores],
-        "addresses": [
-            {"address": row.address, "bytes": row.bytes, **_trend_json(row.trend), **_left_json(row.left)}
+def disk_forecast(forecast: Forecast, took_for: str) -> DiskForecast:
+    """Return the answer as an object; ``took_for``: what the path was recognised as."""
+    from pagectl.reports.disk_check import DiskForecast, GrowingAddress, left_values, trend_values
+
+    return DiskForecast(
+        status=forecast.status.word,
+        exit_status=forecast.status.value,
+        text=summary(forecast),
+        took_for=took_for,
+        edition=forecast.state.edition.value,
+        samples=len(forecast.samples.samples),
+        warn_within=forecast.warn_within,
+        critical_within=forecast.critical_within,
+        stores=[_filled(forecast, store) for store in forecast.stores],
+        addresses=[
+            GrowingAddress(address=row.address, bytes=row.bytes, **trend_values(row.trend), **left_values(row.left))
             for row in forecast.growing
         ],
-        "notes": notes(forecast),
-    }
+        notes=notes(forecast),
+    )
 
 
-def _store_json(forecast: Forecast, store: StoreForecast) -> dict[str, Any]:
+def _filled(forecast: Forecast, store: StoreForecast) -> FilledFileSystem:
+    from pagectl.reports.disk_check import FilledFileSystem, left_values, trend_values
+
     state = store.state
-    return {
-        "mount": store.mount, "directories": list(state.file_system.names), "status": forecast.store_status(store).name,
-        "blocked": not state.within, "usable": state.space.usable, "total": state.space.total,
-        "usage_percent": state.usage_percent, "blocks_at": state.blocks_at, "margin": state.margin,
-        **_trend_json(store.trend), **_left_json(store.left),
-    }  # fmt: skip
-
-
-def _trend_json(found: Trend | None) -> dict[str, Any]:
-    if found is None:
-        return dict.fromkeys(("rate", "rate_low", "rate_high", "samples", "span", "sureness"))
-    return {
-        "rate": found.rate, "rate_low": found.low, "rate_high": found.high, "samples": found.samples,
-        "span": found.span, "sureness": str(found.sureness),
-    }  # fmt: skip
-
-
-def _left_json(left: TimeLeft | None) -> dict[str, Any]:
-    if left is None:
-        return dict.fromkeys(("seconds_left", "soonest", "latest"))
-    return {
-        "seconds_left": left.seconds, "soonest": left.soonest,
-        "latest": None if math.isinf(left.latest) else left.latest,
-    }  # fmt: skip
+    return FilledFileSystem(
+        mount=store.mount, directories=list(state.file_system.names),
+        status=forecast.store_status(store).word,
+        blocked=not state.within, usable=state.space.usable, total=state.space.total,
+        usage_percent=state.usage_percent, blocks_at=state.blocks_at, margin=state.margin,
+        **trend_values(store.trend), **left_values(store.left),
+    )  # fmt: skip

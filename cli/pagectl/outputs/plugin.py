@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -12,10 +12,11 @@ from pagectl.running.deadline import Answer, TimedOut, within
 from pagectl.running.exits import describe
 from pagectl.terminal.nagios import Status, line
 
+if TYPE_CHECKING:
+    from pagectl.reports.disk_check import DiskUnknown
+
 START_UP = 0.2
 """Start-up counts towards the timeout, with at most this many seconds."""
-UNKNOWN_VALUES = {"DISK": {"state": "unknown"}}
-"""By service: keys of the JSON document beside status and text where nothing is known."""
 
 
 class Plugin(NamedTuple):
@@ -68,16 +69,19 @@ class Plugin(NamedTuple):
 
     def unknown(self, why: str) -> Answer:
         """UNKNOWN; in JSON and Prometheus formats the line goes to standard error."""
-        said = line(self.service, Status.UNKNOWN, why) + "\n"
-        values = {
-            "status": "UNKNOWN",
-            "exit_status": int(Status.UNKNOWN),
-            **UNKNOWN_VALUES.get(self.service, {}),
-            **({} if self.broker is None else {"broker": self.broker}),
-            "text": why,
-        }
-        answer = self.answer(Status.UNKNOWN, lambda: said, lambda: values)
-        return answer if answer.out == said else Answer(answer.status, answer.out, said)
+        text = line(self.service, Status.UNKNOWN, why) + "\n"
+        answer = self.answer(Status.UNKNOWN, lambda: text, lambda: self._unknown_report(why))
+        return answer if answer.out == text else Answer(answer.status, answer.out, text)
+
+    def _unknown_report(self, why: str) -> DiskUnknown:
+        from msgspec import UNSET
+
+        from pagectl.reports.disk_check import DiskUnknown
+
+        return DiskUnknown(
+            status="UNKNOWN", exit_status=3, state="unknown" if self.service == "DISK" else UNSET,
+            broker=UNSET if self.broker is None else self.broker, text=why,
+        )  # fmt: skip
 
 
 def _print(answer: Answer) -> int:

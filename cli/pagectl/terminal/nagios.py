@@ -11,9 +11,11 @@ import math
 import re
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pagectl.terminal.sanitise import one_line, without_secrets
+
+StatusWord: TypeAlias = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
 class Status(IntEnum):
@@ -23,6 +25,11 @@ class Status(IntEnum):
     WARNING = 1
     CRITICAL = 2
     UNKNOWN = 3
+
+    @property
+    def word(self) -> StatusWord:
+        """The name, as lines and reports have it."""
+        return _WORDS[self.value]
 
     @property
     def rank(self) -> int:
@@ -35,6 +42,7 @@ class Status(IntEnum):
         return max(statuses, key=lambda status: status.rank, default=cls.OK)
 
 
+_WORDS: Final[tuple[StatusWord, ...]] = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
 _RANK: Final = (Status.OK, Status.WARNING, Status.UNKNOWN, Status.CRITICAL)
 _NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 _RANGE: Final = rf"(?a)(@?)(?:(~|{_NUMBER})?:)?({_NUMBER})?"
