@@ -35,3 +35,22 @@ class LakeFormat(StrEnum):
     PARQUET = "parquet"
     DELTA = "delta"
     ICEBERG = "iceberg"
+
+
+class WriteMode(StrEnum):
+    """What to do if the table exists."""
+
+    ERROR = "error"
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+    PARTITIONS = "overwrite-partitions"
+
+
+class Compression(StrEnum):
+    """Codecs of Parquet files."""
+
+    ZSTD = "zstd"
+    SNAPPY = "snappy"
+    GZIP = "gzip"
+    LZ4 = "lz4"
+    NONE = "none"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pagefmt.bytes.far_paths import FarPath
@@ -27,6 +29,21 @@ def private_mode(place: DataLocation | None) -> int:
             if store.pages:
                 mode &= _readers(store.folder)
     return mode | 0o600
+
+
+@contextmanager
+def hidden_as(mode: int) -> Iterator[str]:
+    """Make new files and folders inside the context as private as ``mode``, which ``private_mode`` returned.
+
+    That holds for programs that are started inside, too. Yield the mask in octal digits.
+    """
+    hidden = sum(0o7 << shift for shift in (0, 3) if not mode >> shift & 0o4)
+    before = os.umask(0o077)
+    os.umask(before | hidden)
+    try:
+        yield f"{before | hidden:03o}"
+    finally:
+        os.umask(before)
 
 
 def _readers(path: Path) -> int:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -34,7 +34,7 @@ from pagefmt.errors import PageFmtError
 from pagefmt.journal.bodies import QueueRef
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType
-from pagefmt.journal.writing import FileChange, JournalChange, Unwanted, changed_file
+from pagefmt.journal.writing import AppendedFile, FileChange, JournalChange, Unwanted, changed_file
 from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.held import QueueHeld, held_by
 from pagefmt.outstanding.state import PagingState, StoreState
@@ -61,6 +61,11 @@ class RemovalPlan:
     __slots__ = ()
     pages: CompactionPlan
     changes: Mapping[Path, FileChange]
+
+    @property
+    def new_files(self) -> Sequence[tuple[str, AppendedFile]]:
+        """Journal files that only the copy has, by directory."""
+        return ()
 
     @property
     def freed(self) -> int:

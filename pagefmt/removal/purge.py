@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -108,6 +108,11 @@ class PurgePlan(RemovalPlan):
     changes: Mapping[Path, FileChange]
     added: tuple[tuple[str, AppendedFile], ...]
     edition: Edition
+
+    @property
+    def new_files(self) -> Sequence[tuple[str, AppendedFile]]:
+        """As ``added``."""
+        return self.added
 
     @property
     def left(self) -> int | None:

@@ -26,14 +26,13 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pagectl.commands import export as export_command
 from pagectl.terminal import spark_progress
 
 from pagefmt.columns.table_content import LakeFormat, StoredIn
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.pages.paging import PageFile
-from pagefmt.spark import session
+from pagefmt.spark import exporting, session
 from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of, news_of
 from pagefmt.spark.groups import PageMessages
 from pagefmt.spark.new_rows import new_rows
@@ -182,7 +181,7 @@ def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch
     time.sleep(2.1)
     words = (*EXPORT, data, "--to", tmp_path / "out", "--incremental")
     first = call(*words, "--format", "json")
-    monkeypatch.setattr(export_command, "_by_spark", None)
+    monkeypatch.setattr(exporting, "by_spark", None)
     again, told = call(*words, "--format", "json"), call(*words)
     (found,) = json.loads(first.out)["damaged"]
     validate("export", again.out)
@@ -468,7 +467,7 @@ def test_a_table_that_is_made_meanwhile_is_left_alone(tmp_path: Path, monkeypatc
     broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
     broker.write(50)
     words = (*EXPORT, tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
-    real = export_command._being_added_to
+    real = exporting.added_to
 
     @contextmanager
     def overtaken(*given: Any) -> Iterator[Path | None]:
@@ -479,15 +478,15 @@ def test_a_table_that_is_made_meanwhile_is_left_alone(tmp_path: Path, monkeypatc
             yield held
 
     # the parts that would start Spark in this process are replaced
-    monkeypatch.setattr(export_command, "_being_added_to", overtaken)
-    monkeypatch.setattr(export_command, "_by_spark", written_here)
+    monkeypatch.setattr(exporting, "added_to", overtaken)
+    monkeypatch.setattr(exporting, "by_spark", written_here)
     answer = call(*words)
     assert answer.status == 2 and "has written this table meanwhile" in answer.err, answer
     assert exported(out) == broker.every
 
 
 def written_here(job: Any, *_: Any, **__: Any) -> Any:
-    return export_command._write(None, job, [])
+    return exporting.write_table(None, job, [], nullcontext)
 
 
 def test_killed_nights_add_nothing_twice(tmp_path: Path) -> None:

@@ -355,7 +355,7 @@ def test_writing_commands_name_what_they_wrote(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("move", MOVES)
 def test_export_reads_where_the_instance_keeps_its_directories(tmp_path: Path, move: object) -> None:
     """What every task of Spark is told: the directories by name, none that lies elsewhere."""
-    from pagectl.commands.export import _fleet
+    from pagectl.opening.fleet import open_fleet
     from pagectl.options.groups import BrokerOptions
 
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
@@ -363,12 +363,12 @@ def test_export_reads_where_the_instance_keeps_its_directories(tmp_path: Path, m
     beans = moved(root, tmp_path / "elsewhere")
     assert callable(move)
     move(root, beans)
-    ((broker,), _) = _fleet([str(root)], None, BrokerOptions())
+    ((broker,), _) = open_fleet([str(root)], None, BrokerOptions())
     place = broker.place
     assert [str(place.paging), str(place.journal), str(place.bindings)] == [*beans.values()][:3]
     (tmp_path / "elsewhere" / "journal").rename(tmp_path / "gone")
     (root / "data" / "journal").mkdir()
-    ((broker,), _) = _fleet([str(root)], None, BrokerOptions())
+    ((broker,), _) = open_fleet([str(root)], None, BrokerOptions())
     assert broker.place.journal is None
 
 

@@ -248,13 +248,13 @@ def test_export_tells_it(spoil: Callable[[Path], None], tmp_path: Path, monkeypa
     table = pytest.importorskip("pagefmt.spark.table", reason="the extra pagectl[spark] is not installed")
     from contextlib import nullcontext
 
-    from pagefmt.spark import session
+    from pagefmt.spark import exporting, session
 
     monkeypatch.setattr(session, "running", lambda *_: nullcontext())
     from pagefmt.spark.survey import surveyed
 
-    monkeypatch.setattr(table, "surveys", lambda _, brokers, spec: [surveyed(each, spec) for each in brokers])
-    monkeypatch.setattr(table, "write_by_tasks", lambda *_, **__: table.WrittenTable(MESSAGES, 1, []))
+    monkeypatch.setattr(exporting, "surveys", lambda _, brokers, spec: [surveyed(each, spec) for each in brokers])
+    monkeypatch.setattr(exporting, "write_by_tasks", lambda *_, **__: table.WrittenTable(MESSAGES, 1, []))
     data = golden("scattered-acks").copy(tmp_path)
     words = ["export", data, "--to", tmp_path / "out"]
     assert call(*words).status == 0

@@ -56,29 +56,28 @@ class ForkedTasks:
             os._exit(status)
 
 
-def exported_here(job: Any, master: str, settings: Any, fleet: list[Any], *, alone: bool) -> Any:
+def exported_here(job: Any, run: Any, fleet: list[Any], *, alone: bool) -> Any:
     """As the command does it with Spark."""
-    from pagectl.commands import export as command
-
+    from pagefmt.spark import exporting
     from pagefmt.spark.table import surveys
 
     if job.increment is not None:
         fleet = [each.broker for each in job.increment.news if each.looked or job.increment.log is None]
     context: Any = ForkedTasks()
     found = surveys(context, fleet, job.spec)
-    return command._Done(command._write(context, job, found), tuple(found))
+    return exporting.Exported(exporting.write_table(context, job, found, nullcontext), tuple(found))
 
 
 def serve() -> None:
     import pagectl.terminal.spark_progress as shown
     from pagectl.app import run
-    from pagectl.commands import export as command
 
     import pagefmt.columns.together
     import pagefmt.spark.table
     import pagefmt.spark.table_folder  # noqa: F401 (loaded once)
+    from pagefmt.spark import exporting
 
-    command._by_spark = exported_here
+    exporting.by_spark = exported_here
     shown.spark_progress = lambda *_: nullcontext()  # type: ignore[assignment]
     for line in sys.stdin:
         call = json.loads(line)

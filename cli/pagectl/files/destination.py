@@ -15,7 +15,7 @@ from pagectl.terminal.streams import note
 from pagefmt.bytes.far_paths import FarPath
 from pagefmt.bytes.writing import atomic_file, is_stream, owner
 from pagefmt.directory.locate import DataLocation
-from pagefmt.directory.privacy import private_mode
+from pagefmt.directory.privacy import hidden_as, private_mode
 
 
 @contextlib.contextmanager
@@ -67,18 +67,6 @@ def private_files(place: DataLocation) -> Iterator[str]:
     """Inside, new files and folders are as private as the pages, also those of programs that are started; the mask."""
     with hidden_as(private_mode(place)) as mask:
         yield mask
-
-
-@contextlib.contextmanager
-def hidden_as(mode: int) -> Iterator[str]:
-    """As ``private_files``, for what ``private_mode`` said."""
-    hidden = sum(0o7 << shift for shift in (0, 3) if not mode >> shift & 0o4)
-    before = os.umask(0o077)
-    os.umask(before | hidden)
-    try:
-        yield f"{before | hidden:03o}"
-    finally:
-        os.umask(before)
 
 
 def _refuse_inside(target: Path, place: DataLocation | None) -> None:

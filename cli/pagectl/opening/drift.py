@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pagectl.opening.configuration import BrokerConfiguration
     from pagectl.reports.config_drift import ConfigDrift
-    from pagefmt.directory.bindings import Bindings
+    from pagefmt.directory.bindings import Bindings, QueueBinding
     from pagefmt.outstanding.held import QueueHeld
     from pagefmt.outstanding.state import PagingState
 
@@ -81,6 +81,14 @@ def declarations(found: BrokerConfiguration) -> tuple[EffectiveSettings, QueueDe
     settings = EffectiveSettings(found.document, heap=found.start.heap)
     apply(settings, found.entries)
     return settings, found.declared(settings)
+
+
+def declared_at(broker: OpenedBroker, queue: QueueBinding) -> str | None:
+    """Return where the configuration declares a queue; None if it does not, or if none was opened."""
+    if broker.configuration is None:
+        return None
+    declared = declarations(broker.configuration)[1].queues.get((queue.address, queue.name))
+    return str(declared.place) if declared else None
 
 
 def _queues(bindings: Bindings) -> Iterator[StoredQueue]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pagectl.outputs.html_page import foot, head, table
 from pagectl.outputs.svg_chart import safe
 from pagefmt.quantities import count_text, size_text, time_text
+
+if TYPE_CHECKING:
+    from pagefmt.spark.exporting import Exported
 
 SHOWN = 500
 """Queues and brokers: the largest. The table of ``--what outstanding`` has all of them."""
@@ -21,6 +25,15 @@ Backlogs = Sequence[Mapping[str, Any]]
 def fleet_html(backlogs: Backlogs, brokers: int, failed: Mapping[str, str], at: int) -> str:
     """The file's text. ``brokers``: how many were read; ``failed``: why others were not. ``at``: when, ms."""
     return "".join(_page(backlogs, brokers, failed, at))
+
+
+def write_fleet_html(to: Path, exported: Exported, at: int) -> None:
+    """Write the backlogs of an export, if they were counted, as private as the pages. ``at``: time (ms)."""
+    from pagefmt.bytes.writing import atomic_file
+
+    if exported.backlogs is not None:
+        with atomic_file(to, at_most=exported.rights) as fresh:
+            fresh.write_text(fleet_html(exported.backlogs.rows, exported.brokers, exported.failed, at), "utf-8")
 
 
 def _page(backlogs: Backlogs, brokers: int, failed: Mapping[str, str], at: int) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from pagectl.reports.sending import LostInSending, PeerBroker, RefusedMessage, SentMessages, SentQueue
 from pagectl.sending.messages import Preparing, QueueToSend, StoredMessages
 from pagectl.sending.target import Target
 from pagectl.terminal.sanitise import one_line
@@ -37,34 +38,24 @@ class SendingReport:
             each.totals.in_doubt or each.totals.failure or each.totals.perhaps_twice for each in self.queues
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """The document."""
-        return {
-            "done": not self.dry and self.stopped is None,
-            "stopped": self.stopped,
-            "to": self.target.url,
-            "broker": None if self.product is None else {"product": self.product, "version": self.version},
-            "queues": [
-                {
-                    "queue": each.queue.name, "address": each.queue.address, "id": each.queue.id, "target": each.target,
-                    "messages": each.totals.messages, "bytes": each.totals.bytes,
-                    **{way.name.lower(): each.totals.ways[way] for way in SendingWay},
-                    "scheduled": each.totals.scheduled, "expired": each.totals.expired,
-                    "in_doubt": each.totals.in_doubt,
-                    "sent": each.totals.sent, "sent_before": each.totals.before, "refused": each.totals.refused,
-                    "perhaps_twice": each.totals.perhaps_twice, "failure": each.totals.failure,
-                }
-                for each in self.queues
-            ],
-            "lost": [
-                {
-                    "way": way.name.lower(), "what": what, "messages": count,
-                    "sent_before": self.preparing.lost_before[way, what],
-                }
+    def as_report(self) -> SentMessages:
+        """Return the answer of the command."""
+        lost_before = self.preparing.lost_before
+        return SentMessages(
+            done=not self.dry and self.stopped is None,
+            stopped=self.stopped,
+            to=self.target.url,
+            broker=None if self.product is None else PeerBroker(product=self.product, version=self.version),
+            queues=[_sent_queue(queue) for queue in self.queues],
+            lost=[
+                LostInSending(
+                    way=way.name.lower(),  # type: ignore[arg-type]
+                    what=what, messages=count, sent_before=lost_before[way, what],
+                )
                 for (way, what), count in sorted(self.preparing.lost.items())
             ],
-            "refused": [each._asdict() for each in self.preparing.refused],
-        }  # fmt: skip
+            refused=[RefusedMessage(**refusal._asdict()) for refusal in self.preparing.refused],
+        )  # fmt: skip
 
     def print_text(self) -> None:
         """The table."""
@@ -124,6 +115,17 @@ class SendingReport:
         ):
             if count:
                 note(f"{count_text(count, 'message')}: {told}")
+
+
+def _sent_queue(queue: QueueToSend) -> SentQueue:
+    totals = queue.totals
+    return SentQueue(
+        queue=queue.queue.name, address=queue.queue.address, id=queue.queue.id, target=queue.target,
+        messages=totals.messages, bytes=totals.bytes, as_is=totals.ways[SendingWay.AS_IS],
+        tunnelled=totals.ways[SendingWay.TUNNELLED], converted=totals.ways[SendingWay.CONVERTED],
+        scheduled=totals.scheduled, expired=totals.expired, in_doubt=totals.in_doubt, sent=totals.sent,
+        sent_before=totals.before, refused=totals.refused, perhaps_twice=totals.perhaps_twice, failure=totals.failure,
+    )  # fmt: skip
 
 
 def plan(stored: StoredMessages, report: SendingReport) -> None:
