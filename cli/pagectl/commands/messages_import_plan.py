@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import EditionOption, TextOrJsonOption, edition_of
+from pagectl.outputs.import_text import show_import
+from pagectl.reports.import_plan import ImportReport
 from pagectl.running.exits import Exit
-from pagectl.terminal.streams import print_json, print_table, say
-from pagefmt.quantities import count_text, size_text
-
-if TYPE_CHECKING:
-    from pagefmt.exchange.xml_reading import ImportPlan
+from pagectl.terminal.streams import print_json
 
 EXAMPLES = (("Check a file before it is imported", "messages import-plan messages.xml"),)
 
@@ -36,51 +34,8 @@ def command(
 
     plan = import_plan(file, edition_of(edition) or NEWEST)
     if form is TextOrJson.json:
-        print_json(_object(file, plan))
+        print_json(ImportReport.of(file, plan))
     else:
         note_edition(edition, None)
-        _text(plan)
+        show_import(plan)
     return Exit.FOUND if plan.faults or plan.duplicates else Exit.OK
-
-
-def _object(file: Path, plan: ImportPlan) -> dict[str, object]:
-    return {
-        "file": str(file),
-        "addresses": plan.addresses,
-        "messages": plan.messages,
-        "behind": plan.behind,
-        "stop": plan.stop and {"line": plan.stop[0], "what": plan.stop[1]},
-        "duplicates": plan.duplicates,
-        "again": plan.again,
-        "expired": plan.expired,
-        "queues": [
-            {
-                "queue": queue.name, "address": queue.address, "messages": queue.messages, "bytes": queue.bytes,
-                "large": queue.large, "bound": not queue.made,
-            }
-            for queue in plan.queues.values()
-        ],
-        "faults": [{"line": line, "what": what} for line, what in plan.faults],
-        "more_faults": plan.more_faults,
-        "remarks": list(plan.remarks()),
-    }  # fmt: skip
-
-
-def _text(plan: ImportPlan) -> None:
-    if plan.queues:
-        print_table(
-            ("MESSAGES", "BYTES", "LARGE", "QUEUE", "ADDRESS"),
-            [
-                (queue.messages, size_text(queue.bytes), queue.large or "", queue.name, queue.address)
-                for queue in plan.queues.values()
-            ],
-            right=("MESSAGES", "BYTES", "LARGE"),
-        )
-    addresses = count_text(plan.addresses, "address", "addresses")
-    print(f"{count_text(plan.messages, 'message')}, {count_text(len(plan.queues), 'queue')}, {addresses}")
-    for line, what in plan.faults:
-        say(f"line {line}: {what}")
-    if plan.more_faults:
-        print(f"… and {plan.more_faults} more such lines")
-    for remark in plan.remarks():
-        say(f"remark: {remark}")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
+from pagectl.reports.value_counts import ValueCount
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import CsvTable, json_text, print_json_list, print_table
 from pagefmt.messages.amqp_text import annotation_name
@@ -43,7 +44,7 @@ def count_field(text: str, shown: ShownOptions) -> str:
     return text
 
 
-class ValueCounts:
+class ValueCounter:
     """Messages and bytes by the value of a field. Memory grows with the number of distinct values only.
 
     ``queues``: ids of the only queues that count; None: all. ``outstanding``: a message counts for the queues that
@@ -81,10 +82,10 @@ class ValueCounts:
             if states.get(name, {}).get("state") != "acknowledged"
         ]  # fmt: skip
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[ValueCount]:
         """Yield the counts, the largest first."""
         ordered = sorted(self._counts.values(), key=lambda row: (-row[1], -row[2], json_text(row[0])))
-        return ({"value": value, "messages": messages, "bytes": size} for value, messages, size in ordered)
+        return (ValueCount(value=value, messages=messages, bytes=size) for value, messages, size in ordered)
 
     @property
     def is_missing(self) -> bool:
@@ -94,9 +95,9 @@ class ValueCounts:
     def write(self, form: DecodeFormat) -> None:
         """Print the counts."""
         if form is DecodeFormat.csv:
-            table = CsvTable(("value", "messages", "bytes"))
+            table = CsvTable(ValueCount.__struct_fields__)
             for row in self.rows():
-                table.row(row)
+                table.row({name: getattr(row, name) for name in table.columns})
         elif form is DecodeFormat.text:
             name = self._field.upper() if self._property is None else self._field.removeprefix(PROPERTY)
             print_table((name, "MESSAGES", "BYTES"), map(_cells, self.rows()), right=("MESSAGES", "BYTES"))
@@ -104,10 +105,10 @@ class ValueCounts:
             print_json_list("counts", self.rows(), lines=form is DecodeFormat.jsonl)
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[object, ...]:
-    value = row["value"]
+def _cells(row: ValueCount) -> tuple[object, ...]:
+    value = row.value
     shown = NO_VALUE if value is None else value if isinstance(value, str) else json_text(value)
-    return shown, row["messages"], size_text(row["bytes"])
+    return shown, row.messages, size_text(row.bytes)
 
 
 def _property(name: str) -> Callable[[Mapping[str, Any]], Any]:

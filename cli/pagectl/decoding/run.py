@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pagectl.decoding.columns import CELL_COLUMNS, FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
-from pagectl.decoding.count_by import ValueCounts, count_field
+from pagectl.decoding.count_by import ValueCounter, count_field
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagectl.files.destination import output_to
@@ -508,7 +508,7 @@ def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, l
 
 
 def _write_counts(run: _Decoding, form: DecodeFormat, field: str, to: Path | None) -> None:
-    counts = ValueCounts(field, run.choice.queues, outstanding=run.choice.outstanding)
+    counts = ValueCounter(field, run.choice.queues, outstanding=run.choice.outstanding)
     with output_to(to, run.place, run.count):
         for message, at in _placed(run, None):
             counts.take(message, at)

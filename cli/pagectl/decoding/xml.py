@@ -1,0 +1,208 @@
+"""Outstanding messages written as XML for ``artemis data imp``, and what the file cannot hold."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pagectl.decoding.sources import AllSources
+from pagectl.files.destination import output_to
+from pagectl.running.permissions import warn_closed
+from pagectl.running.reading import told_state
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import note, warning
+from pagefmt.bytes.files import NotPermitted, NotReadable
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.columns.table_content import StoredIn
+from pagefmt.columns.xml_texts import Routing, XmlTexts, xml_items
+from pagefmt.directory.permissions import Reads
+from pagefmt.directory.queue_names import has_wildcards
+from pagefmt.exchange.xml_writing import JournalXml, queue_elements, xml_message
+from pagefmt.messages.amqp_message import AmqpMessageBase
+from pagefmt.messages.large import LargeMessages
+from pagefmt.messages.values import NULL, ValueKind
+from pagefmt.outstanding.ack_state import LIVE, AckState
+from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+from pagefmt.outstanding.state import CannotKnow
+from pagefmt.pages.frames import Damage
+from pagefmt.quantities import count_text
+
+if TYPE_CHECKING:
+    from pagectl.decoding.sources import PageToRead
+    from pagefmt.directory.bindings import Bindings
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.state import PagingState
+    from pagefmt.pages.record import PageRecord
+
+_WILDCARDS: Final = (
+    "for a queue of an address with wildcards, which the importer of 2.56 refuses; see: pagectl messages send"
+)
+_SHOWN: Final = 10  # messages left out that are named
+
+
+def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, within: StoredIn) -> bool:
+    """Write outstanding messages to ``to`` (None: standard output), and warn of what is not in the file.
+
+    ``queues``: names; None for all. Return whether something is damaged, not known or not in the file. Raises
+    ``CannotKnow`` without bindings.
+    """
+    state = told_state(place, journal=True, within=within, closed=False)
+    bindings = _bindings(place, state)
+    wanted = queue_ids(queues, bindings, place) if queues else None
+    closed = warn_closed(place, Reads.BODIES if within is StoredIn.JOURNAL else Reads.PAGES | Reads.BODIES)
+    large = LargeMessages(place.large_messages) if place.large_messages is not None else None
+    choice = MessageFilter(queues=wanted, outstanding=True)
+    sources = AllSources(place, state, choice, within=within, large=large, in_order=False)
+    account = XmlAccount(place)
+    with output_to(to, place, account.count), progress("reading", None, beside_output=to is None):
+        xml = JournalXml(sys.stdout)
+        xml.bindings(bindings, sorted(bindings.queues) if wanted is None else sorted(wanted))
+        writer = _XmlWriter(xml, bindings, wanted, large, account)
+        for source in sources:
+            writer.write(source)
+        xml.end()
+    account.warn()
+    return closed or sources.damaged or account.is_wrong or state.known.incomplete
+
+
+def _bindings(place: DataLocation, state: PagingState) -> Bindings:
+    unknown = state.known.unknown_bindings
+    if state.bindings is None or (unknown is not None and not state.bindings.queues):
+        why = "there are no bindings" if unknown is None else unknown.reason
+        raise CannotKnow(f"{place.given}: {why}; see: {place.call('recover')}")
+    return state.bindings
+
+
+class XmlAccount:
+    """Numbers of messages in the file, and of those that are left out or lose something.
+
+    ``lost``: by what they lose. ``failed``: why single messages are left out. ``doubt``: those of prepared
+    transactions. ``unbound``: those whose queues have no name in the bindings. ``closed``: those whose body may not be
+    read. ``ids_of_bytes``: AMQP messages with a correlation id of bytes.
+    """
+
+    def __init__(self, place: DataLocation) -> None:
+        self.place = place
+        self.messages = self.doubt = self.ids_of_bytes = self.unbound = self.closed = 0
+        self.damaged = False
+        self.lost: Counter[str] = Counter()
+        self.failed: list[str] = []
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether something is damaged, or not in the file."""
+        return bool(self.damaged or self.lost or self.failed or self.doubt or self.unbound)
+
+    def count(self) -> str:
+        """Return how many messages are in the file, as text."""
+        return count_text(self.messages, "message")
+
+    def warn(self) -> None:
+        """Warn of what is not in the file."""
+        for why in self.failed[:_SHOWN]:
+            warning(f"left out: {why}")
+        if len(self.failed) > _SHOWN:
+            warning(f"left out: {count_text(len(self.failed) - _SHOWN, 'more message')}")
+        if self.closed:
+            warning(f"left out: {count_text(self.closed, 'message')} whose large-message file cannot be read")
+        if self.unbound:
+            warning(
+                f"{count_text(self.unbound, 'message')} left out: the bindings have no name for the queues that wait "
+                f"for them; see: {self.place.call('recover')}"
+            )
+        for why, count in self.lost.most_common():
+            warning(f"{count_text(count, 'message')}: {why}")
+        if self.ids_of_bytes:
+            note(
+                f"{count_text(self.ids_of_bytes, 'AMQP message')} with a correlation id of bytes: it stays bytes, of "
+                "which brokers before 2.33 made text for core clients (ID:AMQP_BINARY:…)"
+            )
+        if self.doubt:
+            warning(
+                f"{count_text(self.doubt, 'message')} in doubt left out: their prepared transactions are still open"
+            )
+
+
+class _WaitingQueues(NamedTuple):
+    """Names of the queues that wait for a message. ``doubt``: none does for sure.
+
+    ``wildcards``: the address of a queue has wildcards. ``unbound``: queues wait for it, and the bindings name none.
+    """
+
+    names: tuple[str, ...]
+    doubt: bool
+    wildcards: bool
+    unbound: bool
+
+
+class _XmlWriter:
+    """Writes the messages of pages and of the journal. ``wanted``: ids of the only queues; None for all."""
+
+    def __init__(
+        self, xml: JournalXml, bindings: Bindings, wanted: frozenset[int] | None, large: LargeMessages | None,
+        account: XmlAccount,
+    ) -> None:  # fmt: skip
+        self._xml, self._bindings, self._wanted = xml, bindings, wanted
+        self._large, self._account = large, account
+        self._waiting = self._waiting_queues
+
+    def write(self, source: PageToRead) -> None:
+        """Write the messages that the chosen queues wait for."""
+        account = self._account
+        rule = source.known.rule(source.page.number)
+        if rule is None:
+            account.failed.append(f"{source.known.store.folder}: it is not known what its queues wait for")
+            return
+        self._waiting = cache(self._waiting_queues)  # of one page, so that it stays small
+        for item in xml_items(source.page, rule, self._elements):
+            if isinstance(item, Damage):
+                account.damaged |= source.tell(item)
+            elif isinstance(item, XmlTexts):
+                self._xml.text(item.text)
+                for routing, messages in item.counts:
+                    self._count(routing, messages, [])
+            else:
+                self._write_record(*item)
+
+    def _elements(self, routing: Routing) -> str | None:
+        names = self._waiting(routing).names
+        return queue_elements(names) if names else None
+
+    def _count(self, routing: Routing, messages: int, lost: list[str]) -> None:
+        names, doubt, wildcards, unbound = self._waiting(routing)
+        account = self._account
+        account.doubt += doubt * messages
+        account.unbound += unbound * messages
+        if names:
+            account.messages += messages
+            account.lost.update(dict.fromkeys([*lost, *([_WILDCARDS] if wildcards else [])], messages))
+
+    def _write_record(self, record: PageRecord, routing: Routing) -> None:
+        names, account = self._waiting(routing).names, self._account
+        lost: list[str] = []
+        if names:
+            try:
+                message = xml_message(record.message, names, self._large)
+                lost = self._xml.message(message)
+            except NotPermitted:
+                account.closed += 1
+                return
+            except (Undecodable, NotReadable) as err:
+                account.failed.append(f"message {record.message.id}: {err}")
+                return
+            id_kind = message.form.properties.get("JMSCorrelationID", NULL).kind
+            account.ids_of_bytes += isinstance(record.message, AmqpMessageBase) and id_kind is ValueKind.BYTES
+        self._count(routing, 1, lost)
+
+    def _waiting_queues(self, routing: Routing) -> _WaitingQueues:
+        bound = self._bindings.queues
+        chosen = [(queue, state) for queue, state in routing if self._wanted is None or queue in self._wanted]
+        waiting = [queue for queue, state in chosen if state is AckState.OUTSTANDING]
+        names = tuple(bound[queue].name for queue in waiting if queue in bound)
+        doubt = not names and any(state in LIVE and state is not AckState.OUTSTANDING for _, state in chosen)
+        queues = [bound[queue] for queue, _ in chosen if queue in bound]
+        wildcards = any(queue.name in names and has_wildcards(queue.address) for queue in queues)
+        return _WaitingQueues(names, doubt, wildcards, not names and any(queue not in bound for queue in waiting))
