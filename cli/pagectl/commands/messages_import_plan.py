@@ -10,7 +10,7 @@ import typer
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import EditionOption, TextOrJsonOption, edition_of
 from pagectl.outputs.import_text import show_import
-from pagectl.reports.import_plan import ImportReport
+from pagectl.reports.import_plan import FileImport
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json
 
@@ -34,7 +34,7 @@ def command(
 
     plan = import_plan(file, edition_of(edition) or NEWEST)
     if form is TextOrJson.json:
-        print_json(ImportReport.of(file, plan))
+        print_json(FileImport.of(file, plan))
     else:
         note_edition(edition, None)
         show_import(plan)

@@ -53,7 +53,7 @@ def command(
     """
     from pagectl.opening.changed_copy import copy_without
     from pagectl.outputs.removal_text import show_drop
-    from pagectl.reports.removal import DroppedQueue
+    from pagectl.reports.removal import QueueDrop
     from pagefmt.removal.plan import DropPlan, plan_drop
 
     given, queue = directory_and_queue(given, name)
@@ -67,7 +67,7 @@ def command(
     plan, written = copy_without(opened.place, None if dry_run else out, plan_of)
     declared = declared_at(opened, plan.queue)
     if form is TextOrJson.json:
-        print_json(DroppedQueue.of(plan, written, declared))
+        print_json(QueueDrop.of(plan, written, declared))
     else:
         show_drop(plan, written, declared)
     return Exit.FOUND if plan.remarks else Exit.OK

@@ -58,7 +58,7 @@ def command(
     """
     from pagectl.opening.changed_copy import copy_without
     from pagectl.outputs.removal_text import show_purge
-    from pagectl.reports.removal import PurgedMessages
+    from pagectl.reports.removal import QueuePurge
     from pagefmt.outstanding.message_filter import PageRange
     from pagefmt.removal.purge import PurgePlan, plan_purge
 
@@ -73,7 +73,7 @@ def command(
 
     plan, written = copy_without(place, None if dry_run else out, plan_of)
     if form is TextOrJson.json:
-        print_json(PurgedMessages.of(plan, written, until))
+        print_json(QueuePurge.of(plan, written, until))
     else:
         note_judged(edition, plan.edition)
         show_purge(plan, written, until)

@@ -33,7 +33,7 @@ class ImportedQueue(Report):
     """Whether the file has a binding of the queue."""
 
 
-class ImportReport(Report):
+class FileImport(Report):
     """``messages import-plan --format json``: what the import of a file would bring into a broker."""
 
     file: str
@@ -55,7 +55,7 @@ class ImportReport(Report):
     remarks: list[str]
 
     @classmethod
-    def of(cls, file: Path, plan: ImportPlan) -> ImportReport:
+    def of(cls, file: Path, plan: ImportPlan) -> FileImport:
         """Return the report of a plan."""
         return cls(
             file=str(file),
@@ -83,4 +83,4 @@ def _fault(line: int, what: str) -> ImportFault:
     return ImportFault(line=line, what=what)
 
 
-ANSWERS = {"messages-import-plan": ImportReport}
+ANSWERS = {"messages-import-plan": FileImport}

@@ -35,7 +35,7 @@ class RemovedBody(Report):
     size: Count
 
 
-class DroppedQueue(Report):
+class QueueDrop(Report):
     """``queue drop --format json``: what goes with the queue, and whether it was carried out."""
 
     done: bool
@@ -64,7 +64,7 @@ class DroppedQueue(Report):
     """Where the configuration declares the queue, so that the next start creates it again."""
 
     @classmethod
-    def of(cls, plan: DropPlan, written: Path | None, declared: str | None) -> DroppedQueue:
+    def of(cls, plan: DropPlan, written: Path | None, declared: str | None) -> QueueDrop:
         """Return the report of a plan. ``written``: the copy; None if there is none."""
         messages, size = plan.held.sums
         paged = plan.held.paged
@@ -77,7 +77,7 @@ class DroppedQueue(Report):
         )  # fmt: skip
 
 
-class PurgedMessages(Report):
+class QueuePurge(Report):
     """``queue purge --format json``: which messages go, and whether it was carried out."""
 
     done: bool
@@ -106,7 +106,7 @@ class PurgedMessages(Report):
     """What stays although nothing needs it, and why."""
 
     @classmethod
-    def of(cls, plan: PurgePlan, written: Path | None, until: int | None) -> PurgedMessages:
+    def of(cls, plan: PurgePlan, written: Path | None, until: int | None) -> QueuePurge:
         """Return the report of a plan. ``written``: the copy; None if there is none. ``until``: ``sent_before``."""
         return cls(
             **_common(plan, written), sent_before=until, messages=plan.journal_messages + plan.paged_messages,
@@ -134,4 +134,4 @@ def _common(plan: DropPlan | PurgePlan, written: Path | None) -> dict[str, Any]:
     }
 
 
-ANSWERS = {"queue-drop": DroppedQueue, "queue-purge": PurgedMessages}
+ANSWERS = {"queue-drop": QueueDrop, "queue-purge": QueuePurge}

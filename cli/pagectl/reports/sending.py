@@ -54,7 +54,7 @@ class LostInSending(Report):
     """Of these, messages that an earlier run has sent."""
 
 
-class RefusedMessage(Report):
+class UnsentMessage(Report):
     """A message that the broker refused, or that cannot be read."""
 
     queue: str
@@ -72,7 +72,7 @@ class SentMessages(Report):
     broker: PeerBroker | None
     queues: list[SentQueue]
     lost: list[LostInSending]
-    refused: list[RefusedMessage]
+    refused: list[UnsentMessage]
 
 
 ANSWERS = {"messages-send": SentMessages}

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from pagectl.reports.form import Report
 
 
-class TypedValue(Report):
+class TypedAmqpValue(Report):
     """A value with its AMQP type."""
 
     type: Literal[
@@ -26,11 +26,11 @@ class TypedValue(Report):
 class DescribedValue(Report):
     """A value with the descriptor of its type."""
 
-    descriptor: TypedValue
-    described: TypedValue
+    descriptor: TypedAmqpValue
+    described: TypedAmqpValue
 
 
-_TYPED = {"$ref": "#/$defs/TypedValue"}
+_TYPED = {"$ref": "#/$defs/TypedAmqpValue"}
 _PAIR = {"type": "array", "prefixItems": [_TYPED, _TYPED], "items": False, "minItems": 2}
 AmqpValue: TypeAlias = Annotated[
     Any,
@@ -43,6 +43,6 @@ AmqpValue: TypeAlias = Annotated[
                 {"$ref": "#/$defs/DescribedValue"},
             ]
         },
-        extra={"classes": (TypedValue, DescribedValue)},
+        extra={"classes": (TypedAmqpValue, DescribedValue)},
     ),
 ]

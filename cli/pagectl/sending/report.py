@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pagectl.reports.sending import LostInSending, PeerBroker, RefusedMessage, SentMessages, SentQueue
+from pagectl.reports.sending import LostInSending, PeerBroker, SentMessages, SentQueue, UnsentMessage
 from pagectl.sending.messages import Preparing, QueueToSend, StoredMessages
 from pagectl.sending.target import Target
 from pagectl.terminal.sanitise import one_line
@@ -54,7 +54,7 @@ class SendingReport:
                 )
                 for (way, what), count in sorted(self.preparing.lost.items())
             ],
-            refused=[RefusedMessage(**refusal._asdict()) for refusal in self.preparing.refused],
+            refused=[UnsentMessage(**refusal._asdict()) for refusal in self.preparing.refused],
         )  # fmt: skip
 
     def print_text(self) -> None:
