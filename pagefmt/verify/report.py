@@ -175,14 +175,3 @@ def of_seal(difference: SealDifference) -> Finding:
     """The finding for a file that is not as it was sealed."""
     severity = Severity.WARNING if difference.change is SealChange.NEW else Severity.ERROR
     return about_data(severity, f"seal-{difference.change}", difference.file, difference.detail)
-
-
-def finding_json(finding: Finding) -> dict[str, str]:
-    """The public keys of a finding of ``pages verify``."""
-    return {
-        "severity": "notice" if finding.severity is Severity.INFO else finding.severity.value,
-        "check": finding.rule,
-        "place": str(finding.place),
-        "detail": finding.message,
-        "broker": finding.why,
-    }

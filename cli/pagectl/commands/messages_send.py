@@ -12,7 +12,6 @@ from pagectl.options.message_filter import QueueOption
 from pagectl.options.sending import PaceOptions, PeerOptions
 from pagectl.options.shared import DirArgument, DryRunOption, InOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.exits import report as complain
 from pagectl.terminal.streams import print_json, warning
 from pagefmt.columns.table_content import StoredIn
 
@@ -71,9 +70,7 @@ def command(
         print_json(report.as_report())
     else:
         report.print_text()
-    report.tell()
+    report.tell(pace.checkpoint)
     if report.stopped is not None:
-        kept = "" if pace.checkpoint is None else f": {pace.checkpoint} records how far it got"
-        complain(f"{report.stopped}; to continue, run the same command again{kept}")
         return report.status
     return Exit.FOUND if report.wrong or stored.damaged or stored.state.known.incomplete else Exit.OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pagectl.terminal.sanitise import one_line
@@ -33,6 +34,14 @@ class FindingText:
     def said(self) -> str:
         """How many of each severity; empty: none."""
         return ", ".join(count_text(number, severity) for severity, number in self._counts.items())
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print findings that are all of an answer, and how many there are of each severity."""
+    view = FindingText()
+    for finding in findings:
+        view.show(finding)
+    print(view.said or "nothing found")
 
 
 def mark(*, bad: bool, unread: bool = False) -> str:

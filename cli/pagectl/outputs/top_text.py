@@ -1,12 +1,13 @@
-"""The text of ``messages top`` below its table: queues that hold pages together, and who holds the bytes of pages."""
+"""``messages top``: its rows in any format; in text also groups, and who holds the bytes of pages."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from pagectl.options.formats import TableFormat
 from pagectl.reports.listing import View
-from pagectl.reports.messages_top import HoldingQueue
-from pagectl.running.backlogs import QueueGroup, QueuesLook
+from pagectl.reports.messages_top import HoldingQueue, HoldingQueues
+from pagectl.running.backlogs import QueueGroup, QueuesLook, TopOrder
 from pagectl.terminal.streams import say
 from pagefmt.quantities import count_text, size_text
 
@@ -14,7 +15,18 @@ SHOWN: Final = 20  # queues and groups without --limit
 MEMBERS_SHOWN: Final = 4  # queues of a group that are named
 
 
-def show_top(look: QueuesLook, rows: list[HoldingQueue], view: View[HoldingQueue]) -> None:
+def show_top(look: QueuesLook, failed: list[str], view: View[HoldingQueue]) -> None:
+    """Print the queues in the format of the view. ``failed``: why some places cannot be read."""
+    rows = list(view.ordered(map(HoldingQueue.of, look.ranked(TopOrder.held))))
+    if view.as_text:
+        _show_text(look, rows, view)
+    elif view.form is TableFormat.json:
+        view.write_document(HoldingQueues.of(look, failed, rows, view.limit))
+    else:
+        view.show(rows)
+
+
+def _show_text(look: QueuesLook, rows: list[HoldingQueue], view: View[HoldingQueue]) -> None:
     """Print the queues and the groups, each at most as many as the limit, and who holds the bytes of all pages."""
     limit = SHOWN if view.limit is None else view.limit or len(rows) + len(look.groups)
     if rows:

@@ -30,3 +30,12 @@ class DataFinding(Report):
             severity=severity, check=finding.rule, place=str(finding.place),
             detail=finding.message, broker=finding.why,
         )  # fmt: skip
+
+
+class MessageFindings(Report):
+    """``messages verify --format json``: what is wrong with messages, the gravest first."""
+
+    findings: list[DataFinding]
+
+
+ANSWERS = {"messages-verify": MessageFindings, "messages-verify.line": DataFinding}

@@ -7,9 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pagectl.options.formats import TableFormat
+from pagectl.options.groups import ListOptions
 from pagectl.running.backlogs import TopOrder
 from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError
+from pagefmt.columns.table_content import StoredIn
 from pagefmt.errors import installation
 
 if TYPE_CHECKING:
@@ -35,11 +38,18 @@ def show(command: str, instead: str, first: Callable[[], Screen[None]]) -> int:
     return shown(first)
 
 
-def watch_top(places: list[DataLocation], failed: list[str], sort: str | None, limit: int | None, every: float) -> int:
-    """Show the screen of ``messages top --watch``. ``sort``: a word of ``TopOrder``, None for what is held.
+def watch_top(
+    places: list[DataLocation], failed: list[str], listed: ListOptions, within: StoredIn, every: float
+) -> int:
+    """Show the screen of ``messages top --watch``. ``failed``: why some places cannot be opened.
 
-    Raises ``CallError`` if a place could not be opened (``failed``) or is one page, and for any other ``sort``.
+    Raises ``CallError`` for such a place, for one that is a page, and for options that the screen does not have.
     """
+    sort = listed.sort
+    if listed.form is not TableFormat.text or listed.columns:
+        raise CallError("--watch cannot be combined with --format or --columns; a program uses --every and --format")
+    if within is not StoredIn.LIVE:
+        raise CallError("--watch cannot be combined with --in; it shows journal and pages")
     if failed:
         raise CallError(failed[0])
     if page := next((place for place in places if place.page is not None), None):
@@ -50,7 +60,7 @@ def watch_top(places: list[DataLocation], failed: list[str], sort: str | None, l
     def first() -> Screen[None]:
         from pagectl.screens.top import TopScreen
 
-        return TopScreen(places, TopOrder(sort or TopOrder.held), limit, every)
+        return TopScreen(places, TopOrder(sort or TopOrder.held), listed.limit, every)
 
     return show("messages top --watch", "messages top, or --every SECONDS --format json", first)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from pagectl.reports.sending import LostInSending, PeerBroker, SentMessages, SentQueue, UnsentMessage
+from pagectl.running.exits import report as complain
 from pagectl.sending.messages import Preparing, QueueToSend, StoredMessages
 from pagectl.sending.target import Target
 from pagectl.terminal.sanitise import one_line
@@ -80,8 +82,8 @@ class SendingReport:
         ways = (totals.ways[way] for way in SendingWay)
         return (totals.messages, size_text(totals.bytes), *ways, *last, each.name, each.target)
 
-    def tell(self) -> None:
-        """What is to be known beside it."""
+    def tell(self, checkpoint: Path | None) -> None:
+        """Warn of what was not sent or is not known, and say why the run stopped."""
         for each in self.queues:
             totals = each.totals
             if totals.failure is not None:
@@ -115,6 +117,9 @@ class SendingReport:
         ):
             if count:
                 note(f"{count_text(count, 'message')}: {told}")
+        if self.stopped is not None:
+            kept = "" if checkpoint is None else f": {checkpoint} records how far it got"
+            complain(f"{self.stopped}; to continue, run the same command again{kept}")
 
 
 def _sent_queue(queue: QueueToSend) -> SentQueue:
