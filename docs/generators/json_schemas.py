@@ -14,9 +14,13 @@ from typing import Any
 import msgspec
 import pagectl.reports
 from msgspec import inspect as types
-from pagectl.reports.form import Report
+from pagectl.options.columns import COLUMNS
+from pagectl.reports.message_lines import CHOSEN
 
-Classes = type[Report] | tuple[type[Report], ...]
+from pagefmt.describe.json_object import JsonObject
+
+CHOSEN_COLUMNS = "pages-decode.columns.line"
+Classes = type[JsonObject] | tuple[type[JsonObject], ...]
 
 
 def answers() -> dict[str, Classes]:
@@ -29,7 +33,43 @@ def answers() -> dict[str, Classes]:
 
 def schemas() -> dict[str, str]:
     """The text of each schema by its name."""
-    return {name: json.dumps(schema(name, classes), indent=2) + "\n" for name, classes in sorted(answers().items())}
+    made = {name: schema(name, classes) for name, classes in sorted(answers().items())}
+    made[CHOSEN_COLUMNS] = chosen_columns()
+    return {name: _laid_out(each) + "\n" for name, each in made.items()}
+
+
+def _laid_out(value: Any, indent: str = "") -> str:
+    """Return JSON in which what fits into a line stands in one."""
+    text = json.dumps(value)
+    if len(indent) + len(text) <= 120 or not isinstance(value, dict | list):
+        return text
+    inner = indent + "  "
+    if isinstance(value, dict):
+        parts = [f"{inner}{json.dumps(key)}: {_laid_out(each, inner)}" for key, each in value.items()]
+    else:
+        parts = [f"{inner}{_laid_out(each, inner)}" for each in value]
+    opened, closed = "{}" if isinstance(value, dict) else "[]"
+    return opened + "\n" + ",\n".join(parts) + f"\n{indent}{closed}"
+
+
+def chosen_columns() -> dict[str, Any]:
+    """The schema of lines with the columns that ``--columns`` names: any of them may be there, and any may be null."""
+    parts = [schema(CHOSEN_COLUMNS, each) for each in CHOSEN]
+    fields: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for part in parts:
+        for name, kind in part["properties"].items():
+            fields[name] += [kind] if kind not in fields[name] else []
+    return {
+        **{key: parts[0][key] for key in ("$schema", "$id")},
+        "title": "A line of a command with --format jsonl --columns LIST: the columns that were asked for.",
+        "type": "object",
+        "properties": {name: {"anyOf": [*kinds, {"type": "null"}]} for name, kinds in fields.items()},
+        "patternProperties": {"^(properties|amqp)\\..": {}},
+        "additionalProperties": False,
+        "required": [],
+        "minProperties": 1,
+        "$defs": {name: one for part in parts for name, one in part.get("$defs", {}).items()},
+    }
 
 
 def schema(name: str, classes: Classes) -> dict[str, Any]:
@@ -50,7 +90,7 @@ def schema(name: str, classes: Classes) -> dict[str, Any]:
     return {**head, **top, **({"$defs": parts} if parts else {})}
 
 
-def reached(first: type[Report]) -> list[type[Report]]:
+def reached(first: type[JsonObject]) -> list[type[JsonObject]]:
     """The class and all that its fields lead to."""
     found = [first]
     for each in found:
@@ -59,7 +99,7 @@ def reached(first: type[Report]) -> list[type[Report]]:
     return found
 
 
-def _classes(kind: Any) -> Iterator[type[Report]]:
+def _classes(kind: Any) -> Iterator[type[JsonObject]]:
     """The classes that a type is made of."""
     match kind:
         case types.StructType():
@@ -79,12 +119,16 @@ def _classes(kind: Any) -> Iterator[type[Report]]:
             yield from _classes(kind.value_type)
 
 
-def _describe(report: type[Report], part: dict[str, Any]) -> None:
+def _describe(report: type[JsonObject], part: dict[str, Any]) -> None:
     """Put the docstrings of the fields into the schema, in the place of titles that repeat a name."""
     part.pop("title", None)
     for owner in report.__mro__:
-        if issubclass(owner, Report) and owner is not Report:
-            body = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
+        if issubclass(owner, JsonObject) and vars(owner).get("__annotations__"):
+            try:
+                source = inspect.getsource(owner)
+            except OSError:  # a class that was made from another one with a key more
+                continue
+            body = ast.parse(textwrap.dedent(source)).body[0]
             assert isinstance(body, ast.ClassDef)
             for field, text in zip(body.body, body.body[1:], strict=False):
                 match field, text:

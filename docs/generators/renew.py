@@ -6,10 +6,8 @@ the README, the editions in the JSON schemas, and the counts in ``SECURITY.md``.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import bash
 import fish
@@ -38,54 +36,10 @@ def files() -> dict[str, str]:
         "completions/pagectl.bash": bash.script(found),
         "completions/_pagectl": zsh.script(found),
         "completions/pagectl.fish": fish.script(found),
-        **{f"schemas/json/{name}": text for name, text in line_schemas().items()},
         **{f"schemas/json/{name}.json": text for name, text in json_schemas.schemas().items()},
         **{f"man/{name}": text for name, text in manual.pages(found).items()},
         **{f"{XSD}/{one.value}/{name}": text for one in Edition for name, text in xsd_writer.documents(one).items()},
     }
-
-
-def line_schemas() -> dict[str, str]:
-    """The schemas of lines that are those of ``pages decode``, or say where each message lies as well."""
-    plain = (ROOT / "schemas/json/pages-decode.line.json").read_text("utf-8")
-    located = json.dumps(_located(json.loads(plain)), indent=2, ensure_ascii=False) + "\n"
-    found = {}
-    for group, command, schema in (
-        ("messages", "find", plain),
-        ("messages", "decode", located),
-        ("messages", "find", located),
-    ):
-        name = f"{group}-{command}.line"
-        found[f"{name}.json"] = schema.replace("pages-decode.line", name).replace("pages decode", f"{group} {command}")
-    return found
-
-
-def _located(schema: dict[str, Any]) -> dict[str, Any]:
-    """With the keys of ``messages``, where ``store``, ``page`` and ``number`` may be null."""
-    fields = schema["properties"]
-    for name in ("store", "page", "number"):
-        kind = fields[name]["type"]
-        fields[name]["type"] = kind if isinstance(kind, list) else [kind, "null"]
-    state = {
-        "type": "object",
-        "properties": {
-            "state": {"enum": ["due", "scheduled", "in-doubt", "acknowledged", None]},
-            "delivery_count": {"type": "integer", "minimum": 0},
-            "scheduled": {"type": ["integer", "null"]},
-            "why": {"type": "string"},
-        },
-        "required": ["state", "delivery_count", "scheduled"],
-        "if": {"properties": {"state": {"const": None}}},
-        "then": {"required": ["why"]},
-        "additionalProperties": False,
-    }
-    fields |= {
-        "where": {"enum": ["journal", "page", "large"]},
-        "file": {"type": ["string", "null"]},
-        "queues_state": {"type": "object", "additionalProperties": state},
-    }
-    schema["required"] += ["where", "file", "queues_state"]
-    return schema
 
 
 def with_editions(schema: str) -> str:

@@ -11,7 +11,7 @@ from product_source import ROOT, files
 
 COLUMNS = {"numpy", "pyarrow", "crc32c"}
 ALLOWED = {
-    "pagefmt": {"pagefmt", *COLUMNS},
+    "pagefmt": {"pagefmt", "msgspec", *COLUMNS},
     "brokerconf": {"brokerconf", "lxml", "xmlschema", "yaml", "pagefmt.editions", "pagefmt.findings"},
     "pageengine": {"pageengine", "pagefmt", "brokerconf", "msgspec", "numpy", "pyarrow", "zstandard"},
 }

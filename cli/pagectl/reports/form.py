@@ -1,46 +1,20 @@
-"""The form of every answer: immutable objects whose fields, in their order, are the keys of the JSON."""
+"""The form of every answer, and types that several have."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-import msgspec
 from msgspec import Meta
 
-if TYPE_CHECKING:
-    from typing import Union as Either
-    from typing import dataclass_transform
+from pagefmt.describe.json_object import Count, Either, JsonObject
 
-    @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
-    class Report:
-        """As below; a checker does not see that options of a base hold for every class."""
-
-        __struct_fields__: ClassVar[tuple[str, ...]]
-        __struct_encode_fields__: ClassVar[tuple[str, ...]]
-else:
-
-    class _KeywordOnly(type(msgspec.Struct)):
-        """The fields of every class below are keywords, so that one with a default may precede others.
-
-        ``kw_only`` of a base does not hold for the fields of a class below it.
-        """
-
-        def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> type:
-            return super().__new__(cls, name, bases, namespace, **{"kw_only": True, **options})
-
-    class Report(msgspec.Struct, metaclass=_KeywordOnly, frozen=True, forbid_unknown_fields=True):
-        """A JSON object. A key that is not always there has the default ``UNSET``; no other default is used."""
-
-    class Either:
-        """``Either[A, B]``: an object of one of several classes, which msgspec can write but not describe."""
-
-        def __class_getitem__(cls, classes: tuple[type[Report], ...]) -> Any:
-            """Return a type whose schema is a choice of the classes."""
-            choice = [{"$ref": f"#/$defs/{each.__name__}"} for each in classes]
-            return Annotated[Any, Meta(extra_json_schema={"oneOf": choice}, extra={"classes": classes})]
+__all__ = ["Checksum", "Count", "EditionName", "Either", "PluginStatus", "Report"]
 
 
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
+class Report(JsonObject):
+    """An object of an answer."""
+
+
 Checksum: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]  # CRC-32C (Castagnoli) in hexadecimal digits
 EditionName: TypeAlias = Literal[
     "hornetq-2.4", "artemis-1.5", "artemis-2.4", "artemis-2.10", "artemis-2.17", "artemis-2.28", "artemis-2.44",

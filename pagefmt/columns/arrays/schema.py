@@ -13,6 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from pagefmt.bytes.files import utf8_name
+from pagefmt.describe.message_line import arrow_types
 
 STRING: Final = pa.string()
 BINARY: Final = pa.binary()
@@ -71,32 +72,23 @@ AMQP: Final = pa.struct(
     ]
 )
 
-FRAME_FIELDS: Final = (
-    pa.field("page", pa.int64(), nullable=False),
-    pa.field("number", pa.int32(), nullable=False),
-    pa.field("offset", pa.int64(), nullable=False),
-    pa.field("length", pa.int32(), nullable=False),
-)
+_TYPES: Final = arrow_types()
+
+
+def _field(name: str, *, nullable: bool = True) -> pa.Field:
+    """Return a column that JSON Lines have as well: its type is that of the class of lines."""
+    return pa.field(name, pa.type_for_alias(_TYPES[name]), nullable)
+
+
+FRAME_FIELDS: Final = tuple(_field(name, nullable=False) for name in ("page", "number", "offset", "length"))
 HEADER_FIELDS: Final = (
-    pa.field("tx", pa.int64(), nullable=False),
-    pa.field("queues", LONGS, nullable=False),
-    pa.field("large_type", pa.int8(), nullable=False),
-    pa.field("persister", pa.int8()),
-    pa.field("protocol", STRING),
-    pa.field("id", pa.int64(), nullable=False),
-    pa.field("address", STRING),
-    pa.field("durable", pa.bool_()),
-    pa.field("priority", pa.int8()),
-    pa.field("timestamp", pa.int64()),
-    pa.field("expiration", pa.int64()),
-    pa.field("user_id", STRING),
-    pa.field("type", pa.int8()),
-    pa.field("type_name", STRING),
-    pa.field("large", pa.bool_()),
-    pa.field("body_size", pa.int64()),
-)
+    _field("tx", nullable=False), pa.field("queues", LONGS, nullable=False), _field("large_type", nullable=False),
+    _field("persister"), _field("protocol"), _field("id", nullable=False), _field("address"), _field("durable"),
+    _field("priority"), _field("timestamp"), _field("expiration"), _field("user_id"), _field("type"),
+    _field("type_name"), _field("large"), _field("body_size"),
+)  # fmt: skip
 PROPERTY_FIELDS: Final = (pa.field("properties", PROPERTIES), pa.field("amqp", AMQP))
-TEXT_FIELDS: Final = (pa.field("body_text", STRING),)
+TEXT_FIELDS: Final = (_field("body_text"),)
 BODY_FIELDS: Final = (pa.field("body", BINARY),)
 
 
