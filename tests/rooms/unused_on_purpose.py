@@ -77,5 +77,3 @@ _._missing_
 # Used by the classes of answers, where vulture does not look.
 _.queue_state
 _.page_limit_used
-_.OddPageMessageLine
-_.OddStoredMessageLine
