@@ -91,7 +91,7 @@ fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECOND
 	$(BIN)/pip install -q --require-hashes -r requirements/fuzz.lock
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
-renew: $(VENV)/.dev ## renew what is made: completions/, man/, RULES.md, XSD files, editions in JSON schemas
+renew: $(VENV)/.dev ## renew what is made: completions/, man/, XSD files, JSON schemas
 	$(BIN)/python docs/generators/renew.py
 
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \

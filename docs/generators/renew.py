@@ -1,7 +1,7 @@
 """``python docs/generators/renew.py``: writes every file of the checkout that is made and committed.
 
-Completion scripts and manual pages of the commands, XSD files of the facts, ``RULES.md`` of the rules, the picture of
-the README, the editions in the JSON schemas, and the counts in ``SECURITY.md``. Tests compare them.
+Completion scripts and manual pages of the commands, XSD files of the facts, the picture of
+the README, the editions in the JSON schemas, and the counts in ``docs/promises.md``. Tests compare them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import fish
 import json_schemas
 import manual
 import picture
-import rules_md
 import zsh
 from brokerconf.schema import xsd_writer
 from command_table import groups
@@ -31,7 +30,6 @@ def files() -> dict[str, str]:
     """Every file that is made whole, by its path below the checkout."""
     found = groups()
     return {
-        "RULES.md": rules_md.page(),
         "docs/pictures/terminal.svg": picture.picture(),
         "completions/pagectl.bash": bash.script(found),
         "completions/_pagectl": zsh.script(found),
@@ -48,15 +46,15 @@ def with_editions(schema: str) -> str:
 
 
 def with_counts(promises: str) -> str:
-    """``SECURITY.md`` with as many commands, statuses and schemas as there are."""
+    """``docs/promises.md`` with as many commands, statuses and schemas as there are."""
     schemas = len(list((ROOT / "schemas" / "json").glob("*.json")))
     calls = f"{len(STATUSES)} commands, {sum(map(len, STATUSES.values()))} statuses"
     return re.sub(r"\d+ schemas", f"{schemas} schemas", re.sub(r"\d+ commands, \d+ statuses", calls, promises))
 
 
 if __name__ == "__main__":
-    security = ROOT / "SECURITY.md"
-    security.write_text(with_counts(security.read_text("utf-8")), "utf-8")
+    promises = ROOT / "docs" / "promises.md"
+    promises.write_text(with_counts(promises.read_text("utf-8")), "utf-8")
     for schema in (ROOT / "schemas" / "json").glob("*.json"):
         schema.write_text(with_editions(schema.read_text("utf-8")), "utf-8")
     for name, text in files().items():

@@ -1,4 +1,4 @@
-"""``RULES.md``: every rule of ``config lint``, made from the rules."""
+"""The page of the site with every rule of ``config lint``, made from the rules."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+import rules_md
 from command_table import TOP, Command, Option, groups
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -26,7 +27,7 @@ from pagefmt import library
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-TOP_PAGES = ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "RULES", "SECURITY")
+TOP_PAGES = ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 AT_THE_TOP = {"README.md": "index.md", **{f"{name}.md": f"{name.lower()}.md" for name in TOP_PAGES}}
 COPIED = ("examples", "schemas/json")
 CODE = r"(?P<code>```.*?^```|`[^`\n]+`)"
@@ -43,6 +44,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             uri = str(path.relative_to(ROOT))
             if path.suffix not in (".md", ".gz") and "__pycache__" not in uri:
                 files.append(File.generated(config, uri, abs_src_path=str(path)))
+    files.append(File.generated(config, "rules.md", content=rules_md.page()))
     files.append(File.generated(config, "options.md", content="\n".join(_options())))
     files.append(File.generated(config, "json-schemas.md", content="\n".join(_schemas())))
     return files
