@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test test-long check site dist test-broker test-compaction-broker test-slow test-generated test-mutations test-kills test-compiled test-cluster test-stores test-pythons fuzz renew lock clean
+.PHONY: demo quick test test-long check site dist test-broker test-compaction-broker test-slow test-generated test-mutations test-kills test-compiled test-cluster test-stores test-pythons fuzz renew new-command lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -93,6 +93,10 @@ fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECOND
 
 renew: $(VENV)/.dev ## renew what is made: completions/, man/, XSD files, JSON schemas
 	$(BIN)/python docs/generators/renew.py
+
+new-command: $(VENV)/.dev ## begin a command: make new-command GROUP=journal NAME=stats LINE="Count records."
+	$(BIN)/python docs/generators/new_command.py $(GROUP) $(NAME) "$(LINE)"
+	$(MAKE) renew
 
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	--python-version 3.11 pyproject.toml
