@@ -1,4 +1,4 @@
-"""The ten tasks of ``docs/tasks.md``: each is there, and what is typed for it can be found in the help of the command.
+"""The ten tasks of ``docs/jobs/README.md``: each is there, and what is typed for it can be found in the help of the command.
 
 That the transcripts are true is tested with all other pages.
 """
@@ -12,7 +12,7 @@ import pytest
 from command_table import TOP, Command, commands
 from doc_examples import DOCS, examples
 
-TEXT = (DOCS / "tasks.md").read_text("utf-8")
+TEXT = (DOCS / "jobs" / "README.md").read_text("utf-8")
 TASKS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL))
 # what answers each, whatever else is shown
 ANSWERS = {
