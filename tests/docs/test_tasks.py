@@ -1,4 +1,4 @@
-"""The ten tasks of ``docs/jobs/README.md``: each is there, and what is typed for it can be found in the help of the command.
+"""The ten tasks of ``docs/jobs/README.md``: each is there, and what is typed for it is in the help of its command.
 
 That the transcripts are true is tested with all other pages.
 """
