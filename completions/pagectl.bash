@@ -598,7 +598,7 @@ _pagectl_options() {
         'pages seal') _pagectl_offer '' --to --config --properties --profile --server --help -h ;;
         'pages browse') _pagectl_offer '' --config --properties --profile --server --help -h ;;
         'pages inspect') _pagectl_offer '' --page --record --hex --format --config --properties --profile --server --help -h ;;
-        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --jobs --config --properties --profile --server --help -h ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --accept-lost-acknowledgements --keep-unknown-transactions --format --edition --jobs --config --properties --profile --server --help -h ;;
         'pages salvage') _pagectl_offer '' --out --format --jobs --config --properties --profile --server --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
@@ -614,7 +614,7 @@ _pagectl_options() {
         'journal ls') _pagectl_offer '' --format --columns --sort --limit --config --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --config --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --config --properties --profile --server --help -h ;;
-        'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --accept-lost-history --format --config --properties --profile --server --help -h ;;
+        'journal compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --accept-lost-acknowledgements --accept-lost-history --format --config --properties --profile --server --help -h ;;
         'large ls') _pagectl_offer '' --orphans --format --columns --sort --limit --config --properties --profile --server --help -h ;;
         'large verify') _pagectl_offer '' --edition --jobs --config --properties --profile --server --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --config --properties --profile --server --help -h ;;

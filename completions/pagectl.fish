@@ -347,8 +347,8 @@ complete -c pagectl -n '__pagectl_at pages compact' -l in-place -d 'Replace the 
 complete -c pagectl -n '__pagectl_at pages compact' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where --in-place keeps the files it replaces'
 complete -c pagectl -n '__pagectl_at pages compact' -l no-backup -d 'Keep no backup: the space is freed at once.'
 complete -c pagectl -n '__pagectl_at pages compact' -l dry-run -d 'Show the plan and change nothing.'
-complete -c pagectl -n '__pagectl_at pages compact' -l keep-unknown-transactions -d 'Keep records whose transaction the journal does not know.'
 complete -c pagectl -n '__pagectl_at pages compact' -l accept-lost-acknowledgements -d 'Continue although the journal is damaged: messages whose acknowledgements it lost are delivered again.'
+complete -c pagectl -n '__pagectl_at pages compact' -l keep-unknown-transactions -d 'Keep records whose transaction the journal does not know.'
 complete -c pagectl -n '__pagectl_at pages compact' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages compact' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56 amq-7.0 amq-7.1 amq-7.2 amq-7.3 amq-7.4 amq-7.5 amq-7.6 amq-7.7 amq-7.8 amq-7.9 amq-7.10 amq-7.11 amq-7.12 amq-7.13 eap-6 eap-6.0 eap-6.1 eap-6.2 eap-6.3 eap-6.4 eap-7.0 eap-7.1 eap-7.2 eap-7.3 eap-7.4 eap-8.0 eap-8.1 wildfly-8 wildfly-9 wildfly-10 wildfly-11 wildfly-12 wildfly-13 wildfly-14 wildfly-15 wildfly-16 wildfly-17 wildfly-18 wildfly-19 wildfly-20 wildfly-21 wildfly-22 wildfly-23 wildfly-24 wildfly-25 wildfly-26 wildfly-26.1 wildfly-27 wildfly-28 wildfly-29 wildfly-30 wildfly-31 wildfly-32 wildfly-33 wildfly-34 wildfly-35 wildfly-36 wildfly-37 wildfly-38 wildfly-39 wildfly-40 wildfly-41' -d 'Broker release to assume: hornetq-2.4 … artemis-2.56, or a release such as 2.38, amq-7.12, eap-7.4, wildfly-31'
 complete -c pagectl -n '__pagectl_at pages compact' -l jobs -x -d 'Number of parallel processes; 0 for one per available processor.'
@@ -569,11 +569,11 @@ complete -c pagectl -n '__pagectl_at journal verify' -l server -x -d 'Messaging 
 complete -c pagectl -n '__pagectl_at journal verify' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at journal verify' -F
 
-complete -c pagectl -n '__pagectl_at journal compact' -l dry-run -d 'Show the plan and change nothing.'
 complete -c pagectl -n '__pagectl_at journal compact' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
 complete -c pagectl -n '__pagectl_at journal compact' -l in-place -d 'Replace the files in the directory itself.'
-complete -c pagectl -n '__pagectl_at journal compact' -l no-backup -d 'Keep no backup: the space is freed at once.'
 complete -c pagectl -n '__pagectl_at journal compact' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where --in-place keeps the files it replaces'
+complete -c pagectl -n '__pagectl_at journal compact' -l no-backup -d 'Keep no backup: the space is freed at once.'
+complete -c pagectl -n '__pagectl_at journal compact' -l dry-run -d 'Show the plan and change nothing.'
 complete -c pagectl -n '__pagectl_at journal compact' -l accept-lost-acknowledgements -d 'Continue although the journal is damaged: messages whose acknowledgements it lost are delivered again.'
 complete -c pagectl -n '__pagectl_at journal compact' -l accept-lost-history -d 'Continue although the folder of the journal retention cannot take the replaced files that it lacks.'
 complete -c pagectl -n '__pagectl_at journal compact' -l format -x -a 'text json' -d 'Output format.'

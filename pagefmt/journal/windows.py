@@ -19,7 +19,7 @@ from pagefmt.journal.fast_scan import (
     stated_ids,
 )
 from pagefmt.journal.files import HEADER, JournalHeader
-from pagefmt.journal.records import CHECK, FILE_ID_MASK, frame_at
+from pagefmt.journal.records import CHECK, FILE_ID_MASK, JournalFrame, frame_at
 from pagefmt.journal.scan import JournalBytes, TornRecords, only_fill
 
 WINDOW: Final = 8 << 20
@@ -72,6 +72,16 @@ def frames_in_windows(file: JournalBytes, header: JournalHeader, torn: TornRecor
         if len(starts):
             columns["at"], columns["body"] = starts, columns["body"] + found.base
             yield JournalFrames(**columns, content=found.content, base=found.base)
+
+
+def chosen_frames(
+    file: JournalBytes, header: JournalHeader, torn: TornRecords, record: int | None, user_type: int | None
+) -> Iterator[JournalFrame]:
+    """Yield the records of a file with this id and of this type, of any where it is None. ``torn`` gets torn ones."""
+    for frames in frames_in_windows(file, header, torn):
+        for frame in map(frames.frame, range(len(frames.at))):
+            if record in (None, frame.id) and user_type in (None, frame.user_type):
+                yield frame
 
 
 def first_stated(file: JournalBytes, version: int, wanted: Sequence[int]) -> int | None:

@@ -15,19 +15,26 @@ from typing import Any, get_type_hints
 from pagectl.options.configuration import ConfigurationOptions, configuration_options
 from pagectl.options.formats import TableFormat
 from pagectl.options.shared import (
+    AcceptLostOption,
+    BackupDirOption,
     BrokerXmlOption,
     CwdOption,
     DefineOption,
+    DryRunOption,
     EditionOption,
     HeapOption,
+    InPlaceOption,
     ListColumnsOption,
     ListLimitOption,
     ListSortOption,
+    NoBackupOption,
+    OutOption,
     ProfileOption,
     PropertiesOption,
     ServerOption,
     TableFormatOption,
 )
+from pagectl.running.exits import CallError
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,42 @@ class BrokerOptions(OptionGroup):
         return configuration_options(
             edition, properties=self.properties, profile=self.profile, server=self.server, **others
         )
+
+
+@dataclass(frozen=True)
+class CompactionOptions(OptionGroup):
+    """Whether a compaction is only planned, or where it writes and what it keeps."""
+
+    out: OutOption = None
+    in_place: InPlaceOption = False
+    backup_dir: BackupDirOption = None
+    no_backup: NoBackupOption = False
+    dry_run: DryRunOption = False
+    accept_lost: AcceptLostOption = False
+
+    def check(self) -> None:
+        """Raise ``CallError`` if options contradict one another."""
+        if self.out is not None and self.in_place:
+            raise CallError("--out and --in-place cannot be combined")
+        if (self.backup_dir is not None or self.no_backup) and not self.in_place:
+            raise CallError("--backup-dir and --no-backup need --in-place")
+        if self.backup_dir is not None and self.no_backup:
+            raise CallError("--backup-dir and --no-backup cannot be combined")
+
+    @property
+    def changing(self) -> bool:
+        """Whether something is written."""
+        return (self.in_place or self.out is not None) and not self.dry_run
+
+    @property
+    def replacing(self) -> bool:
+        """Whether files in the directory itself are replaced."""
+        return self.in_place and not self.dry_run
+
+    @property
+    def keeps_backup(self) -> bool:
+        """Whether ``--in-place`` keeps, or would keep, the files that it replaces."""
+        return not self.no_backup and self.out is None
 
 
 @dataclass(frozen=True)

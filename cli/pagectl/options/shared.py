@@ -232,16 +232,6 @@ def edition_of(choice: EditionChoice | None) -> Edition | None:
     return None if choice is None or choice.value == AUTO else Edition(choice.value)
 
 
-def check_compact_options(out: Path | None, in_place: bool, backup_dir: Path | None, no_backup: bool) -> None:
-    """Raises ``CallError`` where options of a compaction contradict."""
-    if out is not None and in_place:
-        raise CallError("--out and --in-place cannot be combined")
-    if (backup_dir is not None or no_backup) and not in_place:
-        raise CallError("--backup-dir and --no-backup need --in-place")
-    if backup_dir is not None and no_backup:
-        raise CallError("--backup-dir and --no-backup cannot be combined")
-
-
 def processes(jobs: int) -> int:
     """What ``--jobs`` asks for."""
     from pagefmt.ahead import processors
