@@ -41,6 +41,11 @@ class SalvagedDirectory:
     remarks: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
 
+    @property
+    def whole(self) -> bool:
+        """Return whether no message is lost and there is nothing to remark."""
+        return not (self.remarks or self.unread or any(store.losses or store.remarks for store in self.stores))
+
 
 def salvage_directory(
     place: DataLocation,

@@ -21,7 +21,7 @@ from pagefmt.directory.locate import DataLocation
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.paging import read_paging
 
-HEADER: Final = {"seal": "pagectl", "version": 1, "checksum": "crc32c"}
+HEADER: Final[dict[str, Any]] = {"seal": "pagectl", "version": 1, "checksum": "crc32c"}
 PAGING: Final = "paging"
 LARGE: Final = "large-messages"
 _SUM: Final = re.compile(r"[0-9a-f]{8}")
@@ -91,11 +91,6 @@ def seal_file(name: str, path: Path) -> SealedFile:
     for piece in file_pieces(path):
         size, value = size + len(piece), crc32c(piece, value)
     return SealedFile(name, size, f"{value:08x}")
-
-
-def sealed_json(sealed: SealedFile) -> dict[str, Any]:
-    """The line of the manifest as an object."""
-    return {"file": sealed.file, "size": sealed.size, "crc32c": sealed.crc32c}
 
 
 def read_seal(path: Path) -> dict[str, SealedFile]:

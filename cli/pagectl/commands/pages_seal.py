@@ -6,6 +6,7 @@ from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ToFileOption
+from pagectl.reports.seal import SealedFileLine, SealHeader
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note, print_json_line
 
@@ -23,15 +24,15 @@ def command(
     disk.
     """
     from pagefmt.bytes.files import NotReadable
-    from pagefmt.verify.seal import HEADER, seal_file, sealed_files, sealed_json
+    from pagefmt.verify.seal import HEADER, seal_file, sealed_files
 
     place = located(given, broker)
     files = sealed_files(place)
     with output_to(to, place), progress("sealing", len(files), "files", beside_output=True) as bar:
-        print_json_line(HEADER)
+        print_json_line(SealHeader(**HEADER))
         for name, path in files:
             try:
-                print_json_line(sealed_json(seal_file(name, path)))
+                print_json_line(SealedFileLine.of(seal_file(name, path)))
             except NotReadable:
                 if path.exists():
                     raise

@@ -125,7 +125,7 @@ class CompactedStore(Report):
         )
 
 
-class RemovedBody(Report):
+class UnreferencedBody(Report):
     """A large-message file that no message refers to."""
 
     file: str
@@ -151,7 +151,7 @@ class PagesCompaction(Report):
     backup: str | None
     """The folder with the replaced files; null if there is none."""
     stores: list[CompactedStore]
-    large_messages: list[RemovedBody]
+    large_messages: list[UnreferencedBody]
     large_messages_kept: str | None
     """Why large-message files that no message refers to stay; null if they do not."""
 
@@ -172,7 +172,7 @@ class PagesCompaction(Report):
             needs=needs,
             backup=str(backup) if backup else None,
             stores=[CompactedStore.of(store) for store in plan.stores],
-            large_messages=[RemovedBody(file=body.path.name, size=body.size) for body in plan.bodies],
+            large_messages=[UnreferencedBody(file=body.path.name, size=body.size) for body in plan.bodies],
             large_messages_kept=plan.bodies_kept,
         )
 
