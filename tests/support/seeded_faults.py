@@ -1,0 +1,77 @@
+"""``python tests/support/seeded_faults.py [N…]``: is each of twenty faults found by ``make test``?
+
+Each fault is one change of the product. The checkout is copied, the fault is put into the copy, and the tests that are
+about it run there as they do by default, up to the first failure. What none of them finds is printed, with
+status 1. Run it after tests were moved out of the default run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# file, what is there, what is put in its place, folders and files of tests
+FAULTS = (
+    ("pagefmt/pages/frames.py", "size - at >= FRAME and", "size - at > FRAME + 9 and", "golden pages"),
+    ("pagefmt/pages/routes.py",
+     "at + 4 + 8 * count != start + length", "at + 4 + 8 * count > start + length", "pages property"),
+    ("pagefmt/outstanding/ack_state.py", "number >= self.end:", "number > self.end:", "harm pages equivalence"),
+    ("pagefmt/outstanding/ack_state.py",
+     "if complete or number in acked:", "if number in acked:", "golden cli pages"),
+    ("pagefmt/messages/values.py",
+     "0 <= now - expiration <", "0 < now - expiration - 1 <", "cli golden equivalence property"),
+    ("pagefmt/messages/properties.py", "byte != 0, byte)", "byte == 1, byte)", "property equivalence golden"),
+    ("pagefmt/selector/facts.py", "sent < self.until)", "sent <= self.until)", "equivalence cli"),
+    ("pagefmt/outstanding/schedules.py", "if len(waiting) > size:", "if len(waiting) >= size:", "golden"),
+    ("pagefmt/salvage/segments.py", "data[at + 5 + length] != END_MARK", "False", "pages"),
+    ("pagefmt/removal/purge.py", "if each == queue.id", "if each >= queue.id", "pages"),
+    ("pagefmt/removal/plan.py", "if each != queue.id:", "if each > queue.id:", "pages"),
+    ("pagefmt/salvage/store.py", "int(found[1]) < 1 << 31 else 1", "int(found[1]) < 1 << 15 else 1", "pages harm"),
+    ("pageengine/disk/monitor.py",
+     "return space.usage < self.share", "return space.usage <= self.share", "engine golden"),
+    ("pageengine/paging/store.py",
+     "own_count >= own.max_messages >= 0", "own_count > own.max_messages >= 0", "engine golden"),
+    ("pageengine/paging/store.py",
+     "self.number_of_pages <= self.estimated", "self.number_of_pages < self.estimated", "engine golden"),
+    ("pagefmt/journal/load.py",
+     "if found != frame.records:", "if found > frame.records:", "cli/test_journal_verify.py pages golden harm"),
+    ("cli/pagectl/terminal/sanitise.py", '"=", "+", "-", "@"', '"=", "+", "-"', "cli equivalence"),
+    ("cli/pagectl/decoding/csv_columns.py", "*b'\",', *range(0x7F, 256)", "*b'\",'", "equivalence"),
+    ("pagefmt/columns/queue_counts.py", "min(count.oldest, oldest)", "max(count.oldest, oldest)", "cli"),
+    ("pagefmt/compaction/planning.py",
+     "self.dropped is not None and self.dropped.last and", "self.dropped is not None and", "pages"),
+)  # fmt: skip
+
+
+def found(number: int) -> str | None:
+    """Return the test that finds a fault; None if none does."""
+    file, there, instead, tests = FAULTS[number]
+    with tempfile.TemporaryDirectory(prefix="seeded-") as folder:
+        copy = Path(folder) / "checkout"
+        skipped = shutil.ignore_patterns(
+            ".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", "build", ".hypothesis"
+        )
+        shutil.copytree(ROOT, copy, ignore=skipped, symlinks=True)
+        content = (copy / file).read_text("utf-8")
+        if content.count(there) < 1:
+            raise SystemExit(f"fault {number}: {file} has no {there!r} any more")
+        (copy / file).write_text(content.replace(there, instead, 1), "utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-q", "-n", "2", *(f"tests/{each}" for each in tests.split())],
+            cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0] if failed else None
+
+
+if __name__ == "__main__":
+    missed = 0
+    for number in map(int, sys.argv[1:] or range(len(FAULTS))):
+        test = found(number)
+        missed += test is None
+        print(f"{number:2} {FAULTS[number][0]}: {test or 'NOT FOUND'}"[:200], flush=True)
+    sys.exit(missed > 0)
