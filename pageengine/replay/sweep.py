@@ -14,7 +14,7 @@ from multiprocessing import active_children
 from multiprocessing.process import BaseProcess
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pageengine.errors import PageEngineError
 from pageengine.model.outcome import PAGED
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 _Replayed = TypeVar("_Replayed")
 
-COLUMNS = (
-    "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
-    "failed_acks",
-)  # fmt: skip
 MOST_PAGED = 3
 
 
@@ -62,17 +58,6 @@ class SweepRow:
     cut: bool = False
     """Whether the trace lacks its end."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The row as a JSON object."""
-        found = {name: getattr(self.totals, name) for name in COLUMNS}
-        named = {} if self.broker is None else {"broker": self.broker}
-        return named | {
-            "number": self.number,
-            "settings": list(self.settings),
-            **found,
-            "warnings": list(self.warnings),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class FailedSweepRow:
@@ -82,10 +67,6 @@ class FailedSweepRow:
     settings: tuple[str, ...]
     broker: str
     why: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The row as a JSON object."""
-        return {"broker": self.broker, "number": self.number, "settings": list(self.settings), "failed": self.why}
 
 
 def parse_vary(text: str) -> list[SettingOverride]:

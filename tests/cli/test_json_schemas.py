@@ -65,7 +65,7 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
 def test_a_key_more_or_less_is_found() -> None:
     good = {
         "trace": "t",
-        "source": "s",
+        "source": "audit-log",
         "files": [],
         "sends": {"logged": 0, "left_out": 0},
         "operations": {},

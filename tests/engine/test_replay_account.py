@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pagectl.outputs.area_plot import area, band
 from pagectl.outputs.replay_html import report_html
-from pagectl.outputs.replay_json import replay_json
 from pagectl.outputs.replay_text import print_replay
+from pagectl.reports.replay_run import ReplayRun
+from pagectl.terminal.streams import json_text
 from replay_scenarios import Scenario, scenarios
 
 from pageengine.model.outcome import AddressFigures
@@ -28,6 +29,7 @@ from pageengine.replay.records import AddressRecord, pages_of
 from pageengine.replay.series import BUCKETS, Series, in_columns
 from pageengine.settings.overrides import SettingInForce
 from pageengine.trace.items import Interpreter
+from pagefmt.editions import Edition
 from pagefmt.quantities import duration_text, size_text
 
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
@@ -379,9 +381,8 @@ def test_the_report_is_the_same_each_time() -> None:
 
 def test_json_says_what_the_report_shows() -> None:
     recording = recording_of("multicast-slow")
-    found: dict[str, Any] = json.loads(
-        json.dumps(replay_json(recording, findings(recording), {}, {"edition": "artemis-2.56"}))
-    )
+    answer = ReplayRun.of(recording, {}, trace=Path("t"), config=Path("c"), edition=Edition.ARTEMIS_2_56)
+    found: dict[str, Any] = json.loads(json_text(answer))
     address = found["addresses"]["m"]
     assert address["sends"] == {"paged": 35, "queued": 15}
     assert address["peak_memory"] == {"value": 21126, "t": 23000000, "i": 23}

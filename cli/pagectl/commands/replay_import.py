@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,12 +12,7 @@ from pagectl.options.replay import TraceOutOption, refuse_overwriting, refuse_un
 from pagectl.options.shared import TextOrJsonOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import print_json, print_table, warning
-from pagefmt.quantities import count_text
-
-if TYPE_CHECKING:
-    from pageengine.log_import.importing import ImportReport
-
+from pagectl.terminal.streams import print_json, warning
 
 EXAMPLES = (("From the message audit log", "replay import audit.log --to friday.jsonl.zst"),)
 
@@ -44,6 +39,8 @@ def command(
 
     Ends with status 1 if sends are left out of the trace because the log does not describe their messages.
     """
+    from pagectl.outputs.trace_text import print_import
+    from pagectl.reports.replay import ReplayImport
     from pageengine.log_import.importing import import_logs
 
     refuse_overwriting(to, *logs)
@@ -56,40 +53,9 @@ def command(
             warning(
                 f"{file.path}: the compressed stream is cut off after line {file.lines}; everything before it was read"
             )
+    answer = ReplayImport.of(report, to)
     if format is TextOrJson.json:
-        print_json(as_json(report, to))
+        print_json(answer)
     else:
-        _print(report, to)
+        print_import(answer)
     return Exit.FOUND if report.left_out else Exit.OK
-
-
-def as_json(report: ImportReport, to: Path) -> dict[str, object]:
-    """The report as one JSON object; ``to`` is the trace that was written."""
-    from pageengine.log_import.importing import ALWAYS
-
-    return {
-        "trace": str(to),
-        "source": report.source.value,
-        "files": [{"file": str(one.path), "lines": one.lines, "records": one.records} for one in report.files],
-        "sends": {"logged": report.logged_sends, "left_out": report.left_out},
-        "operations": dict(sorted(report.operations.items())),
-        "unknown": dict(sorted(report.unknown.items())),
-        "never_known": list(ALWAYS),
-        "unused_records": report.unused,
-    }
-
-
-def _print(report: ImportReport, to: Path) -> None:
-    from pageengine.log_import.importing import ALWAYS
-
-    if report.left_out:
-        print(
-            f"{report.left_out} of {count_text(report.logged_sends, 'send')} are left out of the trace, because the "
-            "log does not describe their messages; use the message audit log, or the plugin's log at DEBUG\n"
-        )
-    print(f"{to}: {count_text(sum(report.operations.values()), 'operation')} from the {report.source.value}")
-    print_table(("operation", "count"), sorted(report.operations.items()), right=("count",))
-    if report.unknown:
-        print("\nNot known for sure:")
-        print_table(("what", "times"), sorted(report.unknown.items()), right=("times",))
-    print("\nNever in such logs: " + "; ".join(ALWAYS) + ".")

@@ -38,6 +38,21 @@ SetOption = Annotated[
 SparkOption = Annotated[
     str | None, typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT.")
 ]
+OutcomeOption = Annotated[
+    Path | None, typer.Option("--outcome", metavar="FILE", help="Write the outcome of each operation.")
+]
+UntilOption = Annotated[
+    int | None, typer.Option("--until", metavar="N", min=0, help="Stop after operation N (the first is 0).")
+]
+CheckOption = Annotated[bool, typer.Option("--check", help="Test the engine's invariants after each operation.")]
+ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write a report as an HTML file.")]
+SidesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config", metavar="FILE", help="With a trace: configuration or instance, for both sides or one for each."
+    ),
+]
+VersusOption = Annotated[bool, typer.Option("--versus", help="--set before it applies to side A, after it to side B.")]
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Skip malformed lines of the trace.")]
 
 

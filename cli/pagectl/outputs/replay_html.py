@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from brokerconf.reading.sizes import SizeError, parse_size
 from brokerconf.settings.settings_model import find
 
 from pagectl.outputs.html_page import foot, head, table
 from pagectl.outputs.svg_chart import NARROW, WIDE, Chart, safe
+from pagectl.reports.replay_run import ReplayRun
 from pageengine.replay.findings import RULES, FoldedFinding, folded
 from pageengine.replay.ranking import worst_first
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, Span
 from pageengine.replay.series import in_columns
 from pageengine.settings.overrides import SettingInForce
+from pagefmt.bytes.writing import write_text
 from pagefmt.editions import NEWEST
 from pagefmt.findings import some
 from pagefmt.quantities import SECOND, count_text, duration_text, size_text
@@ -28,6 +31,16 @@ CHARTS = 40
 
 Settings = Mapping[str, Sequence[SettingInForce]]
 """By address; ``broker`` for what holds for the broker as a whole."""
+
+
+def write_report(file: Path, recording: Recording, settings: Settings, answer: ReplayRun) -> None:
+    """Write the report of a replay; the answer has what was replayed with what."""
+    facts = {"trace": answer.trace, "config": answer.config, "edition": answer.edition}
+    if isinstance(answer.wrote, str):
+        facts["wrote"] = answer.wrote
+    if answer.warnings:
+        facts["warnings"] = "; ".join(answer.warnings)
+    write_text(file, report_html(recording, settings, facts))
 
 
 def report_html(recording: Recording, settings: Settings, facts: Mapping[str, str]) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import to_builtins
+
 from pagectl.options.formats import TableFormat
 from pagectl.outputs.replay_totals import in_words
+from pagectl.reports.replay import FIGURES, FailedVariant, ReplayedVariant
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import CsvTable, print_json_list, print_table, warning
-from pageengine.replay.sweep import COLUMNS, FailedSweepRow, SweepRow
+from pageengine.replay.sweep import FailedSweepRow, SweepRow
 
 _WORDS = ("peak memory", "peak disk", "paged", "dropped", "refused", "blocked", "waited", "page mode", "acks failed")
 _ALWAYS = ("broker", "settings", "peak heap", "peak disk")
@@ -19,15 +22,19 @@ def print_rows(rows: Sequence[SweepRow | FailedSweepRow], format: TableFormat, k
     several = any(row.broker is not None for row in rows)
     match format:
         case TableFormat.json | TableFormat.jsonl:
-            print_json_list(key, (row.as_json() for row in rows), lines=format is TableFormat.jsonl)
+            print_json_list(key, map(_report, rows), lines=format is TableFormat.jsonl)
         case TableFormat.csv:
-            table = CsvTable((*(["broker"] if several else []), "settings", *COLUMNS, *(["failed"] if several else [])))
+            table = CsvTable((*(["broker"] if several else []), "settings", *FIGURES, *(["failed"] if several else [])))
             for row in rows:
-                table.row(row.as_json() | {"settings": " ".join(row.settings)})
+                table.row(to_builtins(_report(row)) | {"settings": " ".join(row.settings)})
         case TableFormat.text:
             _text(rows, several)
     for text in dict.fromkeys(f"{row.broker}: {row.why}" for row in rows if isinstance(row, FailedSweepRow)):
         warning(text)
+
+
+def _report(row: SweepRow | FailedSweepRow) -> ReplayedVariant | FailedVariant:
+    return FailedVariant.of(row) if isinstance(row, FailedSweepRow) else ReplayedVariant.of(row)
 
 
 def status(rows: Sequence[SweepRow | FailedSweepRow]) -> Exit:

@@ -1,0 +1,113 @@
+"""One replay of a trace, with what it writes meanwhile: the outcome and the data directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from pagectl.options.replay import refuse_overwriting
+from pagectl.running.collector import seldom_collected
+from pagectl.terminal.replay_progress import replay_progress
+from pagectl.terminal.streams import note, warning
+from pageengine.errors import PageEngineError
+from pageengine.replay.outcome_writing import OutcomeWriter, writing_outcome
+from pageengine.replay.recording import Recording
+from pageengine.replay.replaying import Configuration, begin, steps, trace_warnings
+from pageengine.running.engine import Engine
+from pageengine.trace.reading import TraceReader, open_trace
+from pagefmt.bytes.writing import check_new_folder
+from pagefmt.quantities import count_text
+
+PROGRESS_EVERY = 500  # operations between two updates of the progress bar
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """A trace, the configuration, and what is written. ``until``: the last operation."""
+
+    trace: Path
+    deciding: Configuration
+    outcome: Path | None = None
+    out: Path | None = None
+    until: int | None = None
+    skip_bad_lines: bool = False
+    check: bool = False
+
+
+class FinishedReplay(NamedTuple):
+    """What happened. ``warnings``: what of the trace was not replayed; ``cut``: its end, although it was wanted."""
+
+    recording: Recording
+    warnings: list[str]
+    cut: bool
+    error: Exception | None
+
+    @property
+    def lacking(self) -> bool:
+        """Whether lines of the trace could not be applied or read."""
+        results = self.recording.results
+        return bool(self.cut or results["unsupported"] or results["malformed"])
+
+
+def check_targets(trace: Path, config: Path, *, files: tuple[Path | None, ...], folder: Path | None) -> None:
+    """Raise ``CallError`` or ``TargetRefused`` if a file or folder to write is an input."""
+    for written in files:
+        refuse_overwriting(written, trace, config)
+    if folder is not None and config.is_dir():
+        check_new_folder(folder, [config])
+
+
+def replay(request: ReplayRequest) -> FinishedReplay:
+    """Replay a trace. An error of the engine ends the replay early, and the outcome written so far is kept."""
+    with ExitStack() as stack:
+        stack.enter_context(seldom_collected())
+        bar = stack.enter_context(replay_progress(request.trace))
+        reader = open_trace(request.trace, skip_bad_lines=request.skip_bad_lines, advance=bar.advance)
+        engine = request.deciding.engine(reader, check=request.check)
+        if request.out is not None:
+            from pageengine.data_directory.writing import check_target
+
+            check_target(engine, request.out)
+        write = stack.enter_context(writing_outcome(request.outcome)) if request.outcome is not None else None
+        recording = Recording(reader.header.name)
+        if write is not None:
+            write.line(engine.start().as_json())
+        begin(recording, engine)
+        error = _apply_all(engine, reader, recording, request.until, write, bar.applied)
+        if error is None and write is not None:
+            write.end(engine)
+        recording.finish(engine.state() if error is None else None)
+        if request.out is not None:
+            from pageengine.data_directory.writing import write_data_directory
+
+            write_data_directory(engine, request.out)
+    for text in reader.warnings:
+        warning(text)
+    bar.applied(recording.operations - bar.operations)
+    note(f"{count_text(recording.operations, 'operation')}, {bar.rate_text()}")
+    whole = request.until is not None and recording.operations > request.until
+    return FinishedReplay(recording, trace_warnings(reader, recording), reader.cut is not None and not whole, error)
+
+
+def _apply_all(
+    engine: Engine,
+    reader: TraceReader,
+    recording: Recording,
+    until: int | None,
+    write: OutcomeWriter | None,
+    applied: Callable[[int], None],
+) -> Exception | None:
+    try:
+        for item, result in steps(engine, reader, until):
+            if write is not None:
+                write.line(result.as_json())
+            recording.see(item, result)
+            if not recording.operations % PROGRESS_EVERY:
+                applied(PROGRESS_EVERY)
+        applied(recording.operations % PROGRESS_EVERY)
+    except PageEngineError as err:
+        return err
+    return None

@@ -1,0 +1,323 @@
+"""What replays come to: rows of a sweep, comparisons, advice, and imported traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import UNSET, UnsetType
+
+from pagectl.reports.form import Count, Either, Report
+
+if TYPE_CHECKING:
+    from pageengine.log_import.importing import ImportReport
+    from pageengine.replay.advice import Advice, Trial
+    from pageengine.replay.compare_outcomes import FirstDifference
+    from pageengine.replay.side_by_side import SideBySide
+    from pageengine.replay.sweep import FailedSweepRow, SweepRow
+    from pageengine.replay.totals import Totals
+
+
+class ReplayTotals(Report):
+    """What a replay comes to, of all addresses together; bytes and nanoseconds, null if the outcome does not say."""
+
+    peak_memory: Count
+    peak_messages: Count | None
+    """Messages in memory."""
+    peak_disk: Count | None
+    peak_pages: Count
+    paged: Count
+    dropped: Count
+    refused: Count
+    blocked: Count
+    blocked_ns: Count | None
+    """How long producers waited."""
+    page_mode_ns: Count | None
+    """How long addresses were in page mode."""
+    unapplied: Count
+    """Lines of the trace that could not be applied."""
+    failed_acks: Count
+
+    @classmethod
+    def of(cls, totals: Totals) -> ReplayTotals:
+        """Return the report of totals."""
+        return cls(**asdict(totals))
+
+
+class ReplayedVariant(Report):
+    """A replay under some settings; bytes and nanoseconds."""
+
+    broker: str | UnsetType = UNSET
+    """Whose trace it is, if there are several."""
+    number: Count
+    settings: list[str]
+    """What is set over the configuration."""
+    peak_memory: Count
+    peak_disk: Count
+    paged: Count
+    dropped: Count
+    refused: Count
+    blocked: Count
+    blocked_ns: Count
+    """How long producers waited."""
+    page_mode_ns: Count
+    """How long addresses were in page mode."""
+    unapplied: Count
+    """Lines of the trace that could not be applied."""
+    failed_acks: Count
+    warnings: list[str]
+    """What of the trace was not replayed."""
+
+    @classmethod
+    def of(cls, row: SweepRow) -> ReplayedVariant:
+        """Return the report of a row."""
+        figures: dict[str, Any] = {name: getattr(row.totals, name) for name in FIGURES}
+        return cls(
+            broker=UNSET if row.broker is None else row.broker, number=row.number, settings=list(row.settings),
+            **figures, warnings=list(row.warnings),
+        )  # fmt: skip
+
+
+FIGURES = (
+    "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
+    "failed_acks",
+)  # fmt: skip
+
+
+class FailedVariant(Report):
+    """A replay that failed, of one broker among several."""
+
+    broker: str
+    number: Count
+    settings: list[str]
+    failed: str
+    """Why it failed."""
+
+    @classmethod
+    def of(cls, row: FailedSweepRow) -> FailedVariant:
+        """Return the report of a row."""
+        return cls(broker=row.broker, number=row.number, settings=list(row.settings), failed=row.why)
+
+
+class ReplaySweep(Report):
+    """``replay sweep --format json``: replays of one or several traces under every combination of values."""
+
+    variants: list[Either[ReplayedVariant, FailedVariant]]
+
+
+class ReplayedFleet(Report):
+    """``replay run --format json`` with several traces: a replay of each."""
+
+    replays: list[Either[ReplayedVariant, FailedVariant]]
+
+
+class AdviceTrial(Report):
+    """Settings that were tried, and why they do not work."""
+
+    settings: list[str]
+    totals: ReplayTotals
+    failing: list[str]
+
+    @classmethod
+    def of(cls, trial: Trial) -> AdviceTrial:
+        """Return the report of a trial."""
+        return cls(settings=list(trial.settings), totals=ReplayTotals.of(trial.totals), failing=list(trial.failing))
+
+
+class AdviceEvidence(Report):
+    """Why a setting has its value."""
+
+    setting: str
+    sentence: str
+
+
+class ReplayAdvice(Report):
+    """``replay advise --format json``: the settings that work with the least paging; bytes."""
+
+    trace: str
+    config: str
+    holds: bool
+    """Whether any settings work."""
+    heap: Count
+    disk: Count
+    memory: Count
+    """What messages may take of the heap."""
+    pages: Count
+    """What pages may take of the disk."""
+    without_limits: ReplayTotals
+    best: AdviceTrial | None
+    evidence: list[AdviceEvidence]
+    tried: list[AdviceTrial]
+    warnings: list[str]
+    """What of the trace was not replayed."""
+
+    @classmethod
+    def of(cls, advice: Advice, trace: Path, config: Path, warnings: Sequence[str]) -> ReplayAdvice:
+        """Return the report of an advice for a trace under a configuration."""
+        return cls(
+            trace=str(trace),
+            config=str(config),
+            holds=advice.best is not None,
+            **asdict(advice.budget),
+            without_limits=ReplayTotals.of(advice.demand),
+            best=None if advice.best is None else AdviceTrial.of(advice.best),
+            evidence=[AdviceEvidence(setting=name, sentence=sentence) for name, sentence in advice.evidence],
+            tried=list(map(AdviceTrial.of, advice.trials)),
+            warnings=list(warnings),
+        )
+
+
+class TotalsOfSides(Report):
+    """The totals of both sides of a comparison."""
+
+    a: ReplayTotals
+    b: ReplayTotals
+
+
+class SendsOfSides(Report):
+    """How many sends of each side had which result."""
+
+    a: dict[str, Count]
+    b: dict[str, Count]
+
+
+class FieldOfSides(Report):
+    """A field of an operation that differs."""
+
+    name: str
+    a: Any
+    b: Any
+
+
+class DifferentOperation(Report):
+    """The first operation that differs."""
+
+    i: int | None
+    """Null for the end line."""
+    op: str | None
+    fields: list[FieldOfSides]
+
+    @classmethod
+    def of(cls, first: FirstDifference) -> DifferentOperation:
+        """Return the report of the first difference."""
+        fields = [FieldOfSides(name=one.name, a=one.left, b=one.right) for one in first.fields]
+        return cls(i=first.i, op=first.op, fields=fields)
+
+
+class ChangedSends(Report):
+    """How many sends had one result on side A and another one on side B."""
+
+    a: str
+    b: str
+    count: Count
+
+
+class ReplayComparison(Report):
+    """``replay compare --format json``: two replays side by side."""
+
+    a: str
+    b: str
+    equal: bool
+    totals: TotalsOfSides
+    remarks: list[str]
+    """Why a figure is not known."""
+    warnings: list[str]
+    """What of a trace or an outcome is missing."""
+    operations: Count
+    """Operations that were compared."""
+    only_in_a: Count
+    only_in_b: Count
+    operations_different: Count
+    fields_different: Count
+    left_out_unsettled: Count
+    """Operations that were left out because a recording does not settle their results."""
+    first: DifferentOperation | None
+    by_field: dict[str, Count]
+    """How many operations differ in a field."""
+    sends: SendsOfSides
+    changes: list[ChangedSends]
+
+    @classmethod
+    def of(cls, both: SideBySide) -> ReplayComparison:
+        """Return the report of two replays."""
+        (a, b), (totals_a, totals_b), comparison = both.names, both.totals, both.comparison
+        return cls(
+            a=a,
+            b=b,
+            equal=comparison.equal,
+            totals=TotalsOfSides(a=ReplayTotals.of(totals_a), b=ReplayTotals.of(totals_b)),
+            remarks=both.remarks,
+            warnings=list(both.warnings),
+            operations=comparison.operations,
+            only_in_a=comparison.only_left,
+            only_in_b=comparison.only_right,
+            operations_different=comparison.lines_different,
+            fields_different=comparison.fields_different,
+            left_out_unsettled=comparison.unsettled,
+            first=None if comparison.first is None else DifferentOperation.of(comparison.first),
+            by_field=dict(comparison.by_field.most_common()),
+            sends=SendsOfSides(a=dict(sorted(comparison.left.items())), b=dict(sorted(comparison.right.items()))),
+            changes=[
+                ChangedSends(a=one, b=other, count=count) for (one, other), count in sorted(comparison.changes.items())
+            ],
+        )
+
+
+class ImportedFile(Report):
+    """A log that was read."""
+
+    file: str
+    lines: Count
+    records: Count
+
+
+class ImportedSends(Report):
+    """How many sends the log shows, and how many of them the trace lacks."""
+
+    logged: Count
+    left_out: Count
+
+
+class ReplayImport(Report):
+    """``replay import --format json``: the trace that was made, and what is not known about it."""
+
+    trace: str
+    source: Literal["plugin-log", "audit-log", "plugin-log-info"]
+    files: list[ImportedFile]
+    sends: ImportedSends
+    operations: dict[str, Count]
+    """How many operations of each kind the trace has."""
+    unknown: dict[str, Count]
+    """What could not be known, and how often."""
+    never_known: list[str]
+    """What such logs never say."""
+    unused_records: Count
+
+    @classmethod
+    def of(cls, imported: ImportReport, trace: Path) -> ReplayImport:
+        """Return the report of an import that wrote a trace."""
+        from pageengine.log_import.importing import ALWAYS
+
+        return cls(
+            trace=str(trace),
+            source=imported.source.value,
+            files=[
+                ImportedFile(file=str(one.path), lines=one.lines, records=one.records) for one in imported.files
+            ],
+            sends=ImportedSends(logged=imported.logged_sends, left_out=imported.left_out),
+            operations=dict(sorted(imported.operations.items())),
+            unknown=dict(sorted(imported.unknown.items())),
+            never_known=list(ALWAYS),
+            unused_records=imported.unused,
+        )  # fmt: skip
+
+
+ANSWERS = {
+    "replay-sweep": ReplaySweep,
+    "replay-sweep.line": (ReplayedVariant, FailedVariant),
+    "replay-advise": ReplayAdvice,
+    "replay-compare": ReplayComparison,
+    "replay-import": ReplayImport,
+}
