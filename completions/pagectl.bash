@@ -564,6 +564,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay sweep --jobs' |\
         'replay sweep --spark' |\
         'replay sweep --format' |\
+        'replay sweep --columns' |\
+        'replay sweep --sort' |\
+        'replay sweep --limit' |\
         'replay advise --config' |\
         'replay advise --disk' |\
         'replay advise --edition' |\
@@ -630,7 +633,7 @@ _pagectl_options() {
         'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --anyway --skip-bad-lines --decisions --detail --format --help -h ;;
-        'replay sweep') _pagectl_offer '' --brokers --config --vary --edition --heap --properties --profile --server --set --anyway --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay sweep') _pagectl_offer '' --brokers --config --vary --edition --heap --properties --profile --server --set --anyway --skip-bad-lines --jobs --spark --format --columns --sort --limit --help -h ;;
         'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --anyway --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|messages|journal|large|queue|disk|replay) _pagectl_offer '' --help -h ;;
@@ -861,7 +864,8 @@ _pagectl_value() {
         'large ls --columns' |\
         'disk usage --columns' |\
         'replay run --brokers' |\
-        'replay sweep --brokers')
+        'replay sweep --brokers' |\
+        'replay sweep --columns')
             _pagectl_list none size sha256 text value base64 hex
             ;;
         'export --what')
@@ -887,7 +891,8 @@ _pagectl_value() {
         'messages top --sort' |\
         'journal ls --sort' |\
         'large ls --sort' |\
-        'disk usage --sort')
+        'disk usage --sort' |\
+        'replay sweep --sort')
             _pagectl_offer '' address store store_address protocol page priority durable type_name
             ;;
         'export --mode')

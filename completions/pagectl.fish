@@ -804,6 +804,9 @@ complete -c pagectl -n '__pagectl_at replay sweep' -l skip-bad-lines -d 'Skip ma
 complete -c pagectl -n '__pagectl_at replay sweep' -l jobs -x -d 'Number of parallel processes; 0 for one per available processor.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l format -x -a 'text json jsonl csv' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay sweep' -F
 

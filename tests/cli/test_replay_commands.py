@@ -405,6 +405,9 @@ def test_sweep_makes_a_row_of_every_combination(tmp_path: Path, call: Call) -> N
     table = list(csv.DictReader(io.StringIO(call(*words, "--jobs", 1, "--format", "csv")[1])))
     assert [int(row["peak_memory"]) for row in table] == [row["peak_memory"] for row in rows]
     assert "peak heap" in call(*words)[1]
+    limited = call(*words, "--sort", "peak_disk", "--columns", "number,peak_disk", "--limit", 1, "--format", "jsonl")
+    assert json.loads(limited[1]) == {"number": 0, "peak_disk": 35216}
+    assert call(*words, "--columns", "nothing")[0] == 2
 
 
 def test_sweep_and_compare_count_acknowledgements_that_failed(tmp_path: Path, call: Call) -> None:

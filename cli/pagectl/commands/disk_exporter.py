@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from itertools import zip_longest
 from pathlib import Path
@@ -10,8 +9,18 @@ from typing import Annotated
 
 import typer
 
-from pagectl.opening.broker import NO_DIR, from_environment, same
-from pagectl.options.disk import DiskOptions, DiskQuery, IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
+from pagectl.opening.broker import from_environment
+from pagectl.opening.monitored_disks import refuse_same_brokers
+from pagectl.options.disk import (
+    BrokerNamesOption,
+    DiskOptions,
+    IntervalOption,
+    ListenOption,
+    MaxDiskUsage,
+    MinDiskFree,
+    disk_query,
+    listen_address,
+)
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionOption
 from pagectl.running.collector import collected_as_usual
@@ -32,23 +41,8 @@ def command(
             metavar="DIR…", parser=Path, help="Broker instances or data directories [default: $ARTEMIS_INSTANCE]."
         ),
     ] = None,
-    listen: Annotated[
-        str,
-        typer.Option(
-            "--listen",
-            metavar="HOST:PORT",
-            help="Address and port to listen on; 0.0.0.0 is every address of this host.",
-        ),
-    ] = "127.0.0.1:9872",
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--broker",
-            metavar="NAME",
-            help="Value of the label broker in metrics; repeatable, once for each DIR [default: the name of the "
-            "instance's folder].",
-        ),
-    ] = None,
+    listen: ListenOption = "127.0.0.1:9872",
+    name: BrokerNamesOption = None,
     interval: IntervalOption = 15.0,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
@@ -66,14 +60,14 @@ def command(
         )
     if not interval <= LONGEST_INTERVAL:
         raise CallError(f"--every {interval}: give seconds, at most {LONGEST_INTERVAL:.0f}")
-    host, port = _address(listen)
+    host, port = listen_address(listen)
     options = DiskOptions(**vars(broker), edition=edition, max_disk_usage=max_disk_usage, min_disk_free=min_disk_free)
     if name and len(name) != len(places):
         raise CallError(
             f"--broker names {len(name)} of {len(places)} brokers; give it once for each DIR, in their order"
         )
     queries = [disk_query(place, options, name=each) for place, each in zip_longest(places, name or ())]
-    _check(queries)
+    refuse_same_brokers(queries)
     from pagectl.opening.watched_broker import WatchedBroker
     from pagectl.serving.metrics import MetricsServer
 
@@ -91,31 +85,3 @@ def command(
         if err.status != 128 + signal.SIGTERM:
             raise
     return Exit.OK
-
-
-def _address(text: str) -> tuple[str, int]:
-    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]*)):([0-9]{1,5})", text)
-    if found is None or int(found[3]) > 65535:
-        raise CallError(f"--listen {text}: write HOST:PORT, such as 127.0.0.1:9872 or [::1]:9872")
-    return found[1] or found[2], int(found[3])
-
-
-def _check(queries: list[DiskQuery]) -> None:
-    """A name that is wrong is told now; what is not in it yet is looked for again and again."""
-    paths = [query.path for query in queries]
-    for number, path in enumerate(paths):
-        if path is None:
-            if queries[number].broker_xml is None:
-                raise CallError(NO_DIR)
-            continue
-        if not (path.is_dir() or (path.suffix == ".xml" and path.is_file())):
-            raise CallError(f"{path}: no such folder; name a broker instance or a data directory")
-        if any(same(path, other) for other in paths[:number]):
-            raise CallError(f"{path}: named twice; name each broker once")
-    names: dict[str, object] = {}
-    for query in queries:
-        if names.setdefault(query.broker, query.subject) != query.subject:
-            raise CallError(
-                f"{names[query.broker]} and {query.subject} are both called {query.broker} in metrics; "
-                "give --broker NAME once for each DIR"
-            )

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pagectl.options.formats import TableFormat
-from pagectl.options.groups import DecidingOptions
+from pagectl.options.groups import DecidingOptions, ListOptions
 from pagectl.options.replay import (
     SetOption,
     SkipOption,
@@ -15,7 +14,7 @@ from pagectl.options.replay import (
     TracesArgument,
     UsualConfigOption,
 )
-from pagectl.options.shared import AnywayOption, BrokersOption, JobsOption, TableFormatOption, processes
+from pagectl.options.shared import AnywayOption, BrokersOption, JobsOption, processes
 from pagectl.running.exits import CallError
 
 EXAMPLES = (
@@ -45,7 +44,7 @@ def command(
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
-    format: TableFormatOption = TableFormat.text,
+    listed: ListOptions = ListOptions(),
 ) -> int:
     """Replay traces under every combination of values: peak heap and disk, refused messages, blocked time.
 
@@ -53,7 +52,8 @@ def command(
     replayed; the others are still replayed.
     """
     from pagectl.opening.replay_fleet import replayed, traced_fleet
-    from pagectl.outputs.sweep_rows import print_rows, status
+    from pagectl.outputs.sweep_rows import show_replays
+    from pagectl.reports.replay import VARIANTS, VARIANTS_OF_SEVERAL
     from pageengine.replay.sweep import parse_vary, variants
     from pagefmt.directory.fleet import WITH_CONFIG, fleet_of
 
@@ -61,8 +61,9 @@ def command(
         raise CallError("--vary MATCH:NAME=V1,V2,…: give the values to try; replay run uses the settings as they are")
     entries = fleet_of(traces or [], brokers, WITH_CONFIG)
     tried = variants([parse_vary(text) for text in vary])
-    fleet = traced_fleet(entries, config, options, settings, anyway=anyway, alone=brokers is None and len(entries) == 1)
+    alone = brokers is None and len(entries) == 1
+    view = (VARIANTS if alone else VARIANTS_OF_SEVERAL).view(listed)
+    fleet = traced_fleet(entries, config, options, settings, anyway=anyway, alone=alone)
     rows = replayed(fleet, tried, skip_bad_lines=skip_bad_lines, processes=processes(jobs), spark=spark,
                     command="replay sweep")  # fmt: skip
-    print_rows(rows, format, "variants")
-    return status(rows)
+    return show_replays(rows, view)

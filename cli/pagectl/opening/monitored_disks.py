@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pagectl.opening.broker import configuration_for, from_environment, instance_above, is_configuration, opened
+from pagectl.opening.broker import (
+    NO_DIR,
+    configuration_for,
+    from_environment,
+    instance_above,
+    is_configuration,
+    opened,
+    same,
+)
 from pagectl.opening.starting import note_no_start, require_start
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.disk import DiskQuery
@@ -179,6 +188,30 @@ def _refuse_other_path(path: Path) -> None:
         f"{path}: not a broker's: {why}; name a broker instance or its data directory; disk check, forecast and watch "
         "look at the file system of any path with --any-path"
     )
+
+
+def refuse_same_brokers(queries: Sequence[DiskQuery]) -> None:
+    """Raise ``CallError`` for a query without a folder, or for two of the same folder or name.
+
+    A directory that a broker does not have yet is no error.
+    """
+    paths = [query.path for query in queries]
+    for number, path in enumerate(paths):
+        if path is None:
+            if queries[number].broker_xml is None:
+                raise CallError(NO_DIR)
+            continue
+        if not (path.is_dir() or (path.suffix == ".xml" and path.is_file())):
+            raise CallError(f"{path}: no such folder; name a broker instance or a data directory")
+        if any(same(path, other) for other in paths[:number]):
+            raise CallError(f"{path}: named twice; name each broker once")
+    names: dict[str, object] = {}
+    for query in queries:
+        if names.setdefault(query.broker, query.subject) != query.subject:
+            raise CallError(
+                f"{names[query.broker]} and {query.subject} are both called {query.broker} in metrics; "
+                "give --broker NAME once for each DIR"
+            )
 
 
 def check_disks(query: DiskQuery, thresholds: Thresholds, *, effects: bool) -> tuple[DiskReport, str]:

@@ -21,6 +21,7 @@ from pageengine.replay.sweep import (
     sweep_row,
     sweeping,
     variant_configuration,
+    variants,
 )
 from pagefmt.directory.fleet import FleetEntry
 
@@ -109,6 +110,17 @@ def replayed(
         variant_configuration(job) for job in (*work[: len(variants)], *work[len(variants) :: len(variants)])
     )
     return rows
+
+
+def replayed_fleet(
+    entries: Sequence[FleetEntry], config: Path | None, options: DecidingOptions, settings: list[str] | None,
+    anyway: bool, skip_bad_lines: bool, processes: int, spark: str | None,
+) -> list[SweepRow | FailedSweepRow]:  # fmt: skip
+    """Return a row of every broker, under its configuration as it is; raises as ``traced_fleet`` and ``replayed``."""
+    fleet = traced_fleet(entries, config, options, settings, anyway=anyway)
+    return replayed(
+        fleet, variants([]), skip_bad_lines=skip_bad_lines, processes=processes, spark=spark, command="replay run"
+    )
 
 
 def _row(job: SweepJob) -> SweepRow | FailedSweepRow:

@@ -6,20 +6,26 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from pagectl.opening.replay import note_not_modelled
 from pagectl.options.replay import refuse_overwriting
 from pagectl.running.collector import seldom_collected
 from pagectl.terminal.replay_progress import replay_progress
 from pagectl.terminal.streams import note, warning
 from pageengine.errors import PageEngineError
 from pageengine.replay.outcome_writing import OutcomeWriter, writing_outcome
+from pageengine.replay.ranking import natural
 from pageengine.replay.recording import Recording
 from pageengine.replay.replaying import Configuration, begin, steps, trace_warnings
 from pageengine.running.engine import Engine
+from pageengine.settings.overrides import SettingInForce
 from pageengine.trace.reading import TraceReader, open_trace
 from pagefmt.bytes.writing import check_new_folder
 from pagefmt.quantities import count_text
+
+if TYPE_CHECKING:
+    from pagectl.reports.replay_run import ReplayRun
 
 PROGRESS_EVERY = 500  # operations between two updates of the progress bar
 
@@ -38,12 +44,28 @@ class ReplayRequest:
 
 
 class FinishedReplay(NamedTuple):
-    """What happened. ``warnings``: what of the trace was not replayed; ``cut``: its end, although it was wanted."""
+    """What happened.
 
+    ``settings``: those in force, by address or ``broker``; ``warnings``: what of the trace was not replayed; ``cut``:
+    its end, although it was wanted; ``error``: what ended the replay early.
+    """
+
+    request: ReplayRequest
     recording: Recording
+    settings: dict[str, list[SettingInForce]]
     warnings: list[str]
     cut: bool
     error: Exception | None
+
+    def report(self, config: Path) -> ReplayRun:
+        """Return the replay as a report; ``config``: the configuration as it was named."""
+        from pagectl.reports.replay_run import ReplayRun
+
+        request = self.request
+        return ReplayRun.of(
+            self.recording, self.settings, trace=request.trace, config=config, edition=request.deciding.settings()[1],
+            wrote=request.out, warnings=self.warnings,
+        )  # fmt: skip
 
     @property
     def lacking(self) -> bool:
@@ -88,8 +110,13 @@ def replay(request: ReplayRequest) -> FinishedReplay:
         warning(text)
     bar.applied(recording.operations - bar.operations)
     note(f"{count_text(recording.operations, 'operation')}, {bar.rate_text()}")
+    note_not_modelled([request.deciding])
+    if request.out is not None:
+        note(f"wrote {request.out.absolute()}")
+    settings = request.deciding.settings_in_force(sorted(recording.addresses, key=natural))
     whole = request.until is not None and recording.operations > request.until
-    return FinishedReplay(recording, trace_warnings(reader, recording), reader.cut is not None and not whole, error)
+    cut = reader.cut is not None and not whole
+    return FinishedReplay(request, recording, settings, trace_warnings(reader, recording), cut, error)
 
 
 def _apply_all(

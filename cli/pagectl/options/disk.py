@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from pagectl.options.durations import bounded_seconds, parse_duration
 from pagectl.options.formats import CheckFormat
 from pagectl.options.groups import BrokerOptions, OptionGroup
 from pagectl.options.shared import FORMAT_HELP, EditionOption
+from pagectl.running.exits import CallError
 from pagectl.terminal.nagios import Range
 from pageengine.disk.monitor import DiskSettings
 
@@ -49,6 +51,21 @@ AnyPathOption = Annotated[
 ]
 BROKER_HELP = "Value of the label broker in metrics [default: the name of the instance's folder]."
 BrokerNameOption = Annotated[str | None, typer.Option("--broker", metavar="NAME", help=BROKER_HELP)]
+BrokerNamesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--broker",
+        metavar="NAME",
+        help="Value of the label broker in metrics; repeatable, once for each DIR [default: the name of the "
+        "instance's folder].",
+    ),
+]
+ListenOption = Annotated[
+    str,
+    typer.Option(
+        "--listen", metavar="HOST:PORT", help="Address and port to listen on; 0.0.0.0 is every address of this host."
+    ),
+]
 TextfileOption = Annotated[
     Path | None,
     typer.Option(
@@ -244,3 +261,11 @@ class ForecastOptions(OptionGroup):
             parsed(parse_duration, self.warn_within, "--warn-within"),
             parsed(parse_duration, self.critical_within, "--critical-within"),
         )
+
+
+def listen_address(text: str) -> tuple[str, int]:
+    """Return host and port of ``--listen``; raises ``CallError``."""
+    parts = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]*)):([0-9]{1,5})", text)
+    if parts is None or int(parts[3]) > 65535:
+        raise CallError(f"--listen {text}: write HOST:PORT, such as 127.0.0.1:9872 or [::1]:9872")
+    return parts[1] or parts[2], int(parts[3])

@@ -67,7 +67,8 @@ class TextTable(NamedTuple):
 class RowListing(Generic[Row]):
     """The rows of one class: ``key`` of their list in a JSON document. ``left_out``: fields that CSV has not.
 
-    ``sort_words``: other names of fields that ``--sort`` accepts.
+    ``sort_words``: other names of fields that ``--sort`` accepts. ``further_rows``: classes of rows that have other
+    fields, such as those of what failed.
     """
 
     key: str
@@ -75,11 +76,13 @@ class RowListing(Generic[Row]):
     columns: tuple[TableColumn, ...]
     left_out: tuple[str, ...] = ()
     sort_words: Mapping[str, str] = field(default_factory=dict)
+    further_rows: tuple[type[Report], ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
         """What ``--columns`` and ``--sort`` may name."""
-        return self.row.__struct_fields__
+        classes: tuple[type[Report], ...] = (self.row, *self.further_rows)
+        return tuple(dict.fromkeys(name for each in classes for name in each.__struct_fields__))
 
     def view(self, asked: ListOptions, *, long: bool = False) -> View[Row]:
         """The list as it is asked for; raises ``CallError`` for a column that it has not.
@@ -97,7 +100,7 @@ class RowListing(Generic[Row]):
                 column
                 for column in self.columns
                 if (column.usual or long)
-                and (not column.only_if_varied or len({getattr(row, column.field) for row in rows}) > 1)
+                and (not column.only_if_varied or len({getattr(row, column.field, UNSET) for row in rows}) > 1)
             ]
         else:
             described = {column.field: column for column in reversed(self.columns)}
@@ -149,7 +152,7 @@ class View(Generic[Row]):
         forms = [column.form for column in self.listing.columns if column.field == field]
         known, unknown = list[Row](), list[Row]()
         for row in rows:
-            (unknown if getattr(row, field) in (None, UNSET) else known).append(row)
+            (unknown if getattr(row, field, UNSET) in (None, UNSET) else known).append(row)
         largest = not forms[0].earliest if forms else all(isinstance(getattr(row, field), int | float) for row in known)
         known.sort(key=lambda row: _rank(getattr(row, field)), reverse=largest)
         return known + unknown
@@ -201,7 +204,7 @@ def print_json_lists(lists: Mapping[str, Iterable[object]], *, lines: bool = Fal
 def _values(row: Row, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """Yield the fields that a row has, with their values."""
     for name in names:
-        if (value := getattr(row, name)) is not UNSET:
+        if (value := getattr(row, name, UNSET)) is not UNSET:
             yield name, value
 
 
@@ -210,10 +213,10 @@ def _rank(value: Any) -> Any:
 
 
 def _cell(row: Report, column: TableColumn) -> str:
-    value = getattr(row, column.field)
+    value = getattr(row, column.field, UNSET)
     if value in (None, UNSET):
         return column.null if isinstance(column.null, str) else column.null(row)
-    return column.form.text(_flat(value, ", "))
+    return column.form.text(_flat(value, ", ") if column.form is NAME else value)
 
 
 def _flat(value: Any, between: str) -> Any:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET, UnsetType
 
 from pagectl.reports.form import Count, Either, Report
+from pagectl.reports.listing import COUNT, SIZE, RowListing, TableColumn, ValueForm
+from pageengine.replay.sweep import FailedSweepRow
+from pagefmt.quantities import duration_text
 
 if TYPE_CHECKING:
     from pageengine.log_import.importing import ImportReport
     from pageengine.replay.advice import Advice, Trial
     from pageengine.replay.compare_outcomes import FirstDifference
     from pageengine.replay.side_by_side import SideBySide
-    from pageengine.replay.sweep import FailedSweepRow, SweepRow
+    from pageengine.replay.sweep import SweepRow
     from pageengine.replay.totals import Totals
 
 
@@ -314,6 +317,34 @@ class ReplayImport(Report):
         )  # fmt: skip
 
 
+def variant(row: SweepRow | FailedSweepRow) -> ReplayedVariant | FailedVariant:
+    """Return the report of a row, replayed or failed."""
+    return FailedVariant.of(row) if isinstance(row, FailedSweepRow) else ReplayedVariant.of(row)
+
+
+DURATION = ValueForm(lambda nanoseconds: duration_text(nanoseconds) if nanoseconds else "-", right=True)
+_COLUMNS = (
+    TableColumn("settings", "settings", ValueForm("  ".join, earliest=True)),
+    TableColumn("peak_memory", "peak heap", SIZE),
+    TableColumn("peak_disk", "peak disk", SIZE),
+    TableColumn("paged", "paged", COUNT),
+    TableColumn("dropped", "dropped", COUNT),
+    TableColumn("refused", "refused", COUNT),
+    TableColumn("blocked", "blocked", COUNT),
+    TableColumn("blocked_ns", "waited", DURATION),
+    TableColumn("page_mode_ns", "page mode", DURATION),
+    TableColumn("failed_acks", "acks failed", COUNT),
+)
+
+
+_COLUMNS_OF_SEVERAL = (
+    TableColumn("broker", "broker"), *_COLUMNS, TableColumn("failed", "failed", null="-", usual=False),
+)  # fmt: skip
+VARIANTS: RowListing[Any] = RowListing("variants", ReplayedVariant, _COLUMNS, left_out=("broker", "number", "warnings"))
+VARIANTS_OF_SEVERAL: RowListing[Any] = RowListing(
+    "variants", ReplayedVariant, _COLUMNS_OF_SEVERAL, left_out=("number", "warnings"), further_rows=(FailedVariant,)
+)
+REPLAYS: RowListing[Any] = replace(VARIANTS_OF_SEVERAL, key="replays")
 ANSWERS = {
     "replay-sweep": ReplaySweep,
     "replay-sweep.line": (ReplayedVariant, FailedVariant),
