@@ -122,6 +122,8 @@ def _classes(kind: Any) -> Iterator[type[JsonObject]]:
 def _describe(report: type[JsonObject], part: dict[str, Any]) -> None:
     """Put the docstrings of the fields into the schema, in the place of titles that repeat a name."""
     part.pop("title", None)
+    if not report.__struct_config__.forbid_unknown_fields:
+        part["additionalProperties"] = {"type": "string"}
     for owner in report.__mro__:
         if issubclass(owner, JsonObject) and vars(owner).get("__annotations__"):
             try:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
         __struct_fields__: ClassVar[tuple[str, ...]]
         __struct_encode_fields__: ClassVar[tuple[str, ...]]
+
+        def __init_subclass__(cls, *, forbid_unknown_fields: bool = True) -> None:
+            """``forbid_unknown_fields`` False: an object may have further keys, whose values are texts."""
 else:
 
     class _KeywordOnly(type(msgspec.Struct)):
