@@ -854,15 +854,9 @@ _pagectl_value() {
             _pagectl_offer '' xml properties json yaml
             ;;
         'export --brokers' |\
-        'pages ls --columns' |\
         'pages decode --body' |\
-        'messages ls --columns' |\
-        'messages top --columns' |\
         'messages decode --body' |\
         'messages find --body' |\
-        'journal ls --columns' |\
-        'large ls --columns' |\
-        'disk usage --columns' |\
         'replay run --brokers' |\
         'replay sweep --brokers' |\
         'replay sweep --columns')
@@ -886,12 +880,6 @@ _pagectl_value() {
             _pagectl_offer '' none size text value base64
             ;;
         'export --partition-by' |\
-        'pages ls --sort' |\
-        'messages ls --sort' |\
-        'messages top --sort' |\
-        'journal ls --sort' |\
-        'large ls --sort' |\
-        'disk usage --sort' |\
         'replay sweep --sort')
             _pagectl_offer '' address store store_address protocol page priority durable type_name
             ;;
@@ -914,6 +902,12 @@ _pagectl_value() {
         'replay sweep --format')
             _pagectl_offer '' text json jsonl csv
             ;;
+        'pages ls --columns')
+            _pagectl_list address folder pages messages bytes outstanding oldest condition conditions remarks page_full page_limit_used
+            ;;
+        'pages ls --sort')
+            _pagectl_offer '' address folder pages messages bytes outstanding oldest condition conditions remarks page_full page_limit_used
+            ;;
         'pages decode --format' |\
         'messages decode --format' |\
         'messages find --format')
@@ -934,6 +928,18 @@ _pagectl_value() {
         'messages find --address')
             _pagectl_names address
             ;;
+        'messages ls --columns')
+            _pagectl_list address queue id messages journal pages scheduled in_doubt bytes oldest acknowledged_but_kept unknown paused
+            ;;
+        'messages ls --sort')
+            _pagectl_offer '' address queue id messages journal pages scheduled in_doubt bytes oldest acknowledged_but_kept unknown paused
+            ;;
+        'messages top --columns')
+            _pagectl_list broker address queue id messages journal bytes pages_held bytes_held bytes_held_alone oldest growth
+            ;;
+        'messages top --sort')
+            _pagectl_offer '' broker address queue id messages journal bytes pages_held bytes_held bytes_held_alone oldest growth
+            ;;
         'messages check --by')
             _pagectl_offer '' queue address
             ;;
@@ -951,8 +957,26 @@ _pagectl_value() {
         'messages find --count-by')
             _pagectl_offer '' queue address priority properties.
             ;;
+        'journal ls --columns')
+            _pagectl_list journal file id size records live_records dead_records live_bytes dead_bytes condition conditions remarks
+            ;;
+        'journal ls --sort')
+            _pagectl_offer '' journal file id size records live_records dead_records live_bytes dead_bytes condition conditions remarks
+            ;;
+        'large ls --columns')
+            _pagectl_list file id size declared modified where place address queues condition conditions
+            ;;
+        'large ls --sort')
+            _pagectl_offer '' file id size declared modified where place address queues condition conditions
+            ;;
         'disk check --format')
             _pagectl_offer '' nagios text json prometheus
+            ;;
+        'disk usage --columns')
+            _pagectl_list part address folder files bytes on_disk pages page_bytes large_messages large_bytes
+            ;;
+        'disk usage --sort')
+            _pagectl_offer '' part address folder files bytes on_disk pages page_bytes large_messages large_bytes
             ;;
         'replay run --set' |\
         'replay compare --set' |\

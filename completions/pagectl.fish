@@ -254,8 +254,8 @@ complete -c pagectl -n '__pagectl_at export' -l help -s h -d 'Show the help and 
 complete -c pagectl -n '__pagectl_at export' -F
 
 complete -c pagectl -n '__pagectl_at pages ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at pages ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
-complete -c pagectl -n '__pagectl_at pages ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at pages ls' -l columns -x -a '(__pagectl_list address folder pages messages bytes outstanding oldest condition conditions remarks page_full page_limit_used)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at pages ls' -l sort -x -a 'address folder pages messages bytes outstanding oldest condition conditions remarks page_full page_limit_used' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
 complete -c pagectl -n '__pagectl_at pages ls' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at pages ls' -l long -d 'In text also the folder of each address.'
 complete -c pagectl -n '__pagectl_at pages ls' -l jobs -x -d 'Number of parallel processes; 0 for one per available processor.'
@@ -386,8 +386,8 @@ complete -c pagectl -n '__pagectl_at pages drop-backup' -l help -s h -d 'Show th
 complete -c pagectl -n '__pagectl_at pages drop-backup' -F
 
 complete -c pagectl -n '__pagectl_at messages ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at messages ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
-complete -c pagectl -n '__pagectl_at messages ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at messages ls' -l columns -x -a '(__pagectl_list address queue id messages journal pages scheduled in_doubt bytes oldest acknowledged_but_kept unknown paused)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at messages ls' -l sort -x -a 'address queue id messages journal pages scheduled in_doubt bytes oldest acknowledged_but_kept unknown paused' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
 complete -c pagectl -n '__pagectl_at messages ls' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at messages ls' -l in -x -a 'live pages journal' -d 'Where to look: live (journal, pages, large-message files), only pages, or journal.'
 complete -c pagectl -n '__pagectl_at messages ls' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
@@ -400,8 +400,8 @@ complete -c pagectl -n '__pagectl_at messages ls' -F
 complete -c pagectl -n '__pagectl_at messages top' -l every -x -d 'Read twice, this far apart, to show growth; with --watch, read at this interval'
 complete -c pagectl -n '__pagectl_at messages top' -l watch -d 'Keep the terminal up to date; keys sort (a, h, w, o, g), Enter opens the pages of a queue.'
 complete -c pagectl -n '__pagectl_at messages top' -l format -x -a 'text json jsonl csv' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at messages top' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
-complete -c pagectl -n '__pagectl_at messages top' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at messages top' -l columns -x -a '(__pagectl_list broker address queue id messages journal bytes pages_held bytes_held bytes_held_alone oldest growth)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at messages top' -l sort -x -a 'broker address queue id messages journal bytes pages_held bytes_held bytes_held_alone oldest growth' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
 complete -c pagectl -n '__pagectl_at messages top' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at messages top' -l in -x -a 'live pages journal' -d 'Where to look: live (journal, pages, large-message files), only pages, or journal.'
 complete -c pagectl -n '__pagectl_at messages top' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
@@ -537,8 +537,8 @@ complete -c pagectl -n '__pagectl_at messages send' -l help -s h -d 'Show the he
 complete -c pagectl -n '__pagectl_at messages send' -F
 
 complete -c pagectl -n '__pagectl_at journal ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at journal ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
-complete -c pagectl -n '__pagectl_at journal ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at journal ls' -l columns -x -a '(__pagectl_list journal file id size records live_records dead_records live_bytes dead_bytes condition conditions remarks)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at journal ls' -l sort -x -a 'journal file id size records live_records dead_records live_bytes dead_bytes condition conditions remarks' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
 complete -c pagectl -n '__pagectl_at journal ls' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at journal ls' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at journal ls' -l properties -r -F -d 'Properties that override the configuration; repeatable'
@@ -586,8 +586,8 @@ complete -c pagectl -n '__pagectl_at journal compact' -F
 
 complete -c pagectl -n '__pagectl_at large ls' -l orphans -d 'Only files that no message refers to.'
 complete -c pagectl -n '__pagectl_at large ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at large ls' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
-complete -c pagectl -n '__pagectl_at large ls' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at large ls' -l columns -x -a '(__pagectl_list file id size declared modified where place address queues condition conditions)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at large ls' -l sort -x -a 'file id size declared modified where place address queues condition conditions' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
 complete -c pagectl -n '__pagectl_at large ls' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at large ls' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
 complete -c pagectl -n '__pagectl_at large ls' -l properties -r -F -d 'Properties that override the configuration; repeatable'
@@ -716,8 +716,8 @@ complete -c pagectl -n '__pagectl_at disk usage' -l properties -r -F -d 'Propert
 complete -c pagectl -n '__pagectl_at disk usage' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at disk usage' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at disk usage' -l format -x -a 'text json jsonl csv' -d 'Output format.'
-complete -c pagectl -n '__pagectl_at disk usage' -l columns -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'Only these columns, named as the keys of the JSON.'
-complete -c pagectl -n '__pagectl_at disk usage' -l sort -x -a 'address store store_address protocol page priority durable type_name' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
+complete -c pagectl -n '__pagectl_at disk usage' -l columns -x -a '(__pagectl_list part address folder files bytes on_disk pages page_bytes large_messages large_bytes)' -d 'Only these columns, named as the keys of the JSON.'
+complete -c pagectl -n '__pagectl_at disk usage' -l sort -x -a 'part address folder files bytes on_disk pages page_bytes large_messages large_bytes' -d 'Numbers largest first, times and names smallest first; unknown ones last.'
 complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Number of rows; 0 for all.'
 complete -c pagectl -n '__pagectl_at disk usage' -l sizes-only -d 'Count sizes only: do not read journal and pages, and do not look for the owners of large messages.'
 complete -c pagectl -n '__pagectl_at disk usage' -l help -s h -d 'Show the help and exit.'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +12,7 @@ from typing import Any
 from pagectl.app import FLAGS, TREE, LazyGroup, root
 from pagectl.decoding.count_by import COUNTED, PROPERTY
 from pagectl.options.columns import BODIES, COLUMNS, MESSAGE_SPLITS, SPLITS
+from pagectl.reports.listing import RowListing
 
 
 class CompletionKind(StrEnum):
@@ -143,13 +145,14 @@ def commands() -> Iterator[Command]:
 
 def _command(path: tuple[str, ...], made: Any) -> Command:
     arguments, options = [], []
+    fields = _list_fields(made)
     for parameter in made.params:
         if getattr(parameter, "hidden", False):
             continue
         if parameter.param_type_name == "argument":
             arguments.append(_argument(parameter))
         else:
-            options.append(_option(parameter))
+            options.append(_option(parameter, fields))
     text = tuple(" ".join(part.split()) for part in (made.help or "").split("\n\n") if part.strip())
     return Command(
         path,
@@ -162,16 +165,27 @@ def _command(path: tuple[str, ...], made: Any) -> Command:
     )
 
 
+def _list_fields(command: Any) -> tuple[str, ...]:
+    """Return the fields that ``--columns`` and ``--sort`` of a list can name; none of a command that is no list."""
+    module = sys.modules[command.callback.__module__]
+    return next((value.fields for value in vars(module).values() if isinstance(value, RowListing)), ())
+
+
 def _argument(parameter: Any) -> Argument:
     metavar = parameter.metavar or parameter.human_readable_name
     many = parameter.nargs == -1
     return Argument(metavar, parameter.help or "", _value(parameter, metavar), many, parameter.required)
 
 
-def _option(parameter: Any) -> Option:
+def _option(parameter: Any, fields: tuple[str, ...]) -> Option:
     if parameter.is_flag:
         return Option(tuple(parameter.opts), "", parameter.help or "", None, False, False, "")
-    value = _value(parameter, parameter.metavar)
+    if fields and parameter.opts == ["--columns"]:
+        value = Value(CompletionKind.LIST, fields)
+    elif fields and parameter.opts == ["--sort"]:
+        value = Value(CompletionKind.WORDS, fields)
+    else:
+        value = _value(parameter, parameter.metavar)
     default = parameter.default
     shown = "" if default in (None, [], ()) else str(getattr(default, "value", default))
     metavar = parameter.metavar or "|".join(value.words)

@@ -18,20 +18,20 @@ def verify_large(
     state: PagingState, large: LargeMessages, edition: Edition, jobs: int = 1
 ) -> tuple[list[LargeRow], list[Finding]]:
     """Check large-message files against pages and journal. Raise ``NotReadable``."""
-    seen = survey(state, jobs, bodies=True)
-    rows = surveyed_rows(seen, large)
+    directory = survey(state, jobs, bodies=True)
+    rows = surveyed_rows(directory, large)
     if state.known.unknown_journal is not None:
         findings = [unknown_part(state.known.unknown_journal)]
     else:
-        findings = [*check_large(seen, large, edition), *check_sizes(rows)]
-    return rows, sorted([*findings, *_unread(seen)], key=gravest_first)
+        findings = [*check_large(directory, large, edition), *check_sizes(rows)]
+    return rows, sorted([*findings, *_unread(directory)], key=gravest_first)
 
 
-def _unread(seen: DirectorySurvey) -> Iterator[Finding]:
+def _unread(directory: DirectorySurvey) -> Iterator[Finding]:
     """Yield a finding for each part that cannot be read, whose messages may need any of the files."""
-    known = seen.state.known
-    yield from check_paging(known)
-    for store in seen.stores:
+    journals = directory.state.known
+    yield from check_paging(journals)
+    for store in directory.stores:
         for page, damage in sorted(store.damaged.items()):
             yield about_data(
                 Severity.ERROR,
@@ -39,8 +39,8 @@ def _unread(seen: DirectorySurvey) -> Iterator[Finding]:
                 f"{store.place} page {page}",
                 f"offset {damage.offset}: {damage.detail}: its messages may need any of the files",
             )
-    for reason in known._replace(no_paging=False).lost():
+    for reason in journals._replace(no_paging=False).lost():
         yield about_data(Severity.ERROR, "journal-not-read", "journal", reason)
-    bindings = known.unknown_bindings
+    bindings = journals.unknown_bindings
     if bindings is not None and not bindings.missing:
         yield about_data(Severity.ERROR, "bindings-unreadable", "bindings", bindings.reason)

@@ -41,13 +41,14 @@ def test_a_table_shows_fields_that_are_there(listing: RowListing[Any]) -> None:
     assert {column.field for column in listing.columns} | set(listing.left_out) <= set(listing.fields)
 
 
-LISTS = ["disk usage", "journal ls", "messages ls", "messages top", "pages ls"]
+LISTS = ["disk usage", "journal ls", "large ls", "messages ls", "messages top", "pages ls"]
+DATA = {"large ls": "large-core"}  # golden directories with several rows of a list
 SUMS = {"journal ls": "prepared_transactions"}  # a key of the lines that follow the rows
 
 
 @pytest.mark.parametrize("command", LISTS)
 def test_a_list_is_chosen_sorted_and_limited_in_every_format(command: str) -> None:
-    data = GoldenCase("2.56.0", "two-addresses").data()
+    data = GoldenCase("2.56.0", DATA.get(command, "two-addresses")).data()
     lines = call(*command.split(), data, "--format", "jsonl").lines()
     rows = [line for line in lines if SUMS.get(command) not in line]
     first = next(iter(rows[0]))

@@ -46,7 +46,7 @@ def command(
     place = located(given, broker)
     user_type = record_type(kind)
     journals = list(listings(place))
-    files = [each for journal in journals for each in journal.files if file in (None, each.name)]
+    files = [one_file for journal in journals for one_file in journal.files if file in (None, one_file.name)]
     notes = [note for journal in journals for note in journal.notes if file in (None, note.file)]
     unread = [note for note in notes if note.kind in UNREAD]
     for note in unread:
@@ -63,8 +63,7 @@ def command(
                 view.record(frame, bytes(opened[frame.at : frame.at + frame.total]))
                 shown += 1
         wrong = wrong or torn.count > 0
-        for each_torn in torn.first if record is None and user_type is None else ():
-            view.torn(each_torn)
+        view.torn(torn.first if record is None and user_type is None else [])
     view.close()
     if record is not None and not shown:
         of_type = "" if user_type is None else f" of type {kind}"

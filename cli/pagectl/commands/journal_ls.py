@@ -36,11 +36,11 @@ def command(
     view = FILES.view(listed)
     place = located(given, broker)
     live = running_broker(place.journal) is not None
-    journals = [(each, list(journal_overview(each.loaded, live=live))) for each in read_journals(place)]
+    journals = [(journal, list(journal_overview(journal.loaded, live=live))) for journal in read_journals(place)]
     if not journals:
         raise CallError(f"{place.given}: no journal and no bindings; name the data directory or the instance")
-    sums = [JournalSums.of(each, rows, freeable(each)) for each, rows in journals]
-    files = list(view.chosen(JournalFileContent.of(each, row) for each, rows in journals for row in rows))
+    sums = [JournalSums.of(journal, rows, freeable(journal)) for journal, rows in journals]
+    files = list(view.chosen(JournalFileContent.of(journal, row) for journal, rows in journals for row in rows))
     view.write(files, {"journals": sums})
     if view.as_text:
         _closing_lines(files, sums, place)
@@ -48,10 +48,10 @@ def command(
 
 
 def _closing_lines(files: list[JournalFileContent], sums: list[JournalSums], place: DataLocation) -> None:
-    for each in sums:
-        free = "?" if each.freeable is None else size_text(each.freeable)
-        records = f"{each.live_records} of {each.records} records are live"
-        say(f"{each.journal}: {size_text(each.bytes)}, {records}; {place.call('journal compact')} frees {free}")
+    for journal in sums:
+        free = "?" if journal.freeable is None else size_text(journal.freeable)
+        records = f"{journal.live_records} of {journal.records} records are live"
+        say(f"{journal.journal}: {size_text(journal.bytes)}, {records}; {place.call('journal compact')} frees {free}")
     for file in files:
         for remark in file.remarks:
             say(f"{file.file}: {remark}")

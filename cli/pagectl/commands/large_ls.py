@@ -48,13 +48,13 @@ def command(
         if absent:
             warning(f"{count_text(absent, 'message')} without a file: {place.call('large ls')} without --orphans")
         rows = [row for row in rows if row.reference is None]
-    for each in unread:
-        warning(f"{each}; messages there may need any of the files")
+    for reason in unread:
+        warning(f"{reason}; messages there may need any of the files")
     if rows or not view.as_text:
         view.show(map(LargeBody.of, rows))
     if view.as_text:
-        held = [row.file.size for row in rows if row.file is not None]
-        missing = "" if orphans else f"; {count_text(len(rows) - len(held), 'message')} without a file"
+        sizes = [row.file.size for row in rows if row.file is not None]
+        missing = "" if orphans else f"; {count_text(len(rows) - len(sizes), 'message')} without a file"
         whose = f" that no {'readable ' * (not whole)}message refers to" if orphans else ""
-        print(f"{count_text(len(held), 'file')}{whose}, {size_text(sum(held))}{missing}")
+        print(f"{count_text(len(sizes), 'file')}{whose}, {size_text(sum(sizes))}{missing}")
     return Exit.OK if whole and all(row.sound for row in rows) else Exit.FOUND

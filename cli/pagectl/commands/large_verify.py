@@ -66,6 +66,6 @@ def _counts(rows: list[LargeRow]) -> str:
     messages = [row for row in rows if row.reference is not None]
     sizes = [row.file.size for row in messages if row.file is not None]
     orphans = [row.file.size for row in rows if row.reference is None and row.file is not None]
-    held = f"with {count_text(len(sizes), 'file')}, {size_text(sum(sizes))}"
+    files = f"with {count_text(len(sizes), 'file')}, {size_text(sum(sizes))}"
     aside = f"{count_text(len(orphans), 'file')} that no message refers to, {size_text(sum(orphans))}"
-    return f"{count_text(len(messages), 'large message')} {held}; {aside}"
+    return f"{count_text(len(messages), 'large message')} {files}; {aside}"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pagectl.opening.broker import located
-from pagectl.opening.stores import StoreSummaries, outstanding_state
+from pagectl.opening.stores import StoreSummaries, located_beside, outstanding_state
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import (
@@ -22,9 +21,6 @@ from pagectl.options.shared import (
 from pagectl.outputs.outstanding_lists import print_outstanding_csv, print_outstanding_json
 from pagectl.outputs.outstanding_text import print_outstanding
 from pagectl.running.exits import CallError, Exit
-
-if TYPE_CHECKING:
-    from pagectl.opening.live import LiveBeside
 
 EXAMPLES = (
     ("Which queues hold which pages", "pages outstanding /var/lib/broker"),
@@ -68,13 +64,7 @@ def command(
         raise CallError("--jolokia works with --format text and json only")
     if credentials is not None and jolokia is None:
         raise CallError("--credentials needs --jolokia")
-    live: LiveBeside | None = None
-    if jolokia is None:
-        place = located(given, broker, far=True)
-    else:
-        from pagectl.opening.live import open_beside
-
-        live, place = open_beside(given, broker, jolokia, credentials)
+    live, place = located_beside(given, broker, jolokia, credentials)
     state = outstanding_state(place, edition)
     summaries = StoreSummaries(place, state, processes(jobs), positions)
     stores = summaries if live is None else live.watched(summaries)

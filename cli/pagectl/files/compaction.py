@@ -33,9 +33,9 @@ def compact_pages(
     """
     from pagefmt.compaction.planning import make_plan
 
-    with brokers_held_off(place, options.changing, options.out) as held:
+    with brokers_held_off(place, options.changing, options.out) as lock_files:
         with progress("reading pages", None):
-            plan = make_plan(place, edition, keep_unknown=keep_unknown, locked=bool(held), jobs=jobs)
+            plan = make_plan(place, edition, keep_unknown=keep_unknown, locked=bool(lock_files), jobs=jobs)
         _report_damage([*plan.remarks], [*plan.damaged()], options)
         backup = backup_folder(place, options.backup_dir) if options.keeps_backup else None
         needs = NeededSpace.of_pages(plan, backup_folder(place, options.backup_dir))
@@ -44,7 +44,7 @@ def compact_pages(
             remark = None if backup is None else _backup_in_the_way(plan, place, options.backup_dir)
             backup = None
         elif options.out is not None:
-            _copy_pages(plan, options.out, held)
+            _copy_pages(plan, options.out, lock_files)
             note_written(options.out.absolute(), place.paging)
             wrote = options.out.absolute()
         else:
@@ -66,7 +66,7 @@ def compact_journals(
     from pagefmt.compaction.journals import plan_journals, settle
     from pagefmt.compaction.retention import plan_retention
 
-    with brokers_held_off(place, options.changing, options.out) as held:
+    with brokers_held_off(place, options.changing, options.out) as lock_files:
         if options.replacing:
             settle(place, Disk())
         with progress("reading journals", None):
@@ -82,7 +82,7 @@ def compact_journals(
             backup = None
         elif options.out is not None:
             wrote = options.out.absolute()
-            _copy_journals(plan, options.out, held)
+            _copy_journals(plan, options.out, lock_files)
             note_written(wrote, place.paging)
         else:
             folder = place.journal or place.bindings
@@ -107,18 +107,18 @@ def _report_damage(lost: list[str], unread: list[str], options: CompactionOption
         warning(remark)
 
 
-def _copy_pages(plan: CompactionPlan, out: Path, held: dict[Path, int]) -> None:
+def _copy_pages(plan: CompactionPlan, out: Path, lock_files: dict[Path, int]) -> None:
     from pagefmt.compaction.copy_out import copy_out
 
     with progress("copying", None) as bar:
-        copy_out(plan, out, bar.advance, held=held)
+        copy_out(plan, out, bar.advance, held=lock_files)
 
 
-def _copy_journals(plan: JournalsPlan, out: Path, held: dict[Path, int]) -> None:
+def _copy_journals(plan: JournalsPlan, out: Path, lock_files: dict[Path, int]) -> None:
     from pagefmt.compaction.copy_out import copy_journals_out
 
     with progress("copying", None) as bar:
-        copy_journals_out(plan, out, bar.advance, held=held)
+        copy_journals_out(plan, out, bar.advance, held=lock_files)
 
 
 def _replace_pages(plan: CompactionPlan, folder: Path | None) -> Path | None:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagectl.opening.broker import OpenedBroker, open_broker
-from pagectl.options.groups import BrokerOptions
+from pagectl.opening.broker import OpenedBroker
 from pagectl.running.jolokia import Console, console
 from pagectl.running.live_broker import (
     LiveBroker,
@@ -24,17 +23,8 @@ from pagectl.terminal.streams import warning
 from pagefmt.directory.locks import node_id
 
 if TYPE_CHECKING:
-    from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.overview import StoreVerdict
     from pagefmt.outstanding.state import PagingState, StoreSummary
-
-
-def open_beside(
-    given: Path | None, broker: BrokerOptions, url: str, credentials: Path | None
-) -> tuple[LiveBeside, DataLocation]:
-    """Return the running broker behind a console, with its first look, and its directory. Raise ``CallError``."""
-    opened = open_broker(given, broker.broker_xml, broker.reading())
-    return LiveBeside(url, credentials, opened), opened.place
 
 
 class LiveBeside:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagectl.opening.assumed_edition import edition_for
+from pagectl.opening.broker import located, open_broker
+from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionChoice, edition_of
 from pagectl.running.permissions import refuse_without_pages
 from pagectl.running.reading import bytes_to_read, each_store, told_state
@@ -18,6 +21,7 @@ from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
     from pagectl.opening.broker import OpenedBroker
+    from pagectl.opening.live import LiveBeside
     from pagectl.opening.send_limits import Memory, SendLimits
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.overview import StoreOverview, StoreVerdict
@@ -48,10 +52,10 @@ class StoreOverviews:
         memory = cache(lambda: limits.memory(self.state) if limits is not None else {})
         with (
             progress("reading pages", bytes_to_read(self.broker.place), beside_output=self.beside_output) as bar,
-            looking_ahead(count_page, stores, self.jobs) as look,
+            looking_ahead(count_page, stores, self.jobs) as page_reader,
         ):
             for store in stores:
-                row = overview(store, look)
+                row = overview(store, page_reader)
                 for remark in row.notes:
                     note(f"{row.folder}: {remark}")
                 bar.advance(row.bytes)
@@ -72,6 +76,18 @@ def _limited(row: StoreOverview, store: StoreState, limits: SendLimits, memory: 
     return row._replace(
         page_full=send.page_full, page_limit_used=None if send.limit is None else round(send.limit.used, 4)
     )
+
+
+def located_beside(
+    given: Path | None, broker: BrokerOptions, url: str | None, credentials: Path | None
+) -> tuple[LiveBeside | None, DataLocation]:
+    """Return the running broker behind the console ``url``, None without one, and the directory."""
+    if url is None:
+        return None, located(given, broker, far=True)
+    from pagectl.opening.live import LiveBeside
+
+    opened = open_broker(given, broker.broker_xml, broker.reading())
+    return LiveBeside(url, credentials, opened), opened.place
 
 
 def outstanding_state(place: DataLocation, choice: EditionChoice | None) -> PagingState:
@@ -113,10 +129,10 @@ class StoreSummaries:
         read_page = partial(StoreState.page, keep=self.positions)
         with (
             progress("reading pages", bytes_to_read(self.place)) as bar,
-            looking_ahead(read_page, stores, self.jobs) as look,
+            looking_ahead(read_page, stores, self.jobs) as page_reader,
         ):
             for store in stores:
-                summary, verdict = judged(store, look)
+                summary, verdict = judged(store, page_reader)
                 bar.advance(sum(page.size for page in summary.pages))
                 bar.clear()
                 self.wrong |= not verdict.fine

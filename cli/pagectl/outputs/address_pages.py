@@ -29,10 +29,11 @@ def print_addresses(stores: list[StoreOverview], view: View[AddressPages], place
     shown = list(view.chosen(rows))
     view.write([replace(row, folder=_shell_path(paging / row.folder)) for row in shown])  # type: ignore[type-var]
     waiting = [row.outstanding for row in rows if row.outstanding is not None]
-    held = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""
+    waits = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""
     say(
         f"{count_text(len(rows), 'address', 'addresses')}, {count_text(sum(row.pages for row in rows), 'page')}, "
-        f"{count_text(sum(row.messages for row in rows), 'message')}{held}, {size_text(sum(row.bytes for row in rows))}"
+        f"{count_text(sum(row.messages for row in rows), 'message')}{waits}, "
+        f"{size_text(sum(row.bytes for row in rows))}"
     )
     by_folder = {store.folder: store for store in stores}
     for row in shown:

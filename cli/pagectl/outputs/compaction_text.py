@@ -68,8 +68,8 @@ def _print_kept(store: CompactedStore) -> None:
     for why, count in Counter(page.why for page in store.kept if page.why != KeepReason.SMALL.value).items():
         print(f"{name}: {count_text(count, 'page')} kept: {why}")
     for queue in sorted(store.held_by, key=lambda queue: -queue.bytes)[:QUEUES_SHOWN]:
-        held = f"{size_text(queue.bytes)} in {count_text(queue.pages, 'page')}"
-        print(f"{name}: {held} kept for {count_text(queue.messages, 'message')} of {one_line(queue.queue)}")
+        size = f"{size_text(queue.bytes)} in {count_text(queue.pages, 'page')}"
+        print(f"{name}: {size} kept for {count_text(queue.messages, 'message')} of {one_line(queue.queue)}")
 
 
 def _print_freed_pages(report: PagesCompaction, *, copied: bool, again: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from pagectl.options.formats import ListFormat
@@ -149,10 +150,11 @@ class JournalInspectionJson:
             ),
         )  # fmt: skip
 
-    def torn(self, record: TornRecord) -> None:
-        """Write a torn record."""
-        torn = TornDetail(offset=record.offset, detail=record.detail)
-        self._items.add("records", TornJournalRecord(file=self._file.name, torn=torn))
+    def torn(self, records: Iterable[TornRecord]) -> None:
+        """Write torn records."""
+        for record in records:
+            torn = TornDetail(offset=record.offset, detail=record.detail)
+            self._items.add("records", TornJournalRecord(file=self._file.name, torn=torn))
 
     def close(self) -> None:
         """Complete the document."""
@@ -182,9 +184,10 @@ class JournalInspectionText:
         fields = journal_fields(content, within, self._file.header.version)
         self._view.fields(content, _title(frame), 0, frame.total, fields, frame.at)
 
-    def torn(self, record: TornRecord) -> None:
-        """Print a torn record."""
-        self._view.torn(record.offset, record.detail)
+    def torn(self, records: Iterable[TornRecord]) -> None:
+        """Print torn records."""
+        for record in records:
+            self._view.torn(record.offset, record.detail)
 
     def close(self) -> None:
         """Do nothing: a text is complete."""

@@ -20,8 +20,8 @@ FAULTS_SHOWN = 5
 
 def print_verified_journals(reports: list[JournalFileReport], findings: list[Finding]) -> None:
     """Print the journals, then the findings."""
-    for name, each in groupby(reports, lambda report: report.journal):
-        _journal(name, list(each))
+    for name, files in groupby(reports, lambda report: report.journal):
+        _journal(name, list(files))
     view = FindingText()
     for finding in findings:
         if not view.said:

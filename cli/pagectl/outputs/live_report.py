@@ -25,8 +25,8 @@ def print_live(comparison: LiveComparison) -> None:
         ],
         right=_RIGHT,
     )  # fmt: skip
-    for each in comparison.differences:
-        say(f"{each.queue or each.address}: {each.message} [{each.rule}]")
+    for difference in comparison.differences:
+        say(f"{difference.queue or difference.address}: {difference.message} [{difference.rule}]")
     if not comparison.differences:
         say("no difference")
 

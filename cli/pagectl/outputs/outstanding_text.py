@@ -39,8 +39,8 @@ def print_outstanding(
     if not shown:
         print("no address has page files")
     for branch in state.journal.prepared:
-        held = count_text(len(branch.acks) + sum(send.references for send in branch.sends), "message")
-        print(f"\nprepared transaction {branch.tx} is still open: {held} in doubt, their pages stay")
+        in_doubt = count_text(len(branch.acks) + sum(send.references for send in branch.sends), "message")
+        print(f"\nprepared transaction {branch.tx} is still open: {in_doubt} in doubt, their pages stay")
     if compare is not None:
         print_live(compare())
 

@@ -72,8 +72,8 @@ class PagesText:
         if unread:
             what = f"{count_text(closed, 'page')} " if store.permitted else ""
             verdict += f"{', ' if verdict else ''}{what}not permitted to be read"
-        held = f"{count_text(count, 'page')}, {count_text(records, 'record')}, {size_text(size)}"
-        print(f"{mark(bad=bool(bad), unread=unread)} {address}  {held}: {verdict or 'sound'}")
+        content = f"{count_text(count, 'page')}, {count_text(records, 'record')}, {size_text(size)}"
+        print(f"{mark(bad=bool(bad), unread=unread)} {address}  {content}: {verdict or 'sound'}")
         for page in bad:
             _print_page(page)
 
@@ -86,8 +86,8 @@ class PagesText:
 
     def end(self) -> None:
         """Print the sums."""
-        said = self._findings.said or "nothing else found"
-        print(f"\n{count_text(self._read, 'page')} read, {self._damaged} damaged; {said}")
+        findings = self._findings.said or "nothing else found"
+        print(f"\n{count_text(self._read, 'page')} read, {self._damaged} damaged; {findings}")
 
 
 def _print_page(report: PageReport) -> None:

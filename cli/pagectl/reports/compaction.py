@@ -29,9 +29,9 @@ class NeededSpace(Report):
         """Return what a compaction of pages needs whose backup is, or would be, in this folder."""
         from pagefmt.compaction.apply import space_needed
 
-        kept = space_needed(plan, backup)
+        needed = space_needed(plan, backup)
         without = space_needed(plan, None).pages
-        return cls(with_backup=kept.pages, without_backup=without, in_backup=kept.backup)
+        return cls(with_backup=needed.pages, without_backup=without, in_backup=needed.backup)
 
     @classmethod
     def of_journals(cls, plan: JournalsPlan, backup: Path) -> NeededSpace:
@@ -115,12 +115,14 @@ class CompactedStore(Report):
             left_alone=store.why,
             steps=[CompactionStep.of(step) for step in store.steps],
             kept=[
-                UnchangedPage(page=kept.page, size=kept.size, dead_records=kept.dead, why=kept.why.value)
-                for kept in store.kept
+                UnchangedPage(page=page.page, size=page.size, dead_records=page.dead, why=page.why.value)
+                for page in store.kept
             ],
             held_by=[
-                KeepingQueue(queue=each.name, id=each.queue, messages=each.messages, bytes=each.bytes, pages=each.pages)
-                for each in store.holders
+                KeepingQueue(
+                    queue=queue.name, id=queue.queue, messages=queue.messages, bytes=queue.bytes, pages=queue.pages
+                )
+                for queue in store.holders
             ],
         )
 

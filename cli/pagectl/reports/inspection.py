@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType
 
-from pagectl.reports.form import Count, Report
+from pagectl.reports.form import Count, Either, Report
 
 if TYPE_CHECKING:
-    from typing import Union as Either
-
     from pagefmt.describe.field import Field
     from pagefmt.pages.frames import Damage
-else:
-    from pagectl.reports.form import Either
 
 DamageName: TypeAlias = Literal[
     "fragment", "torn", "bad-start", "bad-end", "bad-length", "zero-tail", "swallowed", "undecodable", "unreadable",

@@ -111,7 +111,9 @@ class VerifiedJournalFile(Report):
     def of(cls, report: JournalFileReport) -> VerifiedJournalFile:
         """Return the report of a file."""
         values: dict[str, Any] = {name: getattr(report, name) for name in cls.__struct_fields__}
-        faults = [JournalFileFault(kind=each.kind, offset=each.offset, detail=each.detail) for each in report.faults]
+        faults = [
+            JournalFileFault(kind=fault.kind, offset=fault.offset, detail=fault.detail) for fault in report.faults
+        ]
         return cls(**values | {"broker": report.broker.value, "faults": faults})
 
 

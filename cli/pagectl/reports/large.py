@@ -50,7 +50,7 @@ class LargeBody(Report):
         file, message = row.file, row.reference
         names = row.state.bindings.queues if row.state.bindings is not None else {}
         states = {} if message is None else message.queues
-        conditions = cast("list[Condition]", [each.value for each in row.conditions])
+        conditions = cast("list[Condition]", [condition.value for condition in row.conditions])
         return cls(
             file=None if file is None else file.name,
             id=message.id if message is not None else None if file is None else file.id,

@@ -133,17 +133,17 @@ def compared_queues(comparison: LiveComparison) -> list[ComparedQueue]:
 def _compared(comparison: LiveComparison, address: str, name: str) -> ComparedQueue:
     live = comparison.look.addresses.get(address)
     queue = comparison.look.queues.get((address, name))
-    held = comparison.files.get((address, name))
+    in_files = comparison.files.get((address, name))
     return ComparedQueue(
         broker=comparison.broker.name,
         address=address,
         queue=name,
-        id=held.id if held else comparison.look.queues[address, name].id,
+        id=in_files.id if in_files else comparison.look.queues[address, name].id,
         paging=live.paging if live else None,
         messages=queue.messages if queue else None,
-        in_files=held.messages if held else None,
-        in_journal=held.journal if held else None,
-        in_pages=held.pages if held else None,
+        in_files=in_files.messages if in_files else None,
+        in_journal=in_files.journal if in_files else None,
+        in_pages=in_files.pages if in_files else None,
         consumers=queue.consumers if queue else None,
         delivering=queue.delivering if queue else None,
         paused=queue.paused if queue else None,

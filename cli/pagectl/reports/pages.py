@@ -43,7 +43,7 @@ class AddressPages(Report):
     @classmethod
     def of(cls, row: StoreOverview) -> AddressPages:
         """Return the report of a store."""
-        conditions = cast("list[StoreCondition]", [each.value for each in row.verdict.conditions])
+        conditions = cast("list[StoreCondition]", [condition.value for condition in row.verdict.conditions])
         return cls(
             address=row.address, folder=row.folder, pages=row.pages, messages=row.messages, bytes=row.bytes,
             outstanding=row.outstanding, oldest=row.oldest, condition=conditions[0], conditions=conditions,
