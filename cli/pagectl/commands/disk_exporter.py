@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +13,12 @@ from pagectl.opening.monitored_disks import refuse_same_brokers
 from pagectl.options.disk import (
     BrokerNamesOption,
     DiskOptions,
+    DiskQuery,
     IntervalOption,
     ListenOption,
     MaxDiskUsage,
     MinDiskFree,
-    disk_query,
+    disk_queries,
     listen_address,
 )
 from pagectl.options.groups import BrokerOptions
@@ -62,12 +62,14 @@ def command(
         raise CallError(f"--every {interval}: give seconds, at most {LONGEST_INTERVAL:.0f}")
     host, port = listen_address(listen)
     options = DiskOptions(**vars(broker), edition=edition, max_disk_usage=max_disk_usage, min_disk_free=min_disk_free)
-    if name and len(name) != len(places):
-        raise CallError(
-            f"--broker names {len(name)} of {len(places)} brokers; give it once for each DIR, in their order"
-        )
-    queries = [disk_query(place, options, name=each) for place, each in zip_longest(places, name or ())]
+    queries = disk_queries(places, options, name or [])
     refuse_same_brokers(queries)
+    _serve(host, port, queries, interval)
+    return Exit.OK
+
+
+def _serve(host: str, port: int, queries: list[DiskQuery], interval: float) -> None:
+    """Serve metrics until SIGTERM."""
     from pagectl.opening.watched_broker import WatchedBroker
     from pagectl.serving.metrics import MetricsServer
 
@@ -84,4 +86,3 @@ def command(
     except EndedBySignal as err:
         if err.status != 128 + signal.SIGTERM:
             raise
-    return Exit.OK

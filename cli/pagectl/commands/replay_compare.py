@@ -9,7 +9,7 @@ import typer
 
 from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
-from pagectl.options.replay import SetOption, SidesOption, SkipOption, TwoSides, VersusOption
+from pagectl.options.replay import ComparisonOptions, SetOption, SidesOption, SkipOption, TwoSides, VersusOption
 from pagectl.options.shared import (
     AnywayOption,
     EditionOption,
@@ -44,12 +44,7 @@ def command(
     server: ServerOption = None,
     anyway: AnywayOption = False,
     skip_bad_lines: SkipOption = False,
-    decisions: Annotated[
-        bool, typer.Option("--decisions", help="Compare decisions only, not sizes and states.")
-    ] = False,
-    detail: Annotated[
-        bool, typer.Option("--detail", help="Show the fields that differ, and sends with different results.")
-    ] = (False),
+    compared: ComparisonOptions = ComparisonOptions(),
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Show the results of two replays side by side: peaks, drops, refusals, waits, time in page mode.
@@ -61,12 +56,12 @@ def command(
     """
     from pagectl.opening.replay import note_not_modelled, replay_configuration
     from pagectl.outputs.comparison_text import print_comparison
-    from pagectl.reports.replay import ReplayComparison
+    from pagectl.reports.replay_compare import ReplayComparison
     from pageengine.replay.side_by_side import compared_configurations, compared_outcomes
 
     configs, overrides = config or [], settings or []
     if len(files) == 2 and not configs and not overrides and not versus:
-        both = compared_outcomes(files[0], files[1], decisions_only=decisions)
+        both = compared_outcomes(files[0], files[1], decisions_only=compared.decisions)
     elif len(files) == 1 and (len(configs) == 2 or (len(configs) == 1 and versus)):
         by_side = (overrides[: ctx.obj], overrides[ctx.obj :]) if versus else (overrides, overrides)
         pairs = list(zip((configs[0], configs[-1]), by_side, strict=True))
@@ -74,7 +69,7 @@ def command(
         sides = [replay_configuration(path, options, texts, anyway=anyway) for path, texts in pairs]
         one, other = (" ".join([str(path), *texts]) for path, texts in pairs)
         both = compared_configurations(
-            files[0], sides, (one, other), skip_bad_lines=skip_bad_lines, decisions_only=decisions
+            files[0], sides, (one, other), skip_bad_lines=skip_bad_lines, decisions_only=compared.decisions
         )
         note_not_modelled(sides)
     else:
@@ -84,5 +79,5 @@ def command(
     if format is TextOrJson.json:
         print_json(ReplayComparison.of(both))
     else:
-        print_comparison(both, detail=detail)
+        print_comparison(both, detail=compared.detail)
     return Exit.OK if both.comparison.equal and not both.lacking else Exit.FOUND

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeVar
 
@@ -261,6 +262,15 @@ class ForecastOptions(OptionGroup):
             parsed(parse_duration, self.warn_within, "--warn-within"),
             parsed(parse_duration, self.critical_within, "--critical-within"),
         )
+
+
+def disk_queries(places: Sequence[Path | None], options: DiskOptions, names: Sequence[str]) -> list[DiskQuery]:
+    """Return a query for each place; raises ``CallError`` if there are names, but not one for each."""
+    if names and len(names) != len(places):
+        raise CallError(
+            f"--broker names {len(names)} of {len(places)} brokers; give it once for each DIR, in their order"
+        )
+    return [disk_query(place, options, name=name) for place, name in zip_longest(places, names)]
 
 
 def listen_address(text: str) -> tuple[str, int]:

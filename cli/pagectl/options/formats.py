@@ -40,6 +40,15 @@ class LintFormat(StrEnum):
     gitlab = "gitlab"
 
 
+class ConvertTo(StrEnum):
+    """Forms of a configuration."""
+
+    xml = "xml"
+    properties = "properties"
+    json = "json"
+    yaml = "yaml"
+
+
 class PluginFormat(StrEnum):
     """Formats of ``disk forecast`` and ``messages check``."""
 

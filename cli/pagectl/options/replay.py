@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pagectl.options.groups import OptionGroup
 from pagectl.running.examples import CommandWithExamples
 from pagectl.running.exits import CallError
 
@@ -54,6 +56,18 @@ SidesOption = Annotated[
 ]
 VersusOption = Annotated[bool, typer.Option("--versus", help="--set before it applies to side A, after it to side B.")]
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Skip malformed lines of the trace.")]
+
+
+@dataclass(frozen=True)
+class ComparisonOptions(OptionGroup):
+    """What of two replays is compared, and shown."""
+
+    decisions: Annotated[bool, typer.Option("--decisions", help="Compare decisions only, not sizes and states.")] = (
+        False
+    )
+    detail: Annotated[
+        bool, typer.Option("--detail", help="Show the fields that differ, and sends with different results.")
+    ] = False
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
