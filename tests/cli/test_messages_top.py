@@ -127,6 +127,7 @@ def test_several_brokers_and_one_that_is_not_there(tmp_path: Path) -> None:
     one, two = (GoldenCase("2.56.0", "scattered-acks").copy(tmp_path / name) for name in "ab")
     rows, answer = top(one, two)
     assert answer.status == 0 and {row["broker"] for row in rows} == {str(one), str(two)}
+    assert call("messages", "top", one, two, "--limit", "1").out.splitlines()[0].endswith("BROKER")
     rows, answer = top(one, tmp_path / "nowhere")
     assert answer.status == 2 and {row["broker"] for row in rows} == {str(one)} and "nowhere" in answer.err
     nothing = call("messages", "top", tmp_path / "nowhere", tmp_path / "neither")

@@ -30,7 +30,7 @@ def _show_text(look: QueuesLook, rows: list[HoldingQueue], view: View[HoldingQue
     """Print the queues and the groups, each at most as many as the limit, and who holds the bytes of all pages."""
     limit = SHOWN if view.limit is None else view.limit or len(rows) + len(look.groups)
     if rows:
-        view.write(rows[:limit])
+        view.write(rows[:limit], among=rows)
     if len(rows) > limit:
         print(f"… and {count_text(len(rows) - limit, 'more queue')} (--limit 0 shows all)")
     groups = look.ranked_groups()

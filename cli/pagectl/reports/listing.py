@@ -93,14 +93,23 @@ class RowListing(Generic[Row]):
         sort = self.sort_words.get(asked.sort, asked.sort) if asked.sort is not None else None
         return View(self, asked.form, columns, None if sort is None else self._known(sort), asked.limit, long)
 
-    def table(self, rows: Sequence[Row], names: list[str] | None = None, *, long: bool = False) -> TextTable:
-        """Return the text table of rows. ``names``: fields; None for the usual columns."""
+    def table(
+        self, rows: Sequence[Row], names: list[str] | None = None, *, long: bool = False,
+        among: Sequence[Row] | None = None,
+    ) -> TextTable:  # fmt: skip
+        """Return the text table of rows. ``names``: fields; None for the usual columns.
+
+        ``among``: all rows, of which ``rows`` are shown; they decide which columns vary.
+        """
         if names is None:
             columns = [
                 column
                 for column in self.columns
                 if (column.usual or long)
-                and (not column.only_if_varied or len({getattr(row, column.field, UNSET) for row in rows}) > 1)
+                and (
+                    not column.only_if_varied
+                    or len({getattr(row, column.field, UNSET) for row in among or rows}) > 1
+                )
             ]
         else:
             described = {column.field: column for column in reversed(self.columns)}
@@ -157,14 +166,18 @@ class View(Generic[Row]):
         known.sort(key=lambda row: _rank(getattr(row, field)), reverse=largest)
         return known + unknown
 
-    def write(self, rows: Iterable[Row], further: Mapping[str, Iterable[Report]] = MappingProxyType({})) -> None:
+    def write(
+        self, rows: Iterable[Row], further: Mapping[str, Iterable[Report]] = MappingProxyType({}),
+        among: Sequence[Row] | None = None,
+    ) -> None:  # fmt: skip
         """Write rows that are already chosen.
 
         ``further``: lists by their keys that follow in JSON. JSON Lines with ``--columns`` have only the rows.
+        ``among``: see ``RowListing.table``.
         """
         match self.form:
             case TableFormat.text:
-                self._text(list(rows))
+                self._text(list(rows), among)
             case TableFormat.csv:
                 left_out = self.listing.left_out
                 table = CsvTable(self.columns or [name for name in self.listing.fields if name not in left_out])
@@ -187,8 +200,8 @@ class View(Generic[Row]):
         names = self.columns
         return rows if names is None else (dict(_values(row, names)) for row in rows)
 
-    def _text(self, rows: list[Row]) -> None:
-        table = self.listing.table(rows, self.columns, long=self.long)
+    def _text(self, rows: list[Row], among: Sequence[Row] | None) -> None:
+        table = self.listing.table(rows, self.columns, long=self.long, among=among)
         print_table(table.headings, table.rows, right=table.right)
 
 

@@ -54,6 +54,10 @@ class WaitingQueues(Report):
     queues: list[WaitingQueue]
 
 
+def _no_oldest(queue: WaitingQueue) -> str:
+    return "" if queue.unknown is None else "?"
+
+
 QUEUES = RowListing(
     "queues",
     WaitingQueue,
@@ -66,8 +70,8 @@ QUEUES = RowListing(
         TableColumn("scheduled", "SCHEDULED", COUNT),
         TableColumn("in_doubt", "IN DOUBT", COUNT),
         TableColumn("bytes", "BYTES", SIZE),
-        TableColumn("oldest", "OLDEST", TIME),
-        TableColumn("oldest", "AGE", AGE),
+        TableColumn("oldest", "OLDEST", TIME, null=_no_oldest),
+        TableColumn("oldest", "AGE", AGE, null=_no_oldest),
     ),
 )
 ANSWERS = {"messages-ls": WaitingQueues, "messages-ls.line": WaitingQueue}
