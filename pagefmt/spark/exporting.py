@@ -95,10 +95,10 @@ def export(job: ExportJob, run: SparkRun, fleet: list[FleetBroker], failed: Mapp
         ending.callback(forget_archives)
         if job.incremental:
             held = ending.enter_context(added_to(job.folder, fleet))
-            known, increment = _increment(job, held, fleet, run)
+            recognised, increment = _increment(job, held, fleet, run)
             job = replace(job, held=held, increment=increment)
             fleet = [news.broker for news in increment.news]
-            why_failed |= {broker.named: _copy_text(broker) for broker in known if broker.is_copy}
+            why_failed |= {broker.named: _copy_text(broker) for broker in recognised if broker.is_copy}
             places = {name: [place.path for place in known_at] for name, known_at in increment.brokers.items()}
         else:
             _note_same(fleet, run.note)
@@ -147,17 +147,17 @@ def _increment(
                 f"({log.settings.get(name) or 'none'}); give the same, or --mode overwrite, or another folder"
             )
     before = {} if log is None else log.brokers
-    known = recognise(fleet, before, {} if log is None else log.stores_of(before))
-    _say_known(known, run)
-    exported = [broker for broker in known if broker.same_as is None]
+    recognised = recognise(fleet, before, {} if log is None else log.stores_of(before))
+    _say_known(recognised, run)
+    exported = [broker for broker in recognised if broker.same_as is None]
     identities = {**before, **{broker.broker.name: broker.places for broker in exported}}
     news = all_news([broker.broker for broker in exported], log, spec.within)
-    return known, Increment(settings, news, log, brokers=identities)
+    return recognised, Increment(settings, news, log, brokers=identities)
 
 
-def _say_known(known: list[KnownBroker], run: SparkRun) -> None:
+def _say_known(brokers: list[KnownBroker], run: SparkRun) -> None:
     """Say which brokers are left out because the call names them twice, and which the table has under another name."""
-    for broker in known:
+    for broker in brokers:
         if broker.is_copy:
             run.warn(f"{broker.named}: {_copy_text(broker)}")
         elif broker.same_as is not None:

@@ -40,12 +40,12 @@ def command(
     places, failed = located_each(given or [], broker)
     if pace.watch:
         return watch_top(places, failed, listed, within, pace.every or 5.0)
-    look = look_with_growth(places, within, pace.every)
-    failed += look.failed
-    for remark in look.remarks:
+    ranking = look_with_growth(places, within, pace.every)
+    failed += ranking.failed
+    for remark in ranking.remarks:
         warning(remark)
     for reason in failed:
         report(reason)
     if not view.as_text or len(failed) < max(1, len(given or [])):
-        show_top(look, failed, view)
-    return Exit.FAILED if failed else Exit.FOUND if look.wrong else Exit.OK
+        show_top(ranking, failed, view)
+    return Exit.FAILED if failed else Exit.FOUND if ranking.wrong else Exit.OK

@@ -128,13 +128,13 @@ def _backlogs_in_pages(
     from pagefmt.outstanding.overview import Condition
 
     paged = _PagedBacklogs()
-    for known in each_store(place, state):
-        store = known.store
+    for store_state in each_store(place, state):
+        store = store_state.store
         paged.seen.add(store.address)
         if addresses is not None and store.address is not None and store.address not in addresses:
             continue
         paged.unseen |= store.hides_address
-        backlog = backlog_of(known, bodies)
+        backlog = backlog_of(store_state, bodies)
         if not backlog.verdict.fine:
             unknown = not backlog.verdict.counted or Condition.UNKNOWN in backlog.verdict.conditions
             status = Status.UNKNOWN if unknown and not store.from_replica else Status.WARNING
@@ -169,7 +169,7 @@ def _judged(rows: Iterable[Backlog], thresholds: BacklogThresholds) -> list[tupl
     numbered = [(row, BacklogNumbers.of(row, now)) for row in rows]
     judged = [(row, numbers, thresholds.status(numbers)) for row, numbers in numbered]
     return sorted(
-        judged, key=lambda one: (-one[2].rank, -(one[0].messages or 0), one[0].address or "", one[0].queue or "")
+        judged, key=lambda row: (-row[2].rank, -(row[0].messages or 0), row[0].address or "", row[0].queue or "")
     )
 
 

@@ -53,11 +53,11 @@ def _findings(
     if within is not StoredIn.JOURNAL:
         yield from closed_finding(place, Reads.PAGES | Reads.LARGE)
         listed = list(state.of(stores(place)))
-        layouts = (first_layout(known.store.pages) for known in listed)
+        layouts = (first_layout(stored.store.pages) for stored in listed)
         layout = next((layout for layout in layouts if layout is not None), None)
         yield from _damaged_pages(place, state, listed, edition, jobs)
         addresses = state.addresses
-        named = [finding for known in listed for finding in store_findings(known.store, addresses)]
+        named = [finding for stored in listed for finding in store_findings(stored.store, addresses)]
         yield from folder_findings(place, named, state)
     if within is StoredIn.LIVE:
         yield from across(place, layout, state, judged_as, jobs)
@@ -77,14 +77,14 @@ def _damaged_pages(
     from pagefmt.outstanding.state import looking_ahead
     from pagefmt.verify.report import PageReader, page_reports
 
-    with looking_ahead(PageReader(edition, writer_of(state)), listed, jobs) as look:
-        for known in listed:
-            bad = [report for report in page_reports(known, look) if report.permitted and not report.sound]
+    with looking_ahead(PageReader(edition, writer_of(state)), listed, jobs) as reader:
+        for stored in listed:
+            bad = [report for report in page_reports(stored, reader) if report.permitted and not report.sound]
             if bad:
                 yield about_data(
                     Severity.ERROR,
                     "damaged-page",
-                    f"store {known.store.name}",
+                    f"store {stored.store.name}",
                     f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].file}",
                     f"see: {place.call('pages verify')}",
                 )

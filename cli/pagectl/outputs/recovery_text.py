@@ -78,13 +78,13 @@ def _messages(messages: MessageRange) -> str:
     return f"at least {messages.fewest}, " * bool(messages.fewest) + f"at most {count_text(messages.most, 'message')}"
 
 
-def next_steps(plan: RecoveryPlan, given: Path, out: Path | None, written: Path | None) -> Iterator[NextStep]:
-    """Yield what is left to do, with its commands. ``given``: DIR. ``written``: the new directory, if it exists."""
+def next_steps(plan: RecoveryPlan, directory: Path, out: Path | None, written: Path | None) -> Iterator[NextStep]:
+    """Yield what is left to do, with its commands. ``directory``: DIR. ``written``: the new directory, if it exists."""
     new = out.absolute() if out is not None else Path("NEW")
     if written is None:
         yield NextStep(what="stop the broker", commands=[])
         yield NextStep(
-            what="write the new directory", commands=[f"pagectl recover {quoted(given)} --out {quoted(new)}"]
+            what="write the new directory", commands=[f"pagectl recover {quoted(directory)} --out {quoted(new)}"]
         )
     yield NextStep(what="check it", commands=[f"pagectl messages verify {quoted(new)}"])
     moves = []

@@ -15,30 +15,30 @@ SHOWN: Final = 20  # queues and groups without --limit
 MEMBERS_SHOWN: Final = 4  # queues of a group that are named
 
 
-def show_top(look: QueuesLook, failed: list[str], view: View[HoldingQueue]) -> None:
+def show_top(ranking: QueuesLook, failed: list[str], view: View[HoldingQueue]) -> None:
     """Print the queues in the format of the view. ``failed``: why some places cannot be read."""
-    rows = list(view.ordered(map(HoldingQueue.of, look.ranked(TopOrder.held))))
+    rows = list(view.ordered(map(HoldingQueue.of, ranking.ranked(TopOrder.held))))
     if view.as_text:
-        _show_text(look, rows, view)
+        _show_text(ranking, rows, view)
     elif view.form is TableFormat.json:
-        view.write_document(HoldingQueues.of(look, failed, rows, view.limit))
+        view.write_document(HoldingQueues.of(ranking, failed, rows, view.limit))
     else:
         view.show(rows)
 
 
-def _show_text(look: QueuesLook, rows: list[HoldingQueue], view: View[HoldingQueue]) -> None:
+def _show_text(ranking: QueuesLook, rows: list[HoldingQueue], view: View[HoldingQueue]) -> None:
     """Print the queues and the groups, each at most as many as the limit, and who holds the bytes of all pages."""
-    limit = SHOWN if view.limit is None else view.limit or len(rows) + len(look.groups)
+    limit = SHOWN if view.limit is None else view.limit or len(rows) + len(ranking.groups)
     if rows:
         view.write(rows[:limit], among=rows)
     if len(rows) > limit:
         print(f"… and {count_text(len(rows) - limit, 'more queue')} (--limit 0 shows all)")
-    groups = look.ranked_groups()
+    groups = ranking.ranked_groups()
     for group in groups[:limit]:
         say(_group_text(group))
     if len(groups) > limit:
         print(f"… and {count_text(len(groups) - limit, 'more group')} of queues that hold pages together")
-    say(account(look))
+    say(account(ranking))
 
 
 def _group_text(group: QueueGroup) -> str:
@@ -49,11 +49,11 @@ def _group_text(group: QueueGroup) -> str:
     return f"{pages.address or '?'}: {size} held by {', '.join(names)} and {last} together"
 
 
-def account(look: QueuesLook) -> str:
+def account(ranking: QueuesLook) -> str:
     """Return all bytes of the pages by who holds them."""
     parts = {
-        "held by one queue alone": look.alone, "by several together": look.shared, "by nobody": look.free,
-        "by ?": look.unknown,
+        "held by one queue alone": ranking.alone, "by several together": ranking.shared, "by nobody": ranking.free,
+        "by ?": ranking.unknown,
     }  # fmt: skip
     holders = ", ".join(f"{size_text(size)} {who}" for who, size in parts.items() if size)
-    return f"{size_text(look.size)} of pages: {holders}" if holders else "no address has page files"
+    return f"{size_text(ranking.size)} of pages: {holders}" if holders else "no address has page files"

@@ -56,7 +56,7 @@ class ConvertedQueue(Report):
     def of(cls, plan: ConversionPlan, queue: NewQueue) -> ConvertedQueue:
         """Return the report of a queue."""
         held, old, new = plan.held[queue.old.id], queue.old, queue.new
-        known = held.unknown is None
+        is_known = held.unknown is None
         return cls(
             id=old.id,
             old=QueueBefore(address=old.address, queue=old.name, filter=old.filter),
@@ -64,9 +64,9 @@ class ConvertedQueue(Report):
                 address=new.address, queue=new.name, filter=new.filter,
                 routing_type=(new.routing or "multicast").lower(),  # type: ignore[arg-type]
             ),
-            journal=held.messages if known else None,
-            pages=held.paged.messages if known else None,
-            in_doubt=held.paged.in_doubt if known else None,
+            journal=held.messages if is_known else None,
+            pages=held.paged.messages if is_known else None,
+            in_doubt=held.paged.in_doubt if is_known else None,
             unknown=held.unknown,
         )  # fmt: skip
 

@@ -81,12 +81,14 @@ class HoldingQueues(Report):
     remarks: list[str]
 
     @classmethod
-    def of(cls, look: QueuesLook, failed: list[str], rows: Iterable[HoldingQueue], limit: int | None) -> HoldingQueues:
-        """Return the report of a look. ``failed``: why places cannot be read. ``limit``: of queues and of groups."""
-        groups = look.ranked_groups()[: limit or None]
+    def of(
+        cls, ranking: QueuesLook, failed: list[str], rows: Iterable[HoldingQueue], limit: int | None
+    ) -> HoldingQueues:
+        """Return the report of a ranking. ``failed``: why places cannot be read. ``limit``: of queues and of groups."""
+        groups = ranking.ranked_groups()[: limit or None]
         return cls(
             queues=list(islice(rows, limit or None)), groups=list(map(QueuesTogether.of, groups)),
-            remarks=look.remarks + failed,
+            remarks=ranking.remarks + failed,
         )  # fmt: skip
 
 
