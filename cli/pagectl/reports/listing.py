@@ -106,10 +106,7 @@ class RowListing(Generic[Row]):
                 column
                 for column in self.columns
                 if (column.usual or long)
-                and (
-                    not column.only_if_varied
-                    or len({getattr(row, column.field, UNSET) for row in among or rows}) > 1
-                )
+                and (not column.only_if_varied or len({getattr(row, column.field, UNSET) for row in among or rows}) > 1)
             ]
         else:
             described = {column.field: column for column in reversed(self.columns)}
