@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # file, what is there, what is put in its place, folders and files of tests
 FAULTS = (
-    ("pagefmt/pages/frames.py", "size - at >= FRAME and", "size - at > FRAME + 9 and", "golden pages"),
+    ("pagefmt/pages/frames.py", "or buf[end - 1] != END_MARK:", "or False:", "golden pages property"),
     ("pagefmt/pages/routes.py",
      "at + 4 + 8 * count != start + length", "at + 4 + 8 * count > start + length", "pages property"),
     ("pagefmt/outstanding/ack_state.py", "number >= self.end:", "number > self.end:", "harm pages equivalence"),
