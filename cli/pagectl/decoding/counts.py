@@ -25,7 +25,7 @@ def counted(
 ) -> tuple[QueueCounts, bool]:
     """What each queue waits for; and whether anything was damaged.
 
-    A damaged page counts with what a broker reads of it; it is not known what waits in one that cannot be read at all.
+    A damaged page counts with what a broker reads of it. What waits in one that cannot be read at all is not known.
     """
     from pagefmt.columns.queue_counts import QUERY, QueueCounts
     from pagefmt.columns.table import TableDamage
@@ -67,7 +67,6 @@ def counted(
                 damaged = True
                 if found.damage.kind in NO_BYTES and store.address is not None:
                     closed = found.damage.kind is DamageKind.NOT_PERMITTED
-                    counts.not_known(
-                        store.address, counts.closed if closed else f"{store.name}: {at.page.name} cannot be read"
-                    )
+                    why = counts.closed if closed else f"{store.name}: {at.page.name} cannot be read"
+                    counts.not_known(store.address, why)
     return counts, damaged or sources.damaged

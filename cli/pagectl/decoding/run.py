@@ -92,26 +92,10 @@ def carry_out(
         pages = AllSources(place, state, choice, within=within, large=wanted.large, edition=wanted.edition)
     everywhere = within is not None
     with_journal = within not in (None, StoredIn.PAGES)
-    run = _Decoding(place, state, choice, wanted, pages, everywhere, with_journal, jobs if shown.limit is None else 1)
+    jobs = jobs if shown.limit is None else 1
+    run = _Decoding(place, state, choice, wanted, pages, everywhere, with_journal, jobs, with_offsets)
     run.damaged = closed
-    columns = shown.chosen()
-    if field is not None:
-        _write_counts(run, form, field, shown.to)
-    elif form in TABLES:
-        _write_table(run, form, shown)
-    else:
-        with output_to(shown.to, place, run.count):
-            if form is DecodeFormat.csv:
-                usual = FOR_MESSAGES if everywhere else FOR_CSV
-                _write_csv(run, columns or (*usual, *_body_columns(forms)), shown.limit)
-            elif form is DecodeFormat.json:
-                _write_document(run, None if columns is None else ChosenColumns(columns), shown.limit)
-            elif columns is not None:
-                _write_columns(run, form, ChosenColumns(columns), shown.limit)
-            elif form is DecodeFormat.jsonl:
-                run.write(partial(_line_texts, run), shown.limit)
-            else:
-                _write_text(run, shown.limit, with_offsets)
+    _write(run, form, shown, field)
     tell_unsearched(choice)
     if within is None and place.journal is not None and not (run.written or form in TABLES or shown.limit == 0):
         name = "decode" if choice == MessageFilter() else "find"
@@ -119,6 +103,29 @@ def carry_out(
     if within is not None and choice.queues is not None and not choice.outstanding:
         _note_acknowledged(run, within, shown.limit)
     return run.status
+
+
+def _write(run: _Decoding, form: DecodeFormat, shown: ShownOptions, field: str | None) -> None:
+    """Write the messages, or with a ``field`` counts by it, in the format that is asked for."""
+    columns = shown.chosen()
+    if field is not None:
+        _write_counts(run, form, field, shown.to)
+        return
+    if form in TABLES:
+        _write_table(run, form, shown)
+        return
+    with output_to(shown.to, run.place, run.count):
+        if form is DecodeFormat.csv:
+            usual = FOR_MESSAGES if run.everywhere else FOR_CSV
+            _write_csv(run, columns or (*usual, *_body_columns(run.wanted.forms)), shown.limit)
+        elif form is DecodeFormat.json:
+            _write_document(run, None if columns is None else ChosenColumns(columns), shown.limit)
+        elif columns is not None:
+            _write_columns(run, form, ChosenColumns(columns), shown.limit)
+        elif form is DecodeFormat.jsonl:
+            run.write(partial(_line_texts, run), shown.limit)
+        else:
+            _write_text(run, shown.limit, run.with_offsets)
 
 
 def _note_acknowledged(run: _Decoding, within: StoredIn, limit: int | None) -> None:
@@ -163,6 +170,7 @@ class _Decoding:
     everywhere: bool
     with_journal: bool
     jobs: int
+    with_offsets: bool
     damaged: bool = False
     written: int = field(default=0)
     plain: int = field(default_factory=lambda: PLAIN)
