@@ -39,7 +39,7 @@ def command(
     rules: RuleOptions = RuleOptions(),
     data: DataOption = None,
     typed: ConfigFileOptions = ConfigFileOptions(),
-    known: BaselineOptions = BaselineOptions(),
+    baselines: BaselineOptions = BaselineOptions(),
     repair: RepairOptions = RepairOptions(),
     show_files: ShowFilesOption = False,
 ) -> int:
@@ -48,17 +48,17 @@ def command(
         from pagectl.opening import linting
 
         request = linting.lint_request(typed, schemas, rules, fail_on, data)
-        if known.write_baseline and known.baseline is None:
+        if baselines.write_baseline and baselines.baseline is None:
             raise CallError("--write-baseline needs --baseline FILE, the file to write")
         named = files or linting.default_files()
         if (repair.fix or repair.diff) and "-" in named:
             raise CallError("--fix and --diff need a file, and '-' is standard input; name a file")
-        return _lint(request, named, format, known, repair, show_files)
+        return _lint(request, named, format, baselines, repair, show_files)
 
 
 def _lint(
-    request: LintRequest, named: list[str], format: LintFormat | None, known: BaselineOptions, repair: RepairOptions,
-    show_files: bool,
+    request: LintRequest, named: list[str], format: LintFormat | None, baselines: BaselineOptions,
+    repair: RepairOptions, show_files: bool,
 ) -> int:  # fmt: skip
     from pagectl.opening import discovery, linting
     from pagectl.outputs.lint_output import write_diff, write_findings
@@ -72,18 +72,18 @@ def _lint(
     if repair.fix or repair.diff:
         mended = list(repairs.repairs(reports, named, request))
         if repair.diff:
-            write_diff([(str(each.path), each.text) for each in mended], reports)
+            write_diff([(str(mend.path), mend.text) for mend in mended], reports)
             faulty = bool(mended) or request.fails(reports)
             return Exit.FAILED if failed or unread else Exit.FOUND if faulty else Exit.OK
         if mended:
             failed |= not repairs.write_repairs(mended, before)
             reports, unread = linting.lint_all(files, request, named)
     failed |= unread
-    if known.baseline is not None:
+    if baselines.baseline is not None:
         from pagectl.opening.known_findings import without_known, write_known
 
-        if known.write_baseline:
-            return Exit.FAILED if failed else write_known(known.baseline, reports)
-        reports = without_known(known.baseline, reports, request.selection)
+        if baselines.write_baseline:
+            return Exit.FAILED if failed else write_known(baselines.baseline, reports)
+        reports = without_known(baselines.baseline, reports, request.selection)
     write_findings(reports, format)
     return Exit.FAILED if failed else Exit.FOUND if request.fails(reports) else Exit.OK

@@ -13,7 +13,7 @@ from pagectl.running.exits import describe
 from pagectl.terminal.nagios import Status, line
 
 if TYPE_CHECKING:
-    from pagectl.reports.disk_check import DiskUnknown
+    from pagectl.reports.disk_check import DiskUnknown, PluginUnknown
 
 START_UP = 0.2
 """Start-up counts towards the timeout, with at most this many seconds."""
@@ -73,15 +73,15 @@ class Plugin(NamedTuple):
         answer = self.answer(Status.UNKNOWN, lambda: text, lambda: self._unknown_report(why))
         return answer if answer.out == text else Answer(answer.status, answer.out, text)
 
-    def _unknown_report(self, why: str) -> DiskUnknown:
+    def _unknown_report(self, why: str) -> DiskUnknown | PluginUnknown:
         from msgspec import UNSET
 
-        from pagectl.reports.disk_check import DiskUnknown
+        from pagectl.reports.disk_check import DiskUnknown, PluginUnknown
 
-        return DiskUnknown(
-            status="UNKNOWN", exit_status=3, state="unknown" if self.service == "DISK" else UNSET,
-            broker=UNSET if self.broker is None else self.broker, text=why,
-        )  # fmt: skip
+        if self.service != "DISK":
+            return PluginUnknown(status="UNKNOWN", exit_status=3, text=why)
+        broker = UNSET if self.broker is None else self.broker
+        return DiskUnknown(status="UNKNOWN", exit_status=3, state="unknown", broker=broker, text=why)
 
 
 def _print(answer: Answer) -> int:

@@ -105,12 +105,21 @@ class DiskCheck(Report):
 
 
 class DiskUnknown(Report):
-    """``--format json`` of ``disk check`` or ``disk forecast`` without an answer."""
+    """``disk check --format json`` without an answer."""
 
     status: Literal["UNKNOWN"]
     exit_status: Literal[3]
-    state: Literal["unknown"] | UnsetType = UNSET
+    state: Literal["unknown"]
     broker: str | UnsetType = UNSET
+    text: str
+    """Why nothing is known."""
+
+
+class PluginUnknown(Report):
+    """``--format json`` of a monitoring plugin without an answer."""
+
+    status: Literal["UNKNOWN"]
+    exit_status: Literal[3]
     text: str
     """Why nothing is known."""
 
@@ -203,4 +212,4 @@ class DiskForecast(Report):
     notes: list[str]
 
 
-ANSWERS = {"disk-check": (DiskCheck, DiskUnknown), "disk-forecast": (DiskForecast, DiskUnknown)}
+ANSWERS = {"disk-check": (DiskCheck, DiskUnknown), "disk-forecast": (DiskForecast, PluginUnknown)}
