@@ -232,8 +232,6 @@ def test_a_closed_pipe_ends_it_quietly(words: tuple[str, ...], tmp_path: Path) -
     "words",
     [("decode", "--format", "csv", "--body", "hex"), ("seal",), ("verify",), ("ls", "--format", "csv")],
     ids=" ".join,
-    [("decode", "--format", "csv", "--body", "hex"), ("seal",), ("verify",), ("ls", "--format", "csv")],
-    ids=" ".join,
 )
 def test_a_progress_bar_takes_nothing_from_the_output(words: tuple[str, ...], tmp_path: Path) -> None:
     """Standard error is a terminal, standard output is not: the bar is shown, every byte of the answer arrives."""
