@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Final, Protocol
 
 from pagefmt.bytes.file_snapshot import SourceChanged
@@ -147,6 +148,12 @@ def copy_file(path: Path, to: Path, disk: Disk, held: int | None = None) -> None
     disk.create(to, _chunks(path, held), like=path)
 
 
+def _way_out(path: Path) -> str:
+    """Return the command that goes on with what can be read of a file."""
+    salvage = f"pages salvage {quote(str(path))} --out NEW"
+    return f"; see: pagectl {salvage if path.suffix == '.page' else 'recover'}"
+
+
 def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
     at = 0
     try:
@@ -154,7 +161,7 @@ def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
     except NotPermitted:
         raise
     except NotReadable as err:
-        raise NotReadable(f"{err}; see: pagectl pages salvage") from err
+        raise NotReadable(f"{err}{_way_out(path)}") from err
     try:
         size = os.fstat(handle).st_size
         while at < size:
@@ -164,7 +171,7 @@ def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
             yield chunk
             at += len(chunk)
     except OSError as err:
-        raise NotReadable(f"{path}: cannot be read at offset {at}: {err.strerror}; see: pagectl pages salvage") from err
+        raise NotReadable(f"{path}: cannot be read at offset {at}: {err.strerror}{_way_out(path)}") from err
     finally:
         if held is None:
             os.close(handle)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from pagefmt.spark.java_side import scala_context
+
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
@@ -66,7 +68,7 @@ def on_kubernetes(master: str) -> bool:
 
 def _executors(context: SparkContext) -> int:
     """How many run; Spark's own list has this process in it."""
-    return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
+    return len(scala_context(context).statusTracker().getExecutorInfos()) - 1
 
 
 def _usual(context: SparkContext, master: str) -> str:
@@ -82,7 +84,7 @@ def _namespace(context: SparkContext) -> str:
 def _hindrance(context: SparkContext, master: str) -> str | None:
     if not on_kubernetes(master):
         return None
-    client = context._jsc.sc().schedulerBackend().kubernetesClient()
+    client = scala_context(context).schedulerBackend().kubernetesClient()
     pods = client.pods().inNamespace(_namespace(context)).withLabel(_SELECTOR, context.applicationId).list()
     return pods_trouble(json.loads(client.getKubernetesSerialization().asJson(pods))["items"])
 

@@ -18,6 +18,7 @@ from pagefmt.spark import session
 from pagefmt.spark.executors import Tell
 from pagefmt.spark.export_job import ExportJob, ExportRefused
 from pagefmt.spark.exported import ExportLog, all_news
+from pagefmt.spark.java_side import default_file_system
 from pagefmt.spark.known_brokers import KnownBroker, recognise
 from pagefmt.spark.survey import BrokerSurvey, remarks_of
 from pagefmt.spark.table import (
@@ -88,7 +89,6 @@ def export(job: ExportJob, run: SparkRun, fleet: list[FleetBroker], failed: Mapp
 
     Raises ``ExportRefused``, ``ExportFailed``, ``NoSpark``, and what reading the only broker raises.
     """
-    session.check_installed(job.folder)
     alone = len(fleet) + len(failed) == 1
     why_failed, places = dict(failed), dict[str, list[str]]()
     with ExitStack() as ending:
@@ -204,7 +204,7 @@ def by_spark(job: ExportJob, run: SparkRun, fleet: list[FleetBroker], *, alone: 
 
 def _check_default(context: SparkContext, job: ExportJob) -> None:
     """Raise ``ExportRefused`` if a path without a scheme means something else to a cluster than to this machine."""
-    usual = str(context._jsc.hadoopConfiguration().get("fs.defaultFS"))
+    usual = default_file_system(context)
     if not (isinstance(job.folder, FarPath) or job.to.startswith("file:") or usual.startswith("file:")):
         path = job.folder.absolute()
         raise ExportRefused(

@@ -25,6 +25,7 @@ import pagefmt
 from pagefmt.errors import PageFmtError, installation
 from pagefmt.spark.executors import Tell, awaited, on_kubernetes
 from pagefmt.spark.java_home import java_home, kept_file
+from pagefmt.spark.java_side import java_process, start_java
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -176,7 +177,7 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
             [(name, value) for name, value in settings.getAll() if not re.search(_SECRET, name)]
         )
         with _signals_afterwards():
-            SparkContext._ensure_initialized(conf=told)
+            start_java(told)
     except Exception as err:
         raise NoSpark(f"Spark does not start with JAVA_HOME={home}: {cause(err)}") from err
     # what stands in spark-defaults.conf is known by now; without an image Spark waits for executors for ever
@@ -225,9 +226,7 @@ def answered(call: Callable[[], _Answer]) -> _Answer:
 
 def _java_has_ended(err: Exception) -> bool:
     """Its connections break a moment before it is gone."""
-    from pyspark import SparkContext
-
-    java = getattr(SparkContext._gateway, "proc", None)
+    java = java_process()
     if java is None or hasattr(err, "java_exception"):  # Java itself has told of it
         return False
     with suppress(subprocess.TimeoutExpired):

@@ -541,7 +541,18 @@ def test_directories_of_hornetq_that_are_nowhere_are_all_named(tmp_path: Path) -
             assert all(str(base / "data" / "paging") in found.out + found.err for base in tried), found
 
 
-def test_an_empty_path_is_not_the_current_folder() -> None:
+def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:
     """It is a variable of a script that is not set."""
-    answer = call("pages", "ls", "")
-    assert answer.status == 2 and "the path is empty" in answer.err, answer
+    calls = [
+        "pages ls _",
+        "config lint _",
+        "config lint --baseline= .",
+        "replay run _ --config x",
+        "queue drop . q --out _",
+    ]
+    for words in [*calls, "messages top . _", "export _ --to x", "messages send _ --to amqp://localhost"]:
+        answer = call(*(word.replace("_", "") for word in words.split()))
+        assert answer.status == 2 and "the path is empty" in answer.err, answer
+    assert call("disk", "check", "").status == 3
+    empty = call("messages", "decode", tmp_path, "--where", "")
+    assert "the path is empty" not in empty.err

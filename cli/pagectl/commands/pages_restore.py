@@ -39,7 +39,7 @@ def command(
         note(f"restore --discard is now a command of its own: pagectl pages drop-backup {again(place, backup_dir)}")
         drop(backup)
         return
-    note(f"writes {', '.join(str(backup.roots[name]) for name in backup.changed)}")
     with ways_out(place, backup_dir), hold_off_brokers(place.journal, instance_of(place)):
+        note(f"writes {', '.join(str(backup.roots[name]) for name in backup.changed)}")
         back = [entry for entry in put_back(Disk(), backup) if entry.old is not None]
         print(f"restored {count_text(len(back), 'file')}; the backup has been removed")

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.record import PageRecord
 
-_WILDCARDS: Final = (
-    "for a queue of an address with wildcards, which the importer of 2.56 refuses; see: pagectl messages send"
-)
+_WILDCARDS: Final = "for a queue of an address with wildcards, which the importer of 2.56 refuses"
 _SHOWN: Final = 10  # messages left out that are named
 
 
@@ -86,6 +84,7 @@ class XmlAccount:
 
     def __init__(self, place: DataLocation) -> None:
         self.place = place
+        self.wildcards = f"{_WILDCARDS}; see {place.call('messages send')}"
         self.messages = self.doubt = self.ids_of_bytes = self.unbound = self.closed = 0
         self.damaged = False
         self.lost: Counter[str] = Counter()
@@ -178,7 +177,7 @@ class _XmlWriter:
         account.unbound += unbound * messages
         if names:
             account.messages += messages
-            account.lost.update(dict.fromkeys([*lost, *([_WILDCARDS] if wildcards else [])], messages))
+            account.lost.update(dict.fromkeys([*lost, *([account.wildcards] if wildcards else [])], messages))
 
     def _write_record(self, record: PageRecord, routing: Routing) -> None:
         names, account = self._waiting(routing).names, self._account

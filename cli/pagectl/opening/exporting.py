@@ -14,6 +14,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note, warning
 from pagefmt.bytes.far_paths import any_path
+from pagefmt.spark.session import check_installed
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -30,6 +31,8 @@ def export_brokers(
     """
     fleet, failed = open_fleet(paths, options.brokers, broker)
     settings = options.spark_settings
+    check_installed(any_path(to))
+    # these import PySpark
     from pagefmt.spark.export_job import ExportJob, table_folder, table_spec
 
     splits = tuple(dict.fromkeys(options.partition_by or ()))

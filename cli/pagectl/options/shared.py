@@ -38,12 +38,7 @@ class _EditionType(TyperChoice[str]):
 
 
 def _typed_path(text: str) -> Path:
-    """Return DIR as it was typed: ``Path`` would take ``s3:///x``, which names no bucket, for bucket x.
-
-    Raises ``BadParameter`` for an empty text, which is a variable that is not set and not the current folder.
-    """
-    if not text:
-        raise typer.BadParameter("the path is empty; the current folder is ., any other has a name")
+    """Return DIR as it was typed: ``Path`` would take ``s3:///x``, which names no bucket, for bucket x."""
     from pagefmt.bytes.far_paths import any_path
 
     return any_path(text)

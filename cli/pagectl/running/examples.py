@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import typer
 from typer.core import TyperCommand
 
 Examples = tuple[tuple[str, str], ...]
@@ -14,6 +15,20 @@ ABOUT_CONFIGURATION: Final = frozenset({"broker_xml", "properties", "profile", "
 
 class CommandWithExamples(TyperCommand):
     """A command whose module has ``EXAMPLES``; they are in the epilog, a line for each question and each answer."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of a call. Raise ``BadParameter`` for a path that is empty.
+
+        An empty path is a shell variable that is not set; ``Path`` would take it for the current folder.
+        """
+        if any(word == "" or word.endswith("=") for word in args):
+            words, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+            for each in self.get_params(ctx):
+                value = words.get(each.name or "")
+                if _is_path(each) and (value == "" or (isinstance(value, list | tuple) and "" in value)):
+                    message = "the path is empty; the current folder is ., any other has a name"
+                    raise typer.BadParameter(message, ctx=ctx, param=each)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Options of the command itself first; those about a configuration, the same for many commands, at the end."""
@@ -32,6 +47,11 @@ class CommandWithExamples(TyperCommand):
         """As written: a command line that is wrapped cannot be pasted."""
         if self.epilog:
             formatter.write(f"\nExamples:\n{self.epilog}")
+
+
+def _is_path(parameter: Any) -> bool:
+    words = ("FILE", "DIR", "PATH", "FOLDER", "NEW", "TRACE", "LOG")
+    return parameter.type.name.lower() == "path" or any(word in (parameter.metavar or "") for word in words)
 
 
 def epilog(examples: Examples) -> str:
