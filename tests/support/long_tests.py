@@ -74,15 +74,33 @@ SESSIONS = {
     ],
     "rooms/test_package.py": ["test_every_command_runs_where_it_is_installed"],
 }  # fmt: skip
-# Pages whose examples are carried out: each N-th stays.
-PAGES = {
+# What every directory and every page is asked, and CI asks all of them: each N-th of a function stays.
+ALL_IN_CI = {
+    "cli/test_config_drift.py::test_what_a_broker_declared_itself_does_not_differ": 4,
+    "cli/test_pages_commands.py::test_ls_and_verify_count_what_the_broker_counted": 4,
     "docs/test_doc_examples.py::test_page_prints_what_it_says": 4,
     "docs/test_help_examples.py::test_examples_work": 4,
+    "equivalence/test_amqp_plans.py": 5,
+    "equivalence/test_compaction_walk.py": 5,
+    "golden/test_edition_evidence.py::test_the_writer_shows": 4,
+    "golden/test_exported_xml.py": 4,
+    "golden/test_journal_golden.py": 3,
+    "golden/test_message_json_golden.py": 3,
+    "golden/test_outstanding_golden.py": 3,
+    "golden/test_record_golden.py": 3,
+    "golden/test_replay_probes.py": 2,
+    "golden/test_replay_protocols.py": 3,
+    "golden/test_selector.py::test_as_the_broker_answered": 3,
+    "harm/test_changing_sources.py::test_before_the_copy": 4,
+    "pages/test_broker_reader.py::test_pages_are_read_as_the_broker_reads_them": 4,
+    "pages/test_cross_checks.py": 4,
+    "pages/test_record_index.py": 4,
+    "pages/test_verification.py::test_golden_stores": 4,
 }
 # The same question about many directories, faults or instants of a kill: each N-th of every function stays, and of the
 # others each second one is slow.
 MANY_CASES = {
-    "cli/test_export.py::test_the_data_source_gives_the_same_table": 5,
+    "cli/test_export.py::test_the_data_source_gives_the_same_table": 7,
     "cli/test_export_incremental.py::test_two_halves_are_the_whole": 4,
     "cli/test_pages_browse.py": 4,
     "cli/test_spark.py": 9,
@@ -149,6 +167,7 @@ SLOW = {
     "cli/test_table_formats.py::test_killed_nights_add_nothing_twice",
     "harm/test_rights_are_not_damage.py::test_an_export_says_what_is_not_in_the_table",
 }
+KEPT = MANY_CASES | ALL_IN_CI
 LEFT_OUT = {f"{file}::{name}" for table in (SERVERS, SESSIONS) for file, names in table.items() for name in names}
 
 
@@ -161,10 +180,10 @@ def mark(items: Iterable[pytest.Item]) -> None:
         if function in SLOW:
             item.add_marker(pytest.mark.slow)
         if next(item.iter_markers("slow"), None) is None:
-            number, every = cases[function], PAGES.get(function, MANY_CASES.get(function, MANY_CASES.get(file, 1)))
+            number, every = cases[function], KEPT.get(function, KEPT.get(file, 1))
             cases[function] += 1
             if function in LEFT_OUT:
                 item.add_marker(pytest.mark.long)
             elif number % every:
-                seldom = function not in PAGES and (number // every + number) % 2
+                seldom = function not in ALL_IN_CI and file not in ALL_IN_CI and (number // every + number) % 2
                 item.add_marker(pytest.mark.slow if seldom else pytest.mark.long)
