@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
+from pagectl.reports.disk_check import PluginUnknown
 from pagectl.reports.form import Count, PluginStatus, Report
 
 if TYPE_CHECKING:
@@ -125,13 +126,4 @@ class MessagesCheck(Report):
         )  # fmt: skip
 
 
-class MessagesNotChecked(Report):
-    """``messages check --format json`` if the check could not be carried out."""
-
-    status: Literal["UNKNOWN"]
-    exit_status: Literal[3]
-    text: str
-    """Why."""
-
-
-ANSWERS = {"messages-check": (MessagesCheck, MessagesNotChecked)}
+ANSWERS = {"messages-check": (MessagesCheck, PluginUnknown)}

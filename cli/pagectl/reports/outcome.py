@@ -47,11 +47,9 @@ class OutcomeLoss(Report):
     incomplete: bool | UnsetType = UNSET
 
 
-class ReleasedSend(Report):
-    """A send that was blocked before, and its result now."""
+class SendResult(Report):
+    """How a broker decided on an operation, as its client sees it."""
 
-    i: Count
-    """The operation that was blocked."""
     r: OutcomeResult
     page: int | UnsetType = UNSET
     nr: int | UnsetType = UNSET
@@ -78,36 +76,19 @@ class ReleasedSend(Report):
     reconnected: bool | UnsetType = UNSET
 
 
-class OutcomeOperation(Report):
+class ReleasedSend(SendResult):
+    """A send that was blocked before, and its result now."""
+
+    i: Count
+    """The operation that was blocked."""
+
+
+class OutcomeOperation(SendResult):
     """The result of an operation."""
 
     i: Count
     """The number of the operation, from 0."""
     op: str | None
-    r: OutcomeResult
-    page: int | UnsetType = UNSET
-    nr: int | UnsetType = UNSET
-    """The number of the message in its page."""
-    why: str | UnsetType = UNSET
-    status: str | UnsetType = UNSET
-    error: str | UnsetType = UNSET
-    reached_broker: bool | UnsetType = UNSET
-    silent: bool | UnsetType = UNSET
-    mem: int | UnsetType = UNSET
-    """Bytes of memory that the message takes."""
-    enc: int | UnsetType = UNSET
-    """Bytes of the encoded message."""
-    large: bool | UnsetType = UNSET
-    broker: BrokerResult | UnsetType = UNSET
-    """What the broker did with the message, if the client does not learn it."""
-    credit: Count | UnsetType = UNSET
-    credit_after: Count | UnsetType = UNSET
-    drain_asked: bool | UnsetType = UNSET
-    drained: Count | UnsetType = UNSET
-    frame: Literal["none", "ERROR", "DISCONNECT"] | UnsetType = UNSET
-    on_wire: bool | UnsetType = UNSET
-    behind: Count | UnsetType = UNSET
-    reconnected: bool | UnsetType = UNSET
     got: list[int] | UnsetType = UNSET
     """Messages that were received, by their numbers."""
     redelivered: list[int] | UnsetType = UNSET

@@ -22,6 +22,7 @@ from pagectl.reports.trace_management import (
     TraceDisk,
     TraceDiskFull,
     TraceExpire,
+    TraceOperation,
     TracePauseQueue,
     TracePurge,
     TraceRestart,
@@ -112,15 +113,13 @@ class TraceClient(Report):
     qos: Annotated[int, Meta(ge=0, le=2)] | UnsetType = UNSET
 
 
-class TraceSend(Report):
+class TraceSend(TraceOperation):
     """A core message that is sent."""
 
     op: Literal["send"]
-    t: Count
     session: str
     address: str
     seq: Count
-    note: str | UnsetType = UNSET
     type: Literal["default", "object", "text", "map", "stream"] | UnsetType = UNSET
     size: Count | UnsetType = UNSET
     text: str | UnsetType = UNSET
@@ -131,124 +130,102 @@ class TraceSend(Report):
     props: dict[str, str | int | float | bool | PropertyValue | None] | UnsetType = UNSET
 
 
-class TraceOpenSession(Report):
+class TraceOpenSession(TraceOperation):
     """A session that a client opens."""
 
     op: Literal["open_session"]
-    t: Count
     session: str
-    note: str | UnsetType = UNSET
     kind: Literal["auto", "local", "xa"] | UnsetType = UNSET
     protocol: Literal["core", "amqp", "openwire", "stomp", "mqtt"] | UnsetType = UNSET
     client: TraceClient | UnsetType = UNSET
 
 
-class TraceCloseSession(Report):
+class TraceCloseSession(TraceOperation):
     """A session that ends: its open transaction rolls back."""
 
     op: Literal["close_session"]
-    t: Count
     session: str
-    note: str | UnsetType = UNSET
 
 
-class TraceBegin(Report):
+class TraceBegin(TraceOperation):
     """The begin of an XA branch."""
 
     op: Literal["begin"]
-    t: Count
     session: str
-    note: str | UnsetType = UNSET
     xid: str | UnsetType = UNSET
 
 
-class TracePrepare(Report):
+class TracePrepare(TraceOperation):
     """The end of an XA branch, which is prepared."""
 
     op: Literal["prepare"]
-    t: Count
     session: str
     xid: str
-    note: str | UnsetType = UNSET
 
 
-class TraceCommit(Report):
+class TraceCommit(TraceOperation):
     """A commit."""
 
     op: Literal["commit"]
-    t: Count
     session: str
-    note: str | UnsetType = UNSET
     xid: str | UnsetType = UNSET
     one_phase: bool | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
-class TraceRollback(Report):
+class TraceRollback(TraceOperation):
     """A rollback."""
 
     op: Literal["rollback"]
-    t: Count
     session: str
-    note: str | UnsetType = UNSET
     xid: str | UnsetType = UNSET
     one_phase: bool | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
-class TraceOpenConsumer(Report):
+class TraceOpenConsumer(TraceOperation):
     """A consumer that is opened."""
 
     op: Literal["open_consumer"]
-    t: Count
     consumer: str
     queue: str
-    note: str | UnsetType = UNSET
     session: str | UnsetType = UNSET
     selector: str | UnsetType = UNSET
     window: int | UnsetType = UNSET
     """Window in bytes; 0 for one message per request, -1 for no limit."""
 
 
-class TraceReceive(Report):
+class TraceReceive(TraceOperation):
     """Messages that a consumer takes."""
 
     op: Literal["receive"]
-    t: Count
     consumer: str
-    note: str | UnsetType = UNSET
     max: Count | UnsetType = UNSET
     ack: Literal["none", "each", "end"] | UnsetType = UNSET
     seq: list[int] | UnsetType = UNSET
 
 
-class TraceAck(Report):
+class TraceAck(TraceOperation):
     """An acknowledgement."""
 
     op: Literal["ack"]
-    t: Count
     consumer: str
-    note: str | UnsetType = UNSET
     mode: Literal["upto", "individual", "all"] | UnsetType = UNSET
     seq: int | list[int] | UnsetType = UNSET
 
 
-class TraceCloseConsumer(Report):
+class TraceCloseConsumer(TraceOperation):
     """A consumer that ends: its unacknowledged messages return to the head of the queue."""
 
     op: Literal["close_consumer"]
-    t: Count
     consumer: str
-    note: str | UnsetType = UNSET
 
 
-class TraceBrowse(Report):
+class TraceBrowse(TraceOperation):
     """A browser that is opened, reads and is closed."""
 
     op: Literal["browse"]
-    t: Count
     queue: str
-    note: str | UnsetType = UNSET
     selector: str | UnsetType = UNSET
     max: Count | UnsetType = UNSET
     session: str | UnsetType = UNSET

@@ -9,41 +9,41 @@ from msgspec import UNSET, Meta, UnsetType
 from pagectl.reports.form import Count, Report
 
 
-class TraceSettings(Report, forbid_unknown_fields=False):
+class TraceOperation(Report):
+    """What every operation of a trace has."""
+
+    t: Count
+    """Nanoseconds on the trace's clock."""
+    note: str | UnsetType = UNSET
+
+
+class TraceSettings(TraceOperation, forbid_unknown_fields=False):
     """An address setting that changes at run time; the other keys are settings by their XML names."""
 
     op: Literal["settings"]
-    t: Count
     match: str
-    note: str | UnsetType = UNSET
 
 
-class TraceCreateAddress(Report):
+class TraceCreateAddress(TraceOperation):
     """An address that an operator or the configuration creates."""
 
     op: Literal["create_address"]
-    t: Count
     address: str
     routing: Literal["anycast", "multicast"] | Annotated[list[Literal["anycast", "multicast"]], Meta(min_length=1)]
-    note: str | UnsetType = UNSET
 
 
-class TraceDeleteAddress(Report):
+class TraceDeleteAddress(TraceOperation):
     """An address that is deleted, with its queues."""
 
     op: Literal["delete_address"]
-    t: Count
     address: str
-    note: str | UnsetType = UNSET
 
 
-class TraceCreateQueue(Report):
+class TraceCreateQueue(TraceOperation):
     """A queue that is created, with its address if that does not exist."""
 
     op: Literal["create_queue"]
-    t: Count
     queue: str
-    note: str | UnsetType = UNSET
     address: str | UnsetType = UNSET
     routing: Literal["anycast", "multicast"] | UnsetType = UNSET
     filter: str | UnsetType = UNSET
@@ -54,119 +54,93 @@ class TraceCreateQueue(Report):
     auto_delete: bool | UnsetType = UNSET
 
 
-class TraceDeleteQueue(Report):
+class TraceDeleteQueue(TraceOperation):
     """A queue that is deleted."""
 
     op: Literal["delete_queue"]
-    t: Count
     queue: str
-    note: str | UnsetType = UNSET
 
 
-class TracePurge(Report):
+class TracePurge(TraceOperation):
     """Messages that management removes from a queue."""
 
     op: Literal["purge"]
-    t: Count
     queue: str
-    note: str | UnsetType = UNSET
     selector: str | UnsetType = UNSET
 
 
-class TraceExpire(Report):
+class TraceExpire(TraceOperation):
     """A scan for expired messages."""
 
     op: Literal["expire"]
-    t: Count
-    note: str | UnsetType = UNSET
     queue: str | UnsetType = UNSET
 
 
-class TracePauseQueue(Report):
+class TracePauseQueue(TraceOperation):
     """A queue that is paused."""
 
     op: Literal["pause_queue"]
-    t: Count
     queue: str
-    note: str | UnsetType = UNSET
 
 
-class TraceResumeQueue(Report):
+class TraceResumeQueue(TraceOperation):
     """A queue that is resumed."""
 
     op: Literal["resume_queue"]
-    t: Count
     queue: str
-    note: str | UnsetType = UNSET
 
 
-class TraceBlockAddress(Report):
+class TraceBlockAddress(TraceOperation):
     """An address that management blocks."""
 
     op: Literal["block_address"]
-    t: Count
     address: str
-    note: str | UnsetType = UNSET
 
 
-class TraceUnblockAddress(Report):
+class TraceUnblockAddress(TraceOperation):
     """An address that management unblocks."""
 
     op: Literal["unblock_address"]
-    t: Count
     address: str
-    note: str | UnsetType = UNSET
 
 
-class TraceDiskFull(Report):
+class TraceDiskFull(TraceOperation):
     """The disk check, which starts or stops to report a full disk."""
 
     op: Literal["disk_full"]
-    t: Count
-    note: str | UnsetType = UNSET
     full: bool | UnsetType = UNSET
 
 
-class TraceDisk(Report):
+class TraceDisk(TraceOperation):
     """What the file system reports from this time on; bytes."""
 
     op: Literal["disk"]
-    t: Count
     usable: Count
     total: Count
-    note: str | UnsetType = UNSET
     store: str | UnsetType = UNSET
 
 
-class TraceWait(Report):
+class TraceWait(TraceOperation):
     """Time that passes; messages may expire."""
 
     op: Literal["wait"]
-    t: Count
     ms: Count
-    note: str | UnsetType = UNSET
 
 
-class TraceCheckpoint(Report):
+class TraceCheckpoint(TraceOperation):
     """A line whose outcome has the complete state."""
 
     op: Literal["checkpoint"]
-    t: Count
-    note: str | UnsetType = UNSET
 
 
-class TraceRestart(Report):
+class TraceRestart(TraceOperation):
     """An orderly stop and start of the broker."""
 
     op: Literal["restart"]
-    t: Count
-    note: str | UnsetType = UNSET
 
 
-class TraceCrash(Report):
+class TraceCrash(TraceOperation):
     """The end of the broker, which starts on the files as they are."""
 
     op: Literal["crash"]
-    t: Count
     kind: Literal["rest", "kill", "power"] | UnsetType = UNSET
-    note: str | UnsetType = UNSET
