@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -182,6 +182,12 @@ class _Decoding:
         wrong = known.incomplete if self.with_journal else known.damaged
         return Exit.FOUND if self.damaged or self.sources.damaged or wrong else Exit.OK
 
+    @property
+    def queue_names(self) -> dict[int, str]:
+        """Names of queues by id, as far as bindings have them."""
+        bindings = self.state.bindings
+        return {} if bindings is None else {number: queue.name for number, queue in bindings.queues.items()}
+
     def count(self) -> str:
         """How many messages were written."""
         return count_text(self.written, "message")
@@ -352,8 +358,6 @@ def _texts(rows: Iterator[Any], text: Callable[[dict[str, Any]], str]) -> Iterat
 def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:
     from pagectl.files.table_output import table_output
 
-    bindings = run.state.bindings
-    names = {each: queue.name for each, queue in bindings.queues.items()} if bindings else {}
     output = table_output(
         form.value,
         shown.body,
@@ -361,7 +365,7 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
         shown.partition_by or (),
         run.choice,
         run.wanted.edition,
-        names,
+        run.queue_names,
         located=run.everywhere,
     )
     if form is DecodeFormat.parquet and shown.limit is None and not output.splits and run.sources.listable:
@@ -464,13 +468,26 @@ def _write_csv(run: _Decoding, names: Iterable[str], limit: int | None) -> None:
     table = CsvTable(columns.names)
     rows = partial(_row_texts, run, lambda message, at: table.text(columns.cells(message, at)), _now())
     if CELL_COLUMNS.issuperset(columns.names) and not run.wanted.forms - {"size"}:
-        run.write(partial(_csv_texts, run, columns.names, rows), limit)
+        # made once, and only when many messages are read
+        made = cache(partial(_csv_table, run, columns.names))
+        run.write(partial(_csv_texts, run, columns.names, made, rows), limit)
     else:
         run.write(rows, limit)
 
 
+def _csv_table(run: _Decoding, names: Sequence[str]) -> TableOutput:
+    """Return the table whose columns the cells of CSV are made of."""
+    from pagectl.decoding.csv_columns import table_columns
+    from pagectl.files.table_output import table_output
+
+    columns = ",".join(table_columns(names))
+    return table_output(
+        "csv", "size", columns, (), run.choice, run.wanted.edition, run.queue_names, located=run.everywhere, coded=True
+    )
+
+
 def _csv_texts(
-    run: _Decoding, names: Sequence[str], rows: Reader[_RowTexts], unit: Unit
+    run: _Decoding, names: Sequence[str], table: Callable[[], TableOutput], rows: Reader[_RowTexts], unit: Unit
 ) -> Iterator[tuple[int, MessageLines | _RowTexts | Damage]]:
     """Yield the lines of a unit from the columns of its pages.
 
@@ -480,19 +497,12 @@ def _csv_texts(
     if run.plain > _size(unit):
         yield from rows(unit)
         return
-    from pagectl.decoding.csv_columns import csv_lines, table_columns
-    from pagectl.files.table_output import table_output
+    from pagectl.decoding.csv_columns import csv_lines
     from pagefmt.columns.json_lines import MessageLines
     from pagefmt.pages.frames import Damage
 
-    bindings = run.state.bindings
-    queues = {each: queue.name for each, queue in bindings.queues.items()} if bindings else {}
-    columns = ",".join(table_columns(names))
-    output = table_output(
-        "csv", "size", columns, (), run.choice, run.wanted.edition, queues, located=run.everywhere, coded=True
-    )
     written = 0
-    for n, batch in _table_rows(output, unit):
+    for n, batch in _table_rows(table(), unit):
         lines = None if isinstance(batch, Damage) else csv_lines(batch, names)
         if lines is None:
             break
