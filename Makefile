@@ -91,7 +91,7 @@ fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECOND
 	$(BIN)/pip install -q --require-hashes -r requirements/fuzz.lock
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
-renew: $(VENV)/.dev ## renew what is made: completions/, man/, XSD files, JSON schemas
+renew: $(VENV)/.dev ## renew what is made: completions/, man/, XSD files, JSON schemas, the table of columns
 	$(BIN)/python docs/generators/renew.py
 
 new-command: $(VENV)/.dev ## begin a command: make new-command GROUP=journal NAME=stats LINE="Count records."

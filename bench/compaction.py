@@ -30,16 +30,16 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 from make_pages import QUEUES, record, write  # noqa: E402
 from pages import cost  # noqa: E402
 
-from pagefmt.bytes.writing import Disk  # noqa: E402
-from pagefmt.compaction.apply import apply  # noqa: E402
-from pagefmt.compaction.plan import CompactionPlan, RewritePage  # noqa: E402
-from pagefmt.compaction.planning import make_plan  # noqa: E402
+from pagefmt.change.compaction.apply import apply  # noqa: E402
+from pagefmt.change.compaction.plan import CompactionPlan, RewritePage  # noqa: E402
+from pagefmt.change.compaction.planning import make_plan  # noqa: E402
+from pagefmt.codec.pages.page import open_page  # noqa: E402
 from pagefmt.directory.locate import within  # noqa: E402
 from pagefmt.journal.bodies import CursorAck, encode_body  # noqa: E402
 from pagefmt.journal.record_types import RecordType  # noqa: E402
 from pagefmt.journal.records import JournalRecord, RecordKind  # noqa: E402
 from pagefmt.journal.writing import write_journal  # noqa: E402
-from pagefmt.pages.page import open_page  # noqa: E402
+from pagefmt.storage.writing import Disk  # noqa: E402
 
 
 def acknowledge(data: Path, gone: int = 0) -> int:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from make_pages import ADDRESS, FOLDER, SETS, records, write_bindings
 
-from pagefmt.pages.paging import page_name
+from pagefmt.directory.paging import page_name
 
 ROOT = Path(__file__).resolve().parent.parent
 TICK = os.sysconf("SC_CLK_TCK")

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from struct import pack
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter
+from pagefmt.codec.messages.amqp_message import AmqpMessage, decode_extra
+from pagefmt.codec.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.codec.messages.properties import properties_bytes
+from pagefmt.codec.messages.values import Property, TypedValue, string
+from pagefmt.codec.messages.values import ValueKind as Type
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.wire import ByteReader, ByteWriter
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
+from pagefmt.directory.paging import page_name
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
-from pagefmt.messages.amqp_message import AmqpMessage, decode_extra
-from pagefmt.messages.core_message import CoreMessage, HeaderBlock
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Property, TypedValue, string
-from pagefmt.messages.values import ValueKind as Type
-from pagefmt.pages.paging import page_name
-from pagefmt.pages.record import Layout, PageRecord, encode_record
 
 PAGE = 10 << 20
 QUEUES = (3, 7)

@@ -27,13 +27,13 @@ import numpy as np  # noqa: E402
 from make_pages import FOLDER, write  # noqa: E402
 from pages import Cost, cost  # noqa: E402
 
+from pagefmt.codec.pages.page import open_page  # noqa: E402
+from pagefmt.directory.paging import page_name  # noqa: E402
 from pagefmt.journal.bodies import CursorAck, encode_body  # noqa: E402
 from pagefmt.journal.files import HEADER, JournalHeader, encode_header  # noqa: E402
 from pagefmt.journal.record_types import RecordType  # noqa: E402
 from pagefmt.journal.records import JournalRecord, RecordKind, encode  # noqa: E402
 from pagefmt.journal.writing import FORMAT  # noqa: E402
-from pagefmt.pages.page import open_page  # noqa: E402
-from pagefmt.pages.paging import page_name  # noqa: E402
 
 QUEUES = (3, 7, 11, 15)
 ONCE = 64

@@ -26,12 +26,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 from make_pages import QUEUES, SETS, core, record, write  # noqa: E402
 from pages import Cost, brokers, cost, once, show  # noqa: E402
 
-from pagefmt.bytes.wire import ByteWriter  # noqa: E402
+from pagefmt.codec.messages.core_message import CoreLargeMessage  # noqa: E402
+from pagefmt.codec.messages.persisted import encode_persisted  # noqa: E402
+from pagefmt.codec.wire import ByteWriter  # noqa: E402
 from pagefmt.journal.record_types import RecordType  # noqa: E402
 from pagefmt.journal.records import JournalRecord, RecordKind  # noqa: E402
 from pagefmt.journal.writing import write_journal  # noqa: E402
-from pagefmt.messages.core_message import CoreLargeMessage  # noqa: E402
-from pagefmt.messages.persisted import encode_persisted  # noqa: E402
 
 FIRST = 100_000_000
 """Number of the first message of the journal: behind those of the pages."""

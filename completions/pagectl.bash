@@ -119,6 +119,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config explain --edition' |\
         'config explain --format' |\
         'config rules --format' |\
+        'config rules --columns' |\
+        'config rules --sort' |\
+        'config rules --limit' |\
         'config serve --edition' |\
         'config serve --heap' |\
         'config serve -D' |\
@@ -529,9 +532,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay run --outcome' |\
         'replay run --out' |\
         'replay run --until' |\
+        'replay run --report' |\
         'replay run --set' |\
         'replay run --format' |\
-        'replay run --report' |\
         'replay run --jobs' |\
         'replay run --spark' |\
         'replay import --to' |\
@@ -587,7 +590,7 @@ _pagectl_options() {
         'config lint') _pagectl_offer '' --schema --artemis-home --format --fail-on --ignore --only --data --edition --heap --properties --profile --server --cwd -D --baseline --write-baseline --fix --diff --show-files --help -h ;;
         'config effective') _pagectl_offer '' --format --all --edition --heap --properties --profile --server --cwd -D --anyway --journal-type --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
-        'config rules') _pagectl_offer '' --format --help -h ;;
+        'config rules') _pagectl_offer '' --format --columns --sort --limit --help -h ;;
         'config serve') _pagectl_offer '' --edition --heap -D --properties --profile --server --help -h ;;
         'config diff') _pagectl_offer '' --address --format --edition --heap --cwd -D --profile --server --journal-type --help -h ;;
         'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --anyway --help -h ;;
@@ -629,7 +632,7 @@ _pagectl_options() {
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --config --properties --profile --server --edition --max-disk-usage --min-disk-free --any-path --no-addresses --anyway -t --timeout -q --quiet -v --verbose --format --help -h ;;
         'disk usage') _pagectl_offer '' --config --properties --profile --server --format --columns --sort --limit --sizes-only --help -h ;;
         'disk exporter') _pagectl_offer '' --listen --broker --every --max-disk-usage --min-disk-free --config --properties --profile --server --edition --help -h ;;
-        'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --set --anyway --skip-bad-lines --check --format --report --jobs --spark --help -h ;;
+        'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --check --report --set --anyway --skip-bad-lines --format --jobs --spark --help -h ;;
         'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --anyway --skip-bad-lines --decisions --detail --format --help -h ;;
@@ -842,17 +845,17 @@ _pagectl_value() {
             _pagectl_offer '' asyncio nio
             ;;
         'config rules --format' |\
-        'pages verify --format' |\
-        'pages inspect --format' |\
-        'messages verify --format' |\
-        'journal inspect --format' |\
-        'journal verify --format' |\
-        'large verify --format')
-            _pagectl_offer '' text json jsonl
+        'pages ls --format' |\
+        'pages outstanding --format' |\
+        'messages ls --format' |\
+        'messages top --format' |\
+        'journal ls --format' |\
+        'large ls --format' |\
+        'disk usage --format' |\
+        'replay sweep --format')
+            _pagectl_offer '' text json jsonl csv
             ;;
-        'config convert --to')
-            _pagectl_offer '' xml properties json yaml
-            ;;
+        'config rules --columns' |\
         'export --brokers' |\
         'pages decode --body' |\
         'messages decode --body' |\
@@ -861,6 +864,14 @@ _pagectl_value() {
         'replay sweep --brokers' |\
         'replay sweep --columns')
             _pagectl_list none size sha256 text value base64 hex
+            ;;
+        'config rules --sort' |\
+        'export --partition-by' |\
+        'replay sweep --sort')
+            _pagectl_offer '' address store store_address protocol page priority durable type_name
+            ;;
+        'config convert --to')
+            _pagectl_offer '' xml properties json yaml
             ;;
         'export --what')
             _pagectl_offer '' messages pages outstanding damage acknowledgements
@@ -879,10 +890,6 @@ _pagectl_value() {
         'export --body')
             _pagectl_offer '' none size text value base64
             ;;
-        'export --partition-by' |\
-        'replay sweep --sort')
-            _pagectl_offer '' address store store_address protocol page priority durable type_name
-            ;;
         'export --mode')
             _pagectl_offer '' error append overwrite overwrite-partitions
             ;;
@@ -891,16 +898,6 @@ _pagectl_value() {
             ;;
         'export --table-format')
             _pagectl_offer '' parquet delta iceberg
-            ;;
-        'pages ls --format' |\
-        'pages outstanding --format' |\
-        'messages ls --format' |\
-        'messages top --format' |\
-        'journal ls --format' |\
-        'large ls --format' |\
-        'disk usage --format' |\
-        'replay sweep --format')
-            _pagectl_offer '' text json jsonl csv
             ;;
         'pages ls --columns')
             _pagectl_list address folder pages messages bytes outstanding oldest condition conditions remarks page_full page_limit_used
@@ -927,6 +924,14 @@ _pagectl_value() {
         'messages decode --address' |\
         'messages find --address')
             _pagectl_names address
+            ;;
+        'pages verify --format' |\
+        'pages inspect --format' |\
+        'messages verify --format' |\
+        'journal inspect --format' |\
+        'journal verify --format' |\
+        'large verify --format')
+            _pagectl_offer '' text json jsonl
             ;;
         'messages ls --columns')
             _pagectl_list address queue id messages journal pages scheduled in_doubt bytes oldest acknowledged_but_kept unknown paused

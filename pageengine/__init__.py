@@ -1,1 +1,1 @@
-"""What the broker would do: the paging engine and the disk monitor. Imports nothing heavy."""
+"""Simulation of a broker: the paging engine and the disk monitor. Imports nothing heavy."""

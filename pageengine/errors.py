@@ -1,9 +1,9 @@
-"""The one root error of pageengine; subclasses stand beside the code that raises them."""
+"""Root error of pageengine; subclasses are defined beside the code that raises them."""
 
 from __future__ import annotations
 
 
 class PageEngineError(Exception):
-    """One line for an operator: what happened, where (file and line), what to do."""
+    """Error in one line for an operator: what happened, where (file and line), what to do."""
 
     speaks_for_itself = True

@@ -45,7 +45,7 @@ class Edition(Enum):
 
     @property
     def release(self) -> str:
-        """The exact release that was examined."""
+        """Return the exact release that was examined."""
         return _PATCH_RELEASES.get(self) or self.value.removeprefix("artemis-") + ".0"
 
     @property
@@ -68,17 +68,17 @@ class BrokerRelease(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """Which edition applies, and whether the release lies between two that were measured."""
+        """Return a sentence on which edition applies, and whether the release lies between two measured ones."""
         inside = "" if self.name == self.broker.lower().replace(" ", "-") else f" is {self.broker}"
-        said = f"{self.name}{inside}: treated as {self.edition.value}"
+        sentence = f"{self.name}{inside}: treated as {self.edition.value}"
         if self.broker.partition(" ")[2] in (self.edition.release, self.edition.value.partition("-")[2]):
-            return said
+            return sentence
         if self.edition is NEWEST:
-            return f"{said}, the newest edition with a description of its own"
+            return f"{sentence}, the newest edition with a description of its own"
         after = next(edition for edition in Edition if edition > self.edition)
         if self.edition.old_layout or _minor(self.broker) < _minor(f"Artemis {self.edition.release}"):
-            return f"{said}, the nearest that was measured"
-        return f"{said}; it lies between that and {after.value}, and what changed between them may apply already"
+            return f"{sentence}, the nearest that was measured"
+        return f"{sentence}; it lies between that and {after.value}, and what changed between them may apply already"
 
 
 def _minor(broker: str) -> int:
@@ -135,15 +135,15 @@ wildfly  41    Artemis 2.54          artemis-2.44
 
 
 def _product_releases() -> dict[str, BrokerRelease]:
-    found = {}
+    by_name = {}
     for row in _PRODUCTS.strip().splitlines():
         product, releases, *broker, edition = row.split()
         first, _, last = releases.partition("-")
         numbers = [str(number) for number in range(int(first), int(last) + 1)] if last else [first]
         for number in numbers:
             name = f"{product}-{number}"
-            found[name] = BrokerRelease(name, " ".join(broker), Edition(edition))
-    return found
+            by_name[name] = BrokerRelease(name, " ".join(broker), Edition(edition))
+    return by_name
 
 
 PRODUCT_RELEASES = _product_releases()
@@ -151,12 +151,15 @@ _HORNETQ = {(2, minor) for minor in range(5)}  # there was no later release
 
 
 def release_named(text: str) -> BrokerRelease | None:
-    """Return the release that a name means: ``2.38``, ``artemis-2.38``, ``hornetq-2.3``, ``amq-7.12``, ``eap-7.4``,
-    ``wildfly-31``, with or without further numbers. Return None for any other text."""
-    found = re.fullmatch(r"(?:(artemis|hornetq|amq|eap|wildfly)-)?(\d{1,4})((?:\.\d{1,4})*)(?:\.Final)?", text)
-    if found is None:
+    """Return the release that a name means, or None for any other text.
+
+    Names are like ``2.38``, ``artemis-2.38``, ``hornetq-2.3``, ``amq-7.12``, ``eap-7.4`` or ``wildfly-31``, with or
+    without further numbers.
+    """
+    match = re.fullmatch(r"(?:(artemis|hornetq|amq|eap|wildfly)-)?(\d{1,4})((?:\.\d{1,4})*)(?:\.Final)?", text)
+    if match is None:
         return None
-    product, number = found[1] or "artemis", found[2] + found[3]
+    product, number = match[1] or "artemis", match[2] + match[3]
     numbers = [int(part) for part in number.split(".")]
     if product == "hornetq":
         return BrokerRelease(text, f"HornetQ {number}", Edition.HORNETQ_2_4) if tuple(numbers[:2]) in _HORNETQ else None
@@ -165,14 +168,14 @@ def release_named(text: str) -> BrokerRelease | None:
             return None
         return BrokerRelease(text, f"Artemis {number}", edition_of_numbers(numbers[0], numbers[1]))
     short = ".".join(number.split(".")[:2])
-    known = PRODUCT_RELEASES.get(f"{product}-{short}") or (
+    listed = PRODUCT_RELEASES.get(f"{product}-{short}") or (
         PRODUCT_RELEASES.get(f"{product}-{numbers[0]}") if product == "wildfly" else None
     )
-    return known._replace(name=text) if known else None
+    return listed._replace(name=text) if listed else None
 
 
 def edition_of_numbers(major: int, minor: int) -> Edition:
     """Return the edition of a release of Artemis: the newest that is not newer, of the same major release."""
-    of_major = [each for each in Edition if each.value.startswith(f"artemis-{major}.")]
-    older = [each for each in of_major if int(each.release.split(".")[1]) <= minor]
+    of_major = [edition for edition in Edition if edition.value.startswith(f"artemis-{major}.")]
+    older = [edition for edition in of_major if int(edition.release.split(".")[1]) <= minor]
     return older[-1] if older else of_major[0]

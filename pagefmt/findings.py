@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 
 class Severity(Enum):
-    """``ERROR``: messages are lost, or a broker refuses. ``WARNING``: very likely wrong, at no loss. ``INFO``: worth
-    knowing; people read it as a remark, JSON of ``pages verify`` as ``notice``."""
+    """How grave a finding is.
+
+    ``ERROR``: messages are lost, or a broker refuses. ``WARNING``: very likely wrong, without loss. ``INFO``: worth
+    knowing; called a remark in texts, and ``notice`` in the JSON of ``pages verify``.
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -39,24 +42,24 @@ class Position(NamedTuple):
 
 
 def some(names: Iterable[object], most: int = 5) -> str:
-    """The first names for a sentence, and how many more there are."""
+    """Return the first names for a sentence, and how many more there are."""
     every = [str(name) for name in names]
     return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 def nearest(word: str, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """The name that is most like a word, whatever the case of its letters; empty where none is."""
+    """Return the name most similar to a word, ignoring case; empty if none is similar."""
     from difflib import get_close_matches
 
-    known = {name.lower(): name for name in sorted(names, reverse=True)}
-    close = get_close_matches(word.lower(), known, 1, cutoff)
-    return known[close[0]] if close else ""
+    by_lower = {name.lower(): name for name in sorted(names, reverse=True)}
+    close = get_close_matches(word.lower(), by_lower, 1, cutoff)
+    return by_lower[close[0]] if close else ""
 
 
 def did_you_mean(
     word: str, names: Iterable[str], otherwise: str = "", *, cutoff: float = 0.6, shown: str = "'{}'"
 ) -> str:
-    """What to do about a word that is not known: the name that is like it, ``shown`` in that way."""
+    """Return advice on an unknown word: the most similar name, formatted by ``shown``, or ``otherwise``."""
     near = nearest(word, names, cutoff)
     return f"did you mean {shown.format(near)}?" if near else otherwise
 
@@ -68,12 +71,12 @@ class FailOn(StrEnum):
     WARNING = "warning"
     NEVER = "never"
 
-    def fails(self, found: Iterable[Finding]) -> bool:
-        """Whether one of the findings is as grave."""
+    def fails(self, findings: Iterable[Finding]) -> bool:
+        """Return whether one of the findings is at least as grave."""
         if self is FailOn.NEVER:
             return False
         most = Severity(self.value).rank
-        return any(one.severity.rank <= most for one in found)
+        return any(finding.severity.rank <= most for finding in findings)
 
 
 class Fix(NamedTuple):
@@ -112,10 +115,10 @@ class Finding(NamedTuple):
 
 
 def about_data(severity: Severity, rule: str, place: str, message: str, why: str = "") -> Finding:
-    """A finding about data on disk. ``place``: the store, page, queue or journal record that it is about."""
+    """Return a finding about data on disk. ``place``: its store, page, queue or journal record."""
     return Finding(Position(place), severity, rule, message, why=why)
 
 
 def gravest_first(finding: Finding) -> tuple[Severity, str, str, str, str]:
-    """The order of a report on data: a key to sort by."""
+    """Return the sort key of a finding in a report on data."""
     return finding.severity, finding.rule, finding.place.file, finding.message, finding.why

@@ -23,22 +23,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
 
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.codec.pages.frames import Damage, DamageKind
 from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.locate import DataLocation, locate, stores
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
-from pagefmt.outstanding.state import CannotKnow, PagingState, StoreState, load_place
-from pagefmt.pages.frames import Damage, DamageKind
+from pagefmt.outstanding.state import CannotKnow, PagingState, StoreState
+from pagefmt.table.table_content import StoredIn
+from pagefmt.vectors import load_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pagefmt.columns.table import TableQuery
+    from pagefmt.codec.pages.page_file import PageFile
     from pagefmt.directory.bindings import QueueBinding
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import StoreSummary
-    from pagefmt.pages.paging import PageFile
+    from pagefmt.table.table import TableQuery
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -67,32 +68,32 @@ class BrokerDirectory:
     def __init__(self, place: DataLocation) -> None:
         self.place = place
         self._state: PagingState = load_place(place)
-        found = self._state.bindings
-        self.queues: dict[int, QueueBinding] = dict(found.queues) if found else {}
-        self._edition: Edition = assumed_edition(found, self._state.journal)
+        bindings = self._state.bindings
+        self.queues: dict[int, QueueBinding] = dict(bindings.queues) if bindings else {}
+        self._edition: Edition = assumed_edition(bindings, self._state.journal)
+        # messages handed out so far, by where they were: ``journal`` or ``pages``
         self.read_from: Counter[str] = Counter()
-        """Messages that were handed out so far, by where they lay: ``journal`` or ``pages``."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is not known, or lost, of journal and bindings; nothing where all is well."""
-        known = self._state.known
-        unknown = (known.unknown_journal, known.unknown_bindings)
-        return (*(each.reason for each in unknown if each is not None), *known.lost())
+        """Return what is not known, or lost, of journal and bindings; empty if nothing is."""
+        journals = self._state.known
+        unknown = (journals.unknown_journal, journals.unknown_bindings)
+        return (*(part.reason for part in unknown if part is not None), *journals.lost())
 
     def addresses(self) -> Iterator[PagedAddress]:
-        """All addresses that have a folder, by folder name, also those without pages."""
-        for known in self._stores():
-            queues = tuple(known.queues.values()) if known.queues and known.store.address is not None else ()
-            yield PagedAddress(known.store.address, known.store.folder, known.store.pages, queues)
+        """Yield all addresses with a folder, by folder name, including those without pages."""
+        for state in self._stores():
+            queues = tuple(state.queues.values()) if state.queues and state.store.address is not None else ()
+            yield PagedAddress(state.store.address, state.store.folder, state.store.pages, queues)
 
     def outstanding(self) -> Iterator[StoreSummary]:
-        """By address: messages and bytes that each queue waits for, and which page is held by which queue.
+        """Yield for each address the messages and bytes that each queue waits for, and which queue holds which page.
 
-        Raises ``CannotKnow`` where there is no journal to tell; ``unknown`` of a summary says what else is missing.
+        Raises ``CannotKnow`` without a journal; ``unknown`` of a summary says what else is missing.
         """
-        for known in self._stores():
-            yield known.summary()
+        for state in self._stores():
+            yield state.summary()
 
     def messages(
         self, *, damage: list[PageDamage] | None = None, **choice: Unpack[MessageChoice]
@@ -109,12 +110,12 @@ class BrokerDirectory:
         damage: list[PageDamage] | None = None,
         **choice: Unpack[MessageChoice],
     ) -> pa.RecordBatchReader:
-        """The same messages as columns (``docs/message-table.md``), batch by batch while it is read.
+        """Return the messages as columns (``docs/message-table.md``), read batch by batch.
 
-        ``columns``: only these; no more is decoded than they need. ``damage``: a list that takes what cannot be read;
-        without one ``DamagedPage`` is raised there, behind all that comes before. Raises ``NoSuchQueue``,
-        ``SelectorError``, ``CannotKnow`` (``outstanding`` without a journal), and ``ValueError`` for an unknown body or
-        column.
+        ``columns``: only these; no more is decoded than they need. ``damage``: a list to which unreadable parts are
+        added; without one ``DamagedPage`` is raised at the first of them, after everything before it. Raises
+        ``NoSuchQueue``, ``SelectorError``, ``CannotKnow`` (``outstanding`` without a journal), and ``ValueError`` for
+        an unknown body or column.
         """
         import pyarrow as pa
 
@@ -126,10 +127,10 @@ class BrokerDirectory:
         return self._state.of(stores(self.place))
 
     def _query(self, choice: MessageChoice, columns: Iterable[str] | None) -> tuple[TableQuery, _Scope, list[str]]:
-        from pagefmt.columns.table import TableQuery
-        from pagefmt.columns.table_body import TableBody
         from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
         from pagefmt.selector import parse
+        from pagefmt.table.table import TableQuery
+        from pagefmt.table.table_body import TableBody
 
         unknown = sorted(set(choice) - set(MessageChoice.__annotations__))
         if unknown:
@@ -169,45 +170,45 @@ class BrokerDirectory:
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow.compute as pc
 
-        from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
-        from pagefmt.columns.wanted_records import rows_by_queue
         from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+        from pagefmt.table.table import PageSource, TableDamage, page_batches, without_outstanding
+        from pagefmt.vectors.wanted_records import rows_by_queue
 
         for part in JournalParts(self._state, None).parts():
             if not isinstance(part, JournalPart):
                 raise CannotKnow(f"{self.place.given}: {part.why}: {part.messages} messages of the journal not read")
             source = PageSource(part.page, 0, "", None, part.rule_of, edition=self._edition, origin=part.origin)
-            for found in page_batches(source, query):
-                if isinstance(found, TableDamage):
-                    file, at = part.damage(found.damage)
-                    _take_damage(PageDamage(file.path, at, found.missing), damage)
+            for batch in page_batches(source, query):
+                if isinstance(batch, TableDamage):
+                    file, at = part.damage(batch.damage)
+                    _take_damage(PageDamage(file.path, at, batch.missing), damage)
                     continue
-                rows = rows_by_queue(found, wanted.choice)
+                rows = rows_by_queue(batch, wanted.choice)
                 if wanted.address is not None:
                     rows = rows.filter(pc.equal(rows.column("store_address"), wanted.address))
                 yield rows if part.unknown is None else without_outstanding(rows)
 
     def _of_pages(self, query: TableQuery, wanted: _Scope, damage: list[PageDamage] | None) -> Iterator[pa.RecordBatch]:
-        from pagefmt.columns.table import PageSource, TableDamage, without_outstanding
-        from pagefmt.columns.together import together_batches
-        from pagefmt.columns.wanted_records import rows_by_queue
+        from pagefmt.table.joined_pages import together_batches
+        from pagefmt.table.table import PageSource, TableDamage, without_outstanding
+        from pagefmt.vectors.wanted_records import rows_by_queue
 
         choice, address = wanted.choice, wanted.address
-        for known in self._stores():
-            if address is not None and known.store.address != address:
+        for state in self._stores():
+            if address is not None and state.store.address != address:
                 continue
-            store, rule = known.store, known.rule
+            store, rule = state.store, state.rule
             sources = (
                 PageSource(page, page.number, store.name, store.address, rule(page.number), edition=self._edition)
                 for page in store.pages
             )
-            for n, found in together_batches(sources, query):
+            for n, batch in together_batches(sources, query):
                 page = store.pages[n]
-                if not isinstance(found, TableDamage):
-                    rows = rows_by_queue(found, choice)
-                    yield rows if known.unknown is None else without_outstanding(rows)
-                elif known.motion(page, found.damage) is None:
-                    _take_damage(PageDamage(page.path, found.damage, found.missing), damage)
+                if not isinstance(batch, TableDamage):
+                    rows = rows_by_queue(batch, choice)
+                    yield rows if state.unknown is None else without_outstanding(rows)
+                elif state.motion(page, batch.damage) is None:
+                    _take_damage(PageDamage(page.path, batch.damage, batch.missing), damage)
 
     def _message(self, row: dict[str, Any]) -> StoredMessage:
         return StoredMessage(
@@ -239,7 +240,7 @@ class PageDamage(NamedTuple):
     missing: int
 
     def __str__(self) -> str:
-        """In one line."""
+        """Return the damage in one line."""
         if self.damage.kind is DamageKind.NOT_PERMITTED:
             return f"{self.path}: {self.damage.detail}"
         return f"{self.path}: offset {self.damage.offset}: {self.damage.kind}: {self.damage.detail}"
@@ -255,7 +256,7 @@ class PagedAddress(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Of all page files."""
+        """Return the bytes of all page files."""
         return sum(page.size for page in self.pages)
 
 
@@ -322,22 +323,31 @@ class StoredMessage:
 
     @property
     def sent(self) -> datetime | None:
-        """When it was sent; None where that is not in it, or in no calendar."""
+        """Return when the message was sent, None if it does not say or the time is in no calendar."""
         return _date(self.timestamp)
 
     @property
     def expires(self) -> datetime | None:
-        """When it expires; None for never."""
+        """Return when the message expires, None for never."""
         return _date(self.expiration)
 
 
 _SAME: Final = (
-    "page", "number", "id", "protocol", "type_name", "durable", "priority", "timestamp", "expiration", "user_id",
-)  # fmt: skip
+    "page",
+    "number",
+    "id",
+    "protocol",
+    "type_name",
+    "durable",
+    "priority",
+    "timestamp",
+    "expiration",
+    "user_id",
+)
 
 
 def _plain(value: Mapping[str, Any]) -> Any:
-    """A property's value as Python has it."""
+    """Return a property's value as a Python value."""
     kind = value["type"]
     if kind == "boolean":
         return bool(value["long"])

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from typing import Final
 
+# Nanoseconds.
 SECOND: Final = 1_000_000_000
-"""In nanoseconds."""
 
 
-def count_text(count: int, one: str, many: str = "") -> str:
-    """As ``1 page``, ``2 pages``."""
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
+def count_text(count: int, singular: str, plural: str = "") -> str:
+    """Return a count with its noun, such as ``1 page`` or ``2 pages``."""
+    return f"{count} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def size_text(count: int) -> str:
-    """Bytes: powers of 1024, at most one decimal."""
+    """Return a number of bytes with a binary unit and at most one decimal."""
     value = float(count)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(value) < 1024:
@@ -25,13 +25,15 @@ def size_text(count: int) -> str:
 
 
 def rate_text(rate: float) -> str:
-    """Bytes a second, with a sign where they become more."""
+    """Return a number of bytes per second as text, with a plus if it is growth."""
     return f"{'+' if rate > 0 else ''}{size_text(round(rate))}/s"
 
 
 def time_text(milliseconds: int | None, precision: str = "milliseconds") -> str:
-    """A time since 1970-01-01 UTC as ISO 8601 has it, with its zone, down to ``minutes``, ``seconds`` or
-    ``milliseconds``; empty for none, the number itself where no calendar has it."""
+    """Return a time (ms since 1970-01-01 UTC) in ISO 8601 with zone; empty for 0 or None.
+
+    ``precision``: ``minutes``, ``seconds`` or ``milliseconds``. A time outside the calendar is returned as the number.
+    """
     if not milliseconds:
         return ""
     from datetime import UTC, datetime, timedelta
@@ -44,8 +46,10 @@ def time_text(milliseconds: int | None, precision: str = "milliseconds") -> str:
 
 
 def age_text(milliseconds: int | None) -> str:
-    """How long ago a time since 1970-01-01 UTC is, in its largest unit and without a blank, as ``3d``; empty for none
-    and for a time still to come."""
+    """Return how long ago a time (ms since 1970-01-01 UTC) is, in its largest unit and without a blank, such as ``3d``.
+
+    Empty for None, 0 and times in the future.
+    """
     import time
 
     seconds = time.time() - milliseconds / 1000 if milliseconds else -1
@@ -58,12 +62,12 @@ def age_text(milliseconds: int | None) -> str:
 
 
 def duration_text(nanoseconds: float) -> str:
-    """The two largest units; ``never`` for what is infinite."""
+    """Return a duration in its two largest units; ``never`` if it is infinite."""
     if math.isinf(nanoseconds):
         return "never"
     if 0 < nanoseconds < SECOND:
-        milliseconds, rest = divmod(int(nanoseconds), 1_000_000)
-        return f"{milliseconds} ms" if milliseconds else f"{rest // 1000} µs"
+        milliseconds, remainder = divmod(int(nanoseconds), 1_000_000)
+        return f"{milliseconds} ms" if milliseconds else f"{remainder // 1000} µs"
     if nanoseconds < 10 * SECOND:
         return f"{max(round(nanoseconds / SECOND, 1), 0):g} s"
     seconds = round(nanoseconds / SECOND)

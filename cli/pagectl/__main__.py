@@ -9,11 +9,11 @@ import sys
 
 from pagectl.terminal.standard_streams import open_standard_streams
 
+# new objects before the garbage collector looks for cycles; imports create 50,000 that stay alive
 COLLECTED_AFTER = 100_000
-"""New objects before the garbage collector looks for cycles: imports make 50,000 that stay, and a start is short."""
 
+# commands that start processes of their own (Java, workers), which only a regular exit of the interpreter ends
 LASTING = ("export", "replay advise", "replay sweep")
-"""Commands with processes of their own (Java, workers), which the interpreter ends when it ends."""
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
         sys.meta_path.insert(0, _WithoutPandas())
     from pagectl.app import run
     from pagectl.running.exits import tidy_up_on_signals
-    from pagefmt.bytes.waiting import is_any_unfinished
+    from pagefmt.storage.interruptible_calls import is_any_unfinished
 
     tidy_up_on_signals()
     status = run(sys.argv[1:])
@@ -57,11 +57,14 @@ def main() -> None:
 
 
 class _WithoutPandas:
-    """Arrow imports pandas with the first array, where it is installed, for conversions that nothing here asks for."""
+    """An import hook that hides pandas from Arrow.
+
+    Arrow imports pandas, if it is installed, with the first array, for conversions that pagectl does not use.
+    """
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Nothing is found here; pandas nowhere."""
+        """Raise ``ImportError`` for pandas, and leave every other module to the other finders."""
         if name == "pandas":
             raise ImportError(name)
 

@@ -1,4 +1,4 @@
-"""The command tree. A command's file is imported only when that command is called: start-up stays short.
+"""The command tree: a command's module is imported only when that command is called, which keeps the start short.
 
 Adding a command: a file in ``pagectl.commands`` with a function named ``command`` and ``EXAMPLES`` of calling it, and a
 line in ``TREE``.
@@ -21,9 +21,9 @@ from pagectl.running.examples import CommandWithExamples, epilog
 from pagectl.running.exits import Exit, describe, guarded, report
 from pagectl.running.statuses import END_WITH_READER
 from pagectl.terminal.standard_streams import end_with_reader
-from pagefmt.bytes.inputs import inputs_recorded
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import did_you_mean
+from pagefmt.storage.opened_inputs import inputs_recorded
 
 # A leaf is (module in pagectl.commands, one line of help); a group is (help, members).
 Leaf = tuple[str, str]
@@ -153,21 +153,21 @@ PLUGINS: dict[tuple[str, ...], str] = {
 }
 UNKNOWN = 3
 
+# commands of earlier releases, and those that replace them
 MOVED: dict[tuple[str, ...], str] = {
     ("pages", "find"): "messages find",
     ("pages", "top"): "messages top",
     ("pages", "check"): "messages check",
 }
-"""What answers in the place of a command of an earlier release."""
+# options of earlier releases, and what replaces them in one command
 MOVED_OPTIONS: dict[tuple[str, ...], Mapping[str, str]] = {
     ("pages", "decode"): {
         "--queue": "'pagectl messages decode --queue', which reads the journal as well",
         "--outstanding": "'pagectl messages decode --outstanding', which reads the journal as well",
     },
 }
-"""What answers in the place of an option of an earlier release."""
+# options that had another name in earlier releases, in all commands
 RENAMED_OPTIONS = {"--broker-xml": "--config", "--interval": "--every", "--user-id": "--message-id"}
-"""Options of an earlier release by their names of today, in all commands."""
 
 # Carried out before the tree is looked at.
 FLAGS = {
@@ -188,33 +188,33 @@ class LazyGroup(TyperGroup):
         self.tree = tree
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Without a command: the help, as an error."""
+        """Parse the words of a call. Raise ``NoCommand`` with the help if there are none."""
         if not args:
             raise NoCommand(ctx.get_help())
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The member that the first word names; a usage error says what may have been meant."""
+        """Return the member that the first word names. Raise a usage error with a suggestion if there is none."""
         if args[0] not in self.tree and not args[0].startswith("-"):
             ctx.fail(_unknown(args[0], self.tree))
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of the members, in the order of the table."""
+        """Return the names of the members in the order of the table."""
         return list(self.tree)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The member of that name, imported now; None where there is none."""
-        found = self.tree.get(cmd_name)
-        if found is None:
+        """Import and return the member with this name, or return None if there is none."""
+        entry = self.tree.get(cmd_name)
+        if entry is None:
             return None
-        first, second = found
+        first, second = entry
         if isinstance(second, str):
             return load(cmd_name, first, second)
         return LazyGroup(second, name=cmd_name, help=first)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The list in ``--help`` comes from the table alone."""
+        """Write the list of commands for ``--help`` from the table alone, without importing a command."""
         rows = [(name, first if isinstance(second, Mapping) else second) for name, (first, second) in self.tree.items()]
         if rows:
             with formatter.section("Commands"):
@@ -222,9 +222,10 @@ class LazyGroup(TyperGroup):
 
 
 def _unknown(word: str, members: Mapping[str, Leaf | Group]) -> str:
-    """Return what is wrong with what may have been meant: a command of that name elsewhere, or a member like it.
+    """Return an error text for an unknown command word, with a suggestion.
 
-    Of several commands, that of all messages is meant.
+    The suggestion is a command with that name elsewhere in the tree (``messages`` before other groups), or a similar
+    member.
     """
     groups = sorted((name for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second),
                     key=lambda name: name != "messages")  # fmt: skip
@@ -234,28 +235,28 @@ def _unknown(word: str, members: Mapping[str, Leaf | Group]) -> str:
 
 
 def load(name: str, module: str, help_line: str) -> Any:
-    """The click command made of ``pagectl.commands.<module>.command``."""
-    found = importlib.import_module(f"pagectl.commands.{module}")
+    """Return the click command for ``pagectl.commands.<module>.command``."""
+    imported = importlib.import_module(f"pagectl.commands.{module}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    parsed_by = getattr(found, "PARSED_BY", CommandWithExamples)
-    app.command(name, short_help=help_line, cls=parsed_by, epilog=epilog(found.EXAMPLES))(expanded(found.command))
+    parsed_by = getattr(imported, "PARSED_BY", CommandWithExamples)
+    app.command(name, short_help=help_line, cls=parsed_by, epilog=epilog(imported.EXAMPLES))(expanded(imported.command))
     return typer.main.get_command(app)
 
 
 def root() -> LazyGroup:
-    """The whole program; also what completions and manual pages are made from."""
+    """Return the group of the whole program, from which completions and manual pages are generated, too."""
     return LazyGroup(
         TREE,
         name="pagectl",
         help="Administration and page-file toolkit for Apache ActiveMQ Artemis, HornetQ and their products.\n\n"
         "'pagectl help COMMAND' is 'pagectl COMMAND --help', and 'pagectl version' is 'pagectl --version'.",
-        params=[TyperOption(param_decls=[name], is_flag=True, help=said) for name, said in FLAGS.items()],
+        params=[TyperOption(param_decls=[name], is_flag=True, help=help_line) for name, help_line in FLAGS.items()],
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
 
 def run(argv: list[str]) -> int:
-    """Carry out one call; returns the exit status."""
+    """Run one command line and return its exit status."""
     words = argv[: argv.index("--")] if "--" in argv else argv
     if "--debug" in words:
         os.environ["PAGECTL_DEBUG"] = "1"
@@ -272,7 +273,7 @@ def run(argv: list[str]) -> int:
 
 
 def _dispatch(argv: list[str], service: str | None) -> int | None:
-    """The status of a command; a usage error is one line, or the answer of a plugin."""
+    """Return the exit status of a command; a usage error becomes one line, or the answer of a monitoring plugin."""
     try:
         if (now := MOVED.get(tuple(argv[:2]))) is not None:
             called = " ".join(argv[:2])
@@ -305,15 +306,15 @@ def _dispatch(argv: list[str], service: str | None) -> int | None:
 
 
 def _tell_unknown(service: str, argv: list[str], message: str) -> int:
-    """A plugin answers on standard output, also where the call is wrong."""
+    """Print a plugin's UNKNOWN answer on standard output, where monitoring reads it, and return its exit status."""
     from pagectl.outputs.plugin import Plugin
 
-    asked = next((name for name in ("json", "prometheus") if name in argv or f"--format={name}" in argv), "nagios")
-    return Plugin(service, asked, broker=_broker_in(argv[2:]) if service == "DISK" else None).tell_unknown(message)
+    form = next((name for name in ("json", "prometheus") if name in argv or f"--format={name}" in argv), "nagios")
+    return Plugin(service, form, broker=_broker_in(argv[2:]) if service == "DISK" else None).tell_unknown(message)
 
 
 def _broker_in(words: list[str]) -> str:
-    """Return the broker's name in a call of ``disk check`` that cannot be parsed: that of --broker, else of DIR."""
+    """Return the broker's name in an unparsable ``disk check`` command line: that of --broker, else of DIR."""
     from pagectl.options.disk import broker_name
 
     before = ""

@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 
 from brokerconf.evidence.rule import Example
 from brokerconf.linting.examples import xml_of
-from brokerconf.linting.lint import FileReport, LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import FileReport, LintContext
 from brokerconf.schema.xsd_files import path_of
 
 from pagefmt.editions import NEWEST, Edition

@@ -1,7 +1,7 @@
 """``python docs/generators/renew.py``: writes every file of the checkout that is made and committed.
 
-Completion scripts and manual pages of the commands, XSD files of the facts, the picture of
-the README, the editions in the JSON schemas, and the counts in ``docs/promises.md``. Tests compare them.
+Completion scripts and manual pages of the commands, JSON schemas of the reports, XSD files of the facts, the picture of
+the README, the table of message columns, and the counts in ``docs/promises.md``. Tests compare them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import bash
 import fish
 import json_schemas
 import manual
+import message_table
 import picture
 import zsh
 from brokerconf.schema import xsd_writer
 from command_table import groups
 from pagectl.running.statuses import STATUSES
 
-from pagefmt.editions import EDITION_NAMES, Edition
+from pagefmt.editions import Edition
 
 ROOT = Path(__file__).resolve().parents[2]
 XSD = "schemas/brokerconf/xsd"
-_EDITIONS = re.compile(r'(\s+)"hornetq-2\.4"(?:,\s+"artemis-[\d.]+")+')
 
 
 def files() -> dict[str, str]:
@@ -31,6 +31,7 @@ def files() -> dict[str, str]:
     found = groups()
     return {
         "docs/pictures/terminal.svg": picture.picture(),
+        "docs/message-table.md": message_table.with_table((ROOT / "docs/message-table.md").read_text("utf-8")),
         "completions/pagectl.bash": bash.script(found),
         "completions/_pagectl": zsh.script(found),
         "completions/pagectl.fish": fish.script(found),
@@ -38,11 +39,6 @@ def files() -> dict[str, str]:
         **{f"man/{name}": text for name, text in manual.pages(found).items()},
         **{f"{XSD}/{one.value}/{name}": text for one in Edition for name, text in xsd_writer.documents(one).items()},
     }
-
-
-def with_editions(schema: str) -> str:
-    """A JSON schema that lists the editions, brought up to date."""
-    return _EDITIONS.sub(lambda found: ",".join(f'{found.group(1)}"{name}"' for name in EDITION_NAMES), schema)
 
 
 def with_counts(promises: str) -> str:
@@ -55,8 +51,6 @@ def with_counts(promises: str) -> str:
 if __name__ == "__main__":
     promises = ROOT / "docs" / "promises.md"
     promises.write_text(with_counts(promises.read_text("utf-8")), "utf-8")
-    for schema in (ROOT / "schemas" / "json").glob("*.json"):
-        schema.write_text(with_editions(schema.read_text("utf-8")), "utf-8")
     for name, text in files().items():
         path = ROOT / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Which queues take the messages of an address: its own, and those of wildcard addresses that match it.
+"""Queues that receive the messages of an address: its own, and those of wildcard addresses that match it.
 
 Source: docs/spec/paging-engine.md 2.2.
 """
@@ -13,7 +13,7 @@ from pageengine.settings.settings import EngineSettings
 
 
 class BoundGroup:
-    """Queues of one address that get a message: in the order of memory, and with their ids in that of pages."""
+    """Queues of one address that get a message: in the order used for memory, and their ids in that used for pages."""
 
     __slots__ = ("address", "ids", "in_memory", "on_page")
 
@@ -33,9 +33,9 @@ def _grouped(queues: list[Queue]) -> list[BoundGroup]:
 
 
 class AddressBindings:
-    """The queues that take messages of an address, by routing name: of each one queue gets a message, in turn.
+    """Queues that receive messages of an address, by routing name: for each name one queue gets a message, in turn.
 
-    ``always``: the groups, where every message goes to the same queues; then nothing has to be chosen.
+    ``always`` holds the groups if every message goes to the same queues, so that nothing has to be chosen.
     """
 
     def __init__(self, names: list[list[Queue]]) -> None:
@@ -45,7 +45,7 @@ class AddressBindings:
         self.always = _grouped([of_name[0] for of_name in names]) if plain else []
 
     def chosen(self, message: Message) -> list[BoundGroup]:
-        """The queues that get a message, one per routing name; the turn of each name moves on."""
+        """Return the queues that get a message, one per routing name; the turn of each name moves on."""
         picked = []
         for at, queues in enumerate(self.names):
             queue = self._next(at, queues, message)
@@ -76,11 +76,11 @@ def _takes_all(queue: Queue) -> bool:
 
 
 def _matches_filter(queue: Queue, message: Message) -> bool:
-    return any(one.selector is None or one.selector(message) for one in queue.consumers)
+    return any(consumer.selector is None or consumer.selector(message) for consumer in queue.consumers)
 
 
 def java_hash(text: str) -> int:
-    """Hash of a name as the broker's tables order it: over the signed bytes of its UTF-16 form."""
+    """Return the hash by which the broker's tables order a name: over the signed bytes of its UTF-16 form."""
     value = 0
     for byte in text.encode("utf-16-le", "surrogatepass"):
         value = (value * 31 + (byte - 256 if byte > 127 else byte)) & 0xFFFFFFFF
@@ -88,7 +88,7 @@ def java_hash(text: str) -> int:
 
 
 def table_order(names: list[str]) -> list[str]:
-    """Names in the order in which a hash table of the broker lists them, given in order of their coming."""
+    """Return names, passed in the order of insertion, in the order in which a hash table of the broker lists them."""
     capacity = 16
     while len(names) > capacity * 3 // 4:
         capacity *= 2
@@ -101,7 +101,7 @@ def _takes(bound: str, address: str, delimiter: str, any_words: str, single_word
 
     Neither wildcard takes an empty word, but ``any_words`` at the start takes one that stands alone before a delimiter.
     """
-    pattern, given = bound.split(delimiter), address.split(delimiter)
+    pattern, words = bound.split(delimiter), address.split(delimiter)
 
     def after(at: int) -> list[int]:
         places = [at]
@@ -113,15 +113,15 @@ def _takes(bound: str, address: str, delimiter: str, any_words: str, single_word
     # places in the pattern that may take the next word
     places = {0}
     if pattern[0] == any_words:
-        places = {*([0] if given[0] else []), *after(1)}
-        del given[0]
-    for word in given:
-        found: set[int] = set()
+        places = {*([0] if words[0] else []), *after(1)}
+        del words[0]
+    for word in words:
+        next_places: set[int] = set()
         for at in places:
             if at < len(pattern) and (pattern[at] == word or (word and pattern[at] in (any_words, single_word))):
-                found.update(after(at + 1))
-                found.update([at] if pattern[at] == any_words else [])
-        places = found
+                next_places.update(after(at + 1))
+                next_places.update([at] if pattern[at] == any_words else [])
+        places = next_places
     return len(pattern) in places
 
 
@@ -131,7 +131,7 @@ def _is_wild(settings: EngineSettings, address: str) -> bool:
 
 
 def belongs(settings: EngineSettings, bound: str, address: str) -> bool:
-    """Whether what is bound to one address, or to a wildcard, takes messages of another."""
+    """Return whether something bound to one address, or to a wildcard, receives messages of another."""
     if bound == address:
         return True
     return settings.wildcard_routing and _takes(
@@ -140,7 +140,7 @@ def belongs(settings: EngineSettings, bound: str, address: str) -> bool:
 
 
 class BoundQueues:
-    """The queues of a broker by the addresses that they are bound to, each in the order of their coming."""
+    """Queues of a broker by the addresses they are bound to, each in the order of creation."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
@@ -148,13 +148,13 @@ class BoundQueues:
         self._wildcards: dict[str, None] = {}
 
     def add(self, queue: Queue) -> None:
-        """A queue was made."""
+        """Add a queue that was created."""
         self._by_address.setdefault(queue.address, {})[queue.id] = queue
         if self._settings.wildcard_routing and _is_wild(self._settings, queue.address):
             self._wildcards[queue.address] = None
 
     def remove(self, queue: Queue) -> None:
-        """A queue is gone."""
+        """Remove a queue that was deleted."""
         there = self._by_address[queue.address]
         del there[queue.id]
         if not there:
@@ -162,11 +162,11 @@ class BoundQueues:
             self._wildcards.pop(queue.address, None)
 
     def at(self, address: str) -> list[Queue]:
-        """Those that are bound to this very address."""
+        """Return the queues bound to exactly this address."""
         return list(self._by_address.get(address, {}).values())
 
     def bindings(self, address: str) -> AddressBindings | None:
-        """The bindings of an address; None where no queue belongs to it."""
+        """Return the bindings of an address, or None if no queue belongs to it."""
         name, of_one_queue, queue_name = address.partition("::")
         if of_one_queue:
             return next((AddressBindings([[queue]]) for queue in self.at(name) if queue.name == queue_name), None)

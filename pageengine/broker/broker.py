@@ -25,13 +25,13 @@ LATEST = 1024
 
 
 class LatestWrites:
-    """The latest entries of the journal that a crash may lose, up to ``LATEST`` of each kind, oldest first.
+    """Latest entries of the journal that a crash may lose, up to ``LATEST`` of each kind, oldest first.
 
-    ``acked``: when, in which transaction with messages in pages, what. ``alone``: acknowledgements besides, which wait
-    for no page: when, of which queue, the ``seq`` of a message that comes again without it. Nothing else is kept of
-    these messages: memory that is used again at once is faster. ``sent``: when and in which transaction a message came
-    to memory, and its ``place``. ``committed``: when and which transaction. ``released``: when a message came whose
-    producer had waited.
+    ``acked``: time, transaction with messages in pages, reference. ``alone``: acknowledgements that wait for no page:
+    time, queue, and the ``seq`` of a message that is delivered again without them. Nothing else is kept of these
+    messages, because memory that is reused at once is faster. ``sent``: time and transaction in which a message came to
+    memory, and its ``place``. ``committed``: time and transaction. ``released``: when a message arrived whose producer
+    had waited.
     """
 
     def __init__(self) -> None:
@@ -43,26 +43,26 @@ class LatestWrites:
 
     @property
     def since(self) -> int | None:
-        """From when on nothing is missing; None: nothing is missing at all."""
+        """Return the time from which nothing is missing, or None if nothing is missing at all."""
         kinds = (self.acked, self.alone, self.sent, self.committed)
         return max((entries[0][0] for entries in kinds if len(entries) == LATEST), default=None)
 
     def acknowledged(self, now: int, ref: Reference) -> None:
-        """A reference is finished, and no page has to be written for that."""
+        """Note that a reference is finished without a page write."""
         queue, message = ref.queue, ref.message
         again = ref.record is not None or (message.durable and not queue.non_destructive)
         self.alone.append((now, queue, message.source.seq if again else None))
 
 
 class StoreRefused(Exception):
-    """Up to 2.19: page-size-bytes >= max-size-bytes with PAGE, the store of the address cannot be made."""
+    """Error up to 2.19: page-size-bytes >= max-size-bytes with PAGE, so the address's store cannot be created."""
 
 
 class Broker(BrokerPort):
-    """One run of the broker, from start to stop. ``now`` on the trace's clock in ns.
+    """One run of the broker, from start to stop; ``now`` is on the trace's clock in ns.
 
-    ``connections``: of clients of other protocols than core. ``shows_clients``: an outcome shows them and what they
-    wait for.
+    ``connections``: those of clients of other protocols than core. ``shows_clients``: an outcome shows them and what
+    they wait for.
     """
 
     def __init__(self, settings: EngineSettings, profile: Profile, start_ns: int) -> None:
@@ -89,23 +89,23 @@ class Broker(BrokerPort):
         self.latest = LatestWrites()
 
     def next_id(self) -> int:
-        """A new id, of a message, queue or transaction."""
+        """Return a new id for a message, queue or transaction."""
         self.ids += 1
         return self.ids
 
     def expires_after(self, ms: int) -> int:
-        """When a message that lives so many ms from now on expires, on the trace's clock."""
+        """Return when a message expires that lives ``ms`` milliseconds from now, on the trace's clock in ns."""
         self.expiring = True
         return self.now + ms * NS_PER_MS
 
     def store(self, address: str) -> AddressStore | None:
-        """The store of an address, made at first use; None for the management address (spec 1.1).
+        """Return the store of an address, created at first use; None for the management address (spec 1.1).
 
-        Raises StoreRefused.
+        Raises ``StoreRefused``.
         """
-        found = self.stores.get(address)
-        if found is not None:
-            return found
+        store = self.stores.get(address)
+        if store is not None:
+            return store
         name = address.split("::", 1)[0]
         if self.profile.management_exempt and name.startswith(self.settings.management_address):
             return None
@@ -125,17 +125,17 @@ class Broker(BrokerPort):
         self.schedule.touched_stores.add(store)
         return store
 
-    def make_queue(self, made: CreateQueue, traits: QueueTraits, id: int | None = None) -> Queue:
-        """A new queue and the store of its address; ``id``: the one that it had before a restart."""
-        store = self.store(made.address)
-        queue = Queue(self, self.schedule, id or self.next_id(), made, traits, store)
-        self.queues[made.queue] = queue
+    def make_queue(self, creation: CreateQueue, traits: QueueTraits, id: int | None = None) -> Queue:
+        """Create a queue and the store of its address; ``id`` is the one that it had before a restart."""
+        store = self.store(creation.address)
+        queue = Queue(self, self.schedule, id or self.next_id(), creation, traits, store)
+        self.queues[creation.queue] = queue
         self.bound.add(queue)
         self._comes_or_goes(queue)
         return queue
 
     def forget_queue(self, queue: Queue) -> None:
-        """A queue is deleted."""
+        """Remove a deleted queue and its bindings."""
         del self.queues[queue.name]
         self.bound.remove(queue)
         self._comes_or_goes(queue)
@@ -145,15 +145,15 @@ class Broker(BrokerPort):
         self.routes.clear()
 
     def bindings(self, address: str) -> AddressBindings | None:
-        """The queues that take the messages of an address; None where there are none."""
+        """Return the queues that receive the messages of an address, or None if there are none."""
         try:
             return self.routes[address]
         except KeyError:
-            found = self.routes[address] = self.bound.bindings(address)
-            return found
+            bindings = self.routes[address] = self.bound.bindings(address)
+            return bindings
 
     def is_duplicate(self, address: str, duplicate: bytes) -> bool:
-        """Whether the address has seen this duplicate id."""
+        """Return whether the address has seen this duplicate id."""
         return duplicate in self.duplicates.get(address, ())
 
     def remember_duplicate(self, address: str, duplicate: bytes) -> None:

@@ -1,8 +1,8 @@
-"""Messages with a time to live that were made later than the trace says: their producer waited for others before.
+"""Messages with a time to live that were created later than the trace says, because their producer had to wait.
 
-The broker's client makes a message when its turn has come, and its time to live counts from then, on the wall clock. A
-trace without ``start_ns`` has no wall clock: its ``t`` stands almost still while clients wait. There an operation is
-taken to last as long as the recorder of traces stays with one of its kind, to see that the broker rests.
+The broker's client creates a message when its turn has come, and its time to live counts from then, on the wall clock.
+A trace without ``start_ns`` has no wall clock: its ``t`` almost stops while clients wait. There an operation is assumed
+to last as long as the recorder of traces waits after one of its kind until the broker rests.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ OTHER_MS = 45
 
 @dataclass
 class LateMessage:
-    """A message and how long it still lives, in ms."""
+    """Message and its remaining time to live in ms."""
 
     message: Message
     left_ms: int
 
 
 def aged(late: list[LateMessage], op: Operation, now: int) -> list[LateMessage]:
-    """Age the messages by one operation; those whose time is over expire from the next one on. Returns the others."""
+    """Age the messages by one operation and return those that do not expire yet.
+
+    A message whose time is over expires from the next operation on.
+    """
     spent = SEND_MS if isinstance(op, Send) else SCAN_MS if isinstance(op, Expire | Wait) else OTHER_MS
     left = []
-    for one in late:
-        one.left_ms -= spent
-        if one.left_ms > 0:
-            left.append(one)
+    for message in late:
+        message.left_ms -= spent
+        if message.left_ms > 0:
+            left.append(message)
         else:
-            one.message.expiration = min(one.message.expiration, now + 1)
+            message.message.expiration = min(message.message.expiration, now + 1)
     return left

@@ -1,4 +1,4 @@
-"""What operators do to queues: purge, scan for expired messages, delete.
+"""Operators' actions on queues: purge, scan for expired messages, delete.
 
 Source: docs/spec/paging-engine.md 3.7, docs/spec/trace-format.md 1.2.
 """
@@ -18,7 +18,10 @@ from pageengine.queues.queue import Queue
 
 
 def purge(broker: Broker, queue: Queue, matches: MessageMatcher | None) -> int:
-    """Removes what is in memory, scheduled and in pages; what does not match is read into memory. How many went."""
+    """Remove matching messages in memory, scheduled and in pages, and return how many.
+
+    Messages in pages that do not match are read into memory.
+    """
     tx = Transaction(broker)
     count = 0
     waiting = queue.references.iterator()
@@ -62,14 +65,17 @@ def _purge_pages(broker: Broker, queue: Queue, matches: MessageMatcher | None) -
 
 
 def scan_expired(broker: Broker, queues: list[Queue]) -> None:
-    """One expiry scan over queues, side by side: each looks at what it has in memory, then reads on in its pages."""
+    """Scan queues for expired messages, interleaved: each scans its memory, then reads on in its pages."""
     scans = [_scan(broker, queue) for queue in queues]
     while scans:
         scans = [scan for scan in scans if next(scan, None)]
 
 
 def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
-    """One queue's scan; it reads on in the pages when it found nothing in memory or expired some. Yields in between."""
+    """Scan one queue for expired messages, yielding between the steps.
+
+    It reads on in the pages if it found nothing in memory or expired some.
+    """
     settings = broker.settings.address_settings.effective(queue.address)
     open_transactions = []
     while settings.expiry_address != queue.address:
@@ -95,21 +101,21 @@ def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
 
 
 def _take_expired(queue: Queue) -> list[Reference]:
-    """Takes what has expired out of memory."""
+    """Remove expired messages from memory and return them."""
     now = queue.broker.now
-    found = []
+    expired = []
     waiting = queue.references.iterator()
     while (ref := waiting.peek()) is not None:
         if ref.message.expiration and ref.message.expiration <= now:
             waiting.remove()
             queue.removed(ref)
-            found.append(ref)
+            expired.append(ref)
     waiting.close()
-    return found
+    return expired
 
 
 def delete_queue(broker: Broker, queue: Queue) -> None:
-    """Everything in it is removed, its cursor goes, and pages only it needed with it."""
+    """Remove a queue, everything in it, its cursor, and the pages that only it needed."""
     queue.deleted = True
     purge(broker, queue, None)
     cursor, store = queue.reader, queue.store

@@ -1,4 +1,4 @@
-"""Messages as they arrive from clients of AMQP, OpenWire, STOMP and MQTT: how many bytes each of them is.
+"""Messages as they arrive from clients of AMQP, OpenWire, STOMP and MQTT, with their sizes in bytes.
 
 Source: docs/spec/protocols.md 1.1.
 """
@@ -12,10 +12,10 @@ from pageengine.model.amqp_encoding import sections_before_body
 from pageengine.model.message import RESERVED, AmqpKind, Message
 from pageengine.model.sizes import header_bytes, payload_bytes, properties_bytes, string_bytes
 from pageengine.trace.operations import MessageProperty, MessageType, Send
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
+# Bytes by which a property is larger in memory than encoded.
 PROPERTY_SLOT = 8
-"""In memory a property is so much larger than encoded."""
 
 AMQP_ADDRESS = 28
 AMQP_RECORD = 20
@@ -23,8 +23,8 @@ AMQP_LARGE_RECORD = 57
 OPENWIRE_SIZE = 1024
 OPENWIRE_USER_ID = 16
 OPENWIRE_CLIENT = "r-00000-0000000000000-0:1"
+# As long as the ids in the recordings.
 OPENWIRE_PRODUCER = "c-00000-0000000000000-0:1:1:1"
-"""As long as those of the recordings."""
 OPENWIRE_PROPERTIES = (
     MessageProperty("__AMQ_CID", ValueKind.STRING, OPENWIRE_CLIENT),
     MessageProperty("_AMQ_GROUP_SEQUENCE", ValueKind.INT, 0),
@@ -35,12 +35,12 @@ OPENWIRE_PROPERTIES = (
     MessageProperty("__HDR_DROPPABLE", ValueKind.BOOLEAN, False),
 )
 STOMP_BUFFER = 512
+# Client id of the recordings; each additional letter takes four bytes of memory.
 MQTT_CLIENT = "recorder"
-"""Of the recordings; each letter more is four bytes of memory."""
 
 
 def amqp_message(broker: Broker, send: Send, size: int, min_large: int, *, anonymous: bool) -> Message:
-    """A message of ``size`` encoded bytes; from ``min_large`` on its bytes are a file of their own."""
+    """Return a message of ``size`` encoded bytes; from ``min_large`` on it is a large message."""
     offset = broker.profile.message_offset
     large = 0 < min_large <= size
     named = not anonymous or (large and broker.profile.large_amqp_names_address)
@@ -58,7 +58,7 @@ def amqp_message(broker: Broker, send: Send, size: int, min_large: int, *, anony
 
 
 def openwire_message(broker: Broker, send: Send, number: int) -> Message:
-    """The message with this number (from 1) of its producer; its id has it in digits."""
+    """Return the message with this number (from 1) of its producer; its id contains the digits."""
     props = (
         *OPENWIRE_PROPERTIES,
         MessageProperty("__HDR_COMMAND_ID", ValueKind.INT, number),
@@ -71,7 +71,10 @@ def openwire_message(broker: Broker, send: Send, number: int) -> Message:
 
 
 def stomp_message(broker: Broker, send: Send, receipt: str | None) -> Message:
-    """Headers that STOMP itself does not use are properties: also destination, content-length and receipt."""
+    """Return the message of a STOMP send.
+
+    Headers that STOMP itself does not use become properties, and so do destination, content-length and receipt.
+    """
     headers = [("destination", send.address), ("content-length", str(payload_bytes(send)))]
     if receipt is not None:
         headers.append(("receipt", receipt))
@@ -80,9 +83,10 @@ def stomp_message(broker: Broker, send: Send, receipt: str | None) -> Message:
 
 
 def mqtt_message(broker: Broker, send: Send, qos: int, *, exact: bool) -> Message:
-    """Quality of service, retained and the client's id are properties; since 2.44 the routing type, too.
+    """Return the message of an MQTT publish.
 
-    ``exact``: the buffer has the body's size at first, else the power of two that holds the body.
+    Quality of service, retained and the client's id are properties; since 2.44 the routing type, too. ``exact``: the
+    buffer has the body's size at first, else the power of two that contains the body.
     """
     props: tuple[MessageProperty, ...] = (
         MessageProperty("mqtt.qos.level", ValueKind.INT, qos),
@@ -97,8 +101,11 @@ def mqtt_message(broker: Broker, send: Send, qos: int, *, exact: bool) -> Messag
 def _core_message(
     broker: Broker, send: Send, own: tuple[MessageProperty, ...], buffer: int, user_id: int = 0
 ) -> Message:
-    """``own``: properties that the broker adds. ``buffer``: bytes of the one that the body is written to; it grows to a
-    power of two, then to what it holds."""
+    """Return a core message for one of another protocol.
+
+    ``own`` are properties that the broker adds. ``buffer`` is the initial size in bytes of the buffer for the body; it
+    grows to a power of two, then to what it holds.
+    """
     props = (*own, *send.props)
     total = properties_bytes(props)
     body = 4 + payload_bytes(send)
@@ -112,7 +119,7 @@ def _message(
     broker: Broker, send: Send, props: tuple[MessageProperty, ...], enc: int, mem: int, large: bool = False
 ) -> Message:
     expiration = broker.expires_after(send.expire_ms) if send.expire_ms else 0
-    special = any(one.name.startswith(RESERVED) for one in send.props)
+    special = any(item.name.startswith(RESERVED) for item in send.props)
     if send.text is not None or send.type is MessageType.TEXT:
         body = send.text.encode() if send.text is not None else None
         send = replace(send, type=MessageType.BYTES, text=None, body=body)

@@ -25,15 +25,18 @@ DUPLICATED = "DUPLICATED_ID"
 
 
 class AddressFull(Exception):
-    """The message was refused for a full address (gate B, policy FAIL)."""
+    """Error for a message that was refused because its address is full (gate B, policy FAIL)."""
 
 
 class DroppedElsewhere(AddressFull):
-    """One address of a wildcard dropped the message, the next would keep it in memory: 2.56 fails on that."""
+    """Error for a message that one address of a wildcard dropped and the next would keep in memory.
+
+    2.56 fails on that.
+    """
 
 
 class Routed:
-    """What became of a message in the broker."""
+    """Outcome of a message in the broker."""
 
     __slots__ = ("dropped", "in_memory", "paged", "status")
 
@@ -43,7 +46,7 @@ class Routed:
 
 
 def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_duplicates: bool = True) -> Routed:
-    """Routes one message; raises AddressFull where it is refused."""
+    """Route one message and return its outcome; raise ``AddressFull`` if it is refused."""
     started = None
     settings = broker.settings.address_settings.effective(message.address)
     if settings.changes_expiry:
@@ -74,19 +77,22 @@ def _duplicate_id(message: Message) -> bytes | None:
     return value.encode("utf-16-le") if isinstance(value, str) else value if isinstance(value, bytes) else None
 
 
-def _expiration(settings: AddressSettings, given: int, now: int) -> int:
-    """When a message expires by the settings of its address (expiry-delay, min- and max-expiry-delay, no-expiry)."""
+def _expiration(settings: AddressSettings, requested: int, now: int) -> int:
+    """Return when a message expires by its address settings (expiry-delay, min- and max-expiry-delay, no-expiry).
+
+    Times are in ns on the trace's clock; 0 is never.
+    """
     if settings.no_expiry:
         return 0
     if settings.expiry_delay >= 0:
-        return given or now + settings.expiry_delay * NS_PER_MS
+        return requested or now + settings.expiry_delay * NS_PER_MS
     least = now + settings.min_expiry_delay * NS_PER_MS if settings.min_expiry_delay != -1 else None
     most = now + settings.max_expiry_delay * NS_PER_MS if settings.max_expiry_delay != -1 else None
-    if given == 0:
+    if requested == 0:
         return most or least or 0
-    if most is not None and given > most:
+    if most is not None and requested > most:
         return most
-    return least if least is not None and given < least else given
+    return least if least is not None and requested < least else requested
 
 
 def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None) -> Routed:
@@ -171,17 +177,21 @@ def _to_page(broker: Broker, message: Message, store: AddressStore, group: Bound
 
 
 def _divert(broker: Broker, message: Message, tx: Transaction | None) -> bool:
-    """Routes copies along the diverts of its address. True: it goes nowhere else, an exclusive one took it."""
+    """Route copies along the diverts of the message's address; return whether an exclusive one took the message."""
     settings, address = broker.settings, message.address
-    here = [one for one in settings.diverts if belongs(settings, one.address, address) and _matches(one, message)]
-    exclusive = [one for one in here if one.exclusive]
-    for one in exclusive or here:
-        for target in one.forwarding_address.split(","):
-            copy = diverted_copy(broker, message, one.name, target.strip())
+    matching = [
+        divert
+        for divert in settings.diverts
+        if belongs(settings, divert.address, address) and _matches(divert, message)
+    ]
+    exclusive = [divert for divert in matching if divert.exclusive]
+    for divert in exclusive or matching:
+        for target in divert.forwarding_address.split(","):
+            copy = diverted_copy(broker, message, divert.name, target.strip())
             route(broker, copy, tx, reject_duplicates=False)
     return bool(exclusive)
 
 
-def _matches(one: Divert, message: Message) -> bool:
-    matches = compiled(one.filter)
+def _matches(divert: Divert, message: Message) -> bool:
+    matches = compiled(divert.filter)
     return matches is None or matches(message)

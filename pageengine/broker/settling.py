@@ -1,4 +1,4 @@
-"""How references end: acknowledged, expired, replaced, moved to another address, or given back to their queues.
+"""Ends of references: acknowledged, expired, replaced, moved to another address, or returned to their queues.
 
 Source: docs/spec/paging-engine.md 1.4, 3.4 and 3.7.
 """
@@ -47,17 +47,17 @@ def _move(broker: Broker, ref: Reference, target: str | None, reason: AckReason,
 
 
 class Settling(SettlingPort):
-    """Each reference in a transaction of its own."""
+    """Settling of references, each in a transaction of its own."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
 
     def discard(self, ref: Reference) -> None:
-        """A reference that comes to a queue which was deleted."""
+        """Drop a reference that returns to a deleted queue."""
         self._acknowledge(ref, AckReason.KILLED)
 
     def replace(self, ref: Reference) -> None:
-        """A reference that a ring or a newer last value displaces."""
+        """Drop a reference that a ring or a newer last value displaces."""
         self._acknowledge(ref, AckReason.REPLACED)
 
     def _acknowledge(self, ref: Reference, reason: AckReason) -> None:
@@ -67,11 +67,11 @@ class Settling(SettlingPort):
         tx.commit()
 
     def expire(self, ref: Reference) -> None:
-        """A message that expired and counts as being delivered."""
+        """Expire a message that counts as being delivered."""
         expire_reference(self.broker, ref, None)
 
     def give_back(self, refs: list[Reference], *, ignore_delay: bool) -> None:
-        """References that were being delivered return to their queues, or are given up after too many attempts."""
+        """Return references from delivery to their queues, or give them up after too many attempts."""
         broker = self.broker
         back: list[Reference] = []
         for ref in refs:
@@ -94,7 +94,7 @@ class Settling(SettlingPort):
 
 
 def started(settings: EngineSettings, profile: Profile, start_ns: int) -> Broker:
-    """A broker without queues. ``start_ns``: zero of the trace's clock on the wall clock."""
+    """Return a broker without queues; ``start_ns`` is zero of the trace's clock on the wall clock."""
     broker = Broker(settings, profile, start_ns)
     broker.settling = Settling(broker)
     return broker

@@ -1,4 +1,4 @@
-"""A transaction of a session, of one acknowledgement or of a move: what its end does.
+"""Transaction of a session, of one acknowledgement or of a move, and the effect of its end.
 
 Source: docs/spec/paging-engine.md 2.9, 3.4 and 3.7.
 """
@@ -27,24 +27,24 @@ def _from_page(ref: Reference) -> bool:
 
 
 def acknowledge_alone(broker: Broker, ref: Reference) -> None:
-    """What a transaction does whose only content is this acknowledgement; it takes an id as that would."""
+    """Do what a transaction with only this acknowledgement does; it takes an id as that would."""
     broker.ids += 1
     queue, record = ref.queue, ref.record
     if record is not None and not queue.non_destructive:
         cursor = queue.cursor
         assert cursor is not None
-        known = broker.page_transactions.get(record.tx) if record.tx >= 0 else None
+        transaction = broker.page_transactions.get(record.tx) if record.tx >= 0 else None
         cursor.count(-1, -record.message.enc)
         cursor.process_ack(record.page, record.nr)
-        if known is not None:
-            known.finished(1, broker.page_transactions)
+        if transaction is not None:
+            transaction.finished(1, broker.page_transactions)
     broker.latest.acknowledged(broker.now, ref)
     queue.settle_one(ref, NORMAL)
 
 
 @dataclass(eq=False)
 class Transaction:
-    """What was sent (``added``) and acknowledged, in memory and by position, until it is committed or rolled back."""
+    """Sends (``added``) and acknowledgements, in memory and by position, until they are committed or rolled back."""
 
     broker: Broker
     id: int = 0
@@ -64,14 +64,14 @@ class Transaction:
         self.id = self.broker.next_id()
 
     def page_transaction(self) -> PageTransactionInfo:
-        """The transaction as its paged messages know it, made with the first of them."""
+        """Return the transaction's entry for paged messages, created with the first of them."""
         if self.page_tx is None:
             self.page_tx = PageTransactionInfo(self.id)
             self.broker.page_transactions[self.id] = self.page_tx
         return self.page_tx
 
     def acknowledge(self, ref: Reference, reason: AckReason) -> None:
-        """Finishes a reference at commit (spec 3.4)."""
+        """Finish a reference at commit (spec 3.4)."""
         if ref.queue.non_destructive and reason is NORMAL:
             self.acked.append((ref, reason))
             return
@@ -80,7 +80,7 @@ class Transaction:
         self.acked.append((ref, reason))
 
     def acknowledge_all(self, queue: QueuePort, refs: list[Reference]) -> None:
-        """The same for messages of one queue that a client acknowledges."""
+        """Acknowledge several messages of one queue for a client, with the effect of ``acknowledge`` for each."""
         cursor = queue.cursor
         if len(refs) == 1 or cursor is None or queue.non_destructive or not all(map(_from_page, refs)):
             for ref in refs:
@@ -110,7 +110,7 @@ class Transaction:
             self.updates[record.tx] = self.updates.get(record.tx, 0) + 1
 
     def commit(self) -> None:
-        """Counts and acknowledgements take effect, new messages reach their queues."""
+        """Apply counts and acknowledgements, and deliver new messages to their queues."""
         broker = self.broker
         now, latest = broker.now, broker.latest
         latest.committed.append((now, self.id))
@@ -129,9 +129,9 @@ class Transaction:
         for (cursor, page), positions in groupby(self.positions, _page):
             cursor.process_acks(page, [nr for _, _, nr in positions])
         for tx, count in self.updates.items():
-            known = broker.page_transactions.get(tx)
-            if known is not None:
-                known.finished(count, broker.page_transactions)
+            transaction = broker.page_transactions.get(tx)
+            if transaction is not None:
+                transaction.finished(count, broker.page_transactions)
         for (queue, reason), refs in groupby(self.acked, _queue):
             queue.settle([ref for ref, _ in refs], reason)
         for ref in self.added:
@@ -143,7 +143,7 @@ class Transaction:
             broker.remember_duplicate(address, duplicate)
 
     def roll_back(self, *, ignore_delay: bool = False) -> None:
-        """What was added goes, what was acknowledged returns to its queues."""
+        """Drop what was added, and return what was acknowledged to its queues."""
         for ref in self.added:
             ref.queue.reference_down(ref)
             self.broker.schedule.touch(ref.queue)

@@ -17,9 +17,9 @@ ANY_ADDRESS = "#"
 
 
 class AmqpLink:
-    """A sender of a client, for one address or anonymous (``address`` None).
+    """Sender link of a client, for one address or anonymous (``address`` None).
 
-    ``unsettled``: deliveries that the broker still has to settle. ``draining``: the broker waits for its credit back.
+    ``unsettled``: deliveries that the broker has not settled yet. ``draining``: the broker waits for its credit back.
     ``told``: the client was asked for it, and got no credit since. ``asked``, ``drained``: since the last outcome line.
     """
 
@@ -32,14 +32,14 @@ class AmqpLink:
         self.credit = 0
         self.unsettled = 0
         self.draining = False
-        self.told = False
-        self.asked = False
+        self.drain_told = False
+        self.drain_requested = False
         self.drained = 0
         self.closed = False
         self.grant: Grant = self.fill_up
 
     def top_up(self) -> None:
-        """The broker asks gate A whether it may give credit."""
+        """Ask gate A whether the broker may give credit."""
         if self.draining:
             return
         address = self.address or self.last_address
@@ -53,7 +53,7 @@ class AmqpLink:
             store.check_memory(self.grant)
 
     def _top_up_unaddressed(self) -> None:
-        """Before its first message the link waits for the broker's limits; for the disk alone where ``#`` is PAGE."""
+        """Wait for the broker's limits before the link's first message; for the disk alone if ``#`` is PAGE."""
         limits = self.broker.limits
         pages = self.broker.settings.address_settings.effective(ANY_ADDRESS).policy is AddressFullPolicy.PAGE
         if limits.disk_full if pages else limits.global_full:
@@ -62,28 +62,28 @@ class AmqpLink:
             self.fill_up()
 
     def fill_up(self) -> None:
-        """A grant: full credit, if it is at the low mark."""
+        """Give full credit, if it is at the low mark."""
         if self.draining or self.closed:
             return
         acceptor = self.acceptor
         if self.credit <= acceptor.low_credits - self.unsettled and acceptor.credits > self.credit + self.unsettled:
             self.credit = acceptor.credits - self.unsettled
-            self.told = False
+            self.drain_told = False
 
     def settle(self) -> None:
-        """A delivery has its outcome."""
+        """Note that a delivery has its outcome."""
         self.unsettled -= 1
         if self.draining:
             self._drained()
         else:
             self.top_up()
-        self.asked = self.asked or (self.told and not self.client.settled)
+        self.drain_requested = self.drain_requested or (self.drain_told and not self.client.settled)
 
     def refuse(self) -> None:
-        """A delivery has no room: the broker wants its credit back, where it does that."""
+        """Refuse a delivery for lack of room; editions that do so ask for the remaining credit back."""
         drains = self.acceptor.drains and self.broker.profile.drains_refused
         if drains and self.credit > 0 and not self.draining:
-            self.draining = self.told = self.asked = True
+            self.draining = self.drain_told = self.drain_requested = True
         self.settle()
         if self.draining and self.client.drain:
             self.drained += self.credit
@@ -96,12 +96,12 @@ class AmqpLink:
             self.top_up()
 
     def close(self) -> None:
-        """No grant comes any more."""
+        """Accept no further grant."""
         self.closed = True
 
 
 class AmqpSession(WireSession):
-    """A connection with a link for each address, or an anonymous one for all."""
+    """Connection with a link for each address, or an anonymous one for all."""
 
     def __init__(self, broker: Broker, header: TraceHeader, releases: list[Released], opened: OpenSession) -> None:
         super().__init__(broker, header, releases, opened)
@@ -113,15 +113,15 @@ class AmqpSession(WireSession):
 
     def _link(self, op: Send) -> AmqpLink:
         address = None if self.client.anonymous else op.address
-        found = self.links.get(address)
-        if found is None:
-            found = self.links[address] = AmqpLink(self.broker, self.acceptor, self.client, address)
-            found.top_up()
-        self.link = found
-        return found
+        link = self.links.get(address)
+        if link is None:
+            link = self.links[address] = AmqpLink(self.broker, self.acceptor, self.client, address)
+            link.top_up()
+        self.link = link
+        return link
 
     def deliver(self, op: Send) -> ClientDecision:
-        """Waits for credit, or is accepted or refused."""
+        """Send, or wait for credit; return the verdict."""
         link = self._link(op)
         before = link.credit
         verdict = self.answer(op) or ClientDecision(BLOCKED, broker=NOT_ROUTED, on_wire=False)
@@ -129,7 +129,7 @@ class AmqpSession(WireSession):
         return verdict
 
     def answer(self, op: Send) -> ClientDecision | None:
-        """None as long as there is no credit."""
+        """Return the verdict of a send, or None as long as there is no credit."""
         link = self._link(op)
         if not link.credit:
             return None
@@ -152,26 +152,29 @@ class AmqpSession(WireSession):
         return verdict
 
     def _rejected(self, link: AmqpLink) -> ClientDecision:
-        """Above the reject threshold. What was settled before it came is dropped, and the broker never settles it."""
+        """Return the verdict of a delivery above the reject threshold.
+
+        If it was settled before it arrived, it is dropped, and the broker never settles it.
+        """
         if self.client.settled:
             return ClientDecision(SENT, broker=NOT_ROUTED)
         link.refuse()
         return ClientDecision(REFUSED, error=self.error, broker=NOT_ROUTED)
 
     def shows(self, verdict: ClientDecision, *, credit: bool) -> None:
-        """Credit, and whether it was asked back."""
+        """Add credit, and whether it was requested back, to the verdict."""
         link = self.link
         if link is None:
             return
         if credit and verdict.behind is None:
             verdict.credit_after = link.credit
-        for one in self.links.values():
-            verdict.drain_asked = verdict.drain_asked or one.asked
-            verdict.drained = one.drained or verdict.drained
-            one.asked, one.drained = False, 0
+        for link_of_session in self.links.values():
+            verdict.drain_asked = verdict.drain_asked or link_of_session.drain_requested
+            verdict.drained = link_of_session.drained or verdict.drained
+            link_of_session.drain_requested, link_of_session.drained = False, 0
 
     def disconnect(self) -> None:
-        """Links go with their connection."""
+        """End the connection with its links."""
         for link in self.links.values():
             link.close()
             self.forget(link.grant)

@@ -22,7 +22,7 @@ DRY = 3
 
 
 def selector_of(text: str | None) -> MessageMatcher | None:
-    """The filter or selector, None where there is none. Raises OperationFailed where the broker refuses the text."""
+    """Return the filter or selector, or None without a text; raise ``OperationFailed`` if the broker refuses it."""
     try:
         return compiled(text)
     except SelectorError as err:
@@ -59,9 +59,9 @@ def close(run: Run, op: CloseConsumer, result: OperationResult) -> None:
 
 
 def receive(run: Run, op: Receive, result: OperationResult) -> None:
-    """Up to ``max`` messages; three times nothing, with the broker at rest in between, is the end.
+    """Receive up to ``max`` messages; three empty attempts, with the broker at rest in between, are the end.
 
-    Raises OperationFailed if messages are named for a consumer with a window.
+    Raises ``OperationFailed`` if messages are named for a consumer with a window.
     """
     consumer = run.consumer(op.consumer)
     if op.seq is not None:
@@ -73,8 +73,8 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
     last: Reference | None = None
     dry = 0
     schedule, store = run.broker.schedule, queue.store
-    each = op.ack is ReceiveAck.EACH
-    plain = not each and consumer.window != 0 and _is_plain(queue)
+    acknowledges_each = op.ack is ReceiveAck.EACH
+    plain = not acknowledges_each and consumer.window != 0 and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
         if plain and got and consumer.buffer.size and _rests(run.broker, queue):
@@ -94,7 +94,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
         if schedule.to_resume or schedule.tasks:
             schedule.producers_turn()
         _hand_over(consumer, ref, got, redelivered)
-        if each:
+        if acknowledges_each:
             _acknowledge_one(run, consumer, ref)
         else:
             consumer.opened[ref.message.seq] = ref
@@ -157,17 +157,20 @@ def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered
 
 
 def _is_plain(queue: Queue) -> bool:
-    """Whether another delivery round leaves a resting queue unchanged."""
+    """Return whether another delivery round leaves a resting queue unchanged."""
     return not queue.exclusive and queue.last_values is None and (queue.store is None or len(queue.store.cursors) == 1)
 
 
 def _rests(broker: Broker, queue: Queue) -> bool:
-    """Whether taking a buffered message that returns no credits changes nothing at the broker."""
+    """Return whether taking a buffered message that returns no credits changes nothing at the broker."""
     return broker.schedule.rests and not broker.expiring and not queue.dispatch.groups
 
 
 def _next(run: Run, consumer: SessionConsumer) -> Reference | None:
-    """The next message for the application: requested if none is buffered; expired ones are returned to the broker."""
+    """Return the next message for the application, or None, requesting one if none is buffered.
+
+    Expired messages go back to the broker.
+    """
     slow = consumer.window == 0
     while True:
         if slow and consumer.credits is not None:
@@ -217,7 +220,7 @@ def acknowledge(run: Run, op: Ack, result: OperationResult) -> None:
 
 
 def _up_to(run: Run, consumer: SessionConsumer, upto: int | None) -> None:
-    """Everything up to a message: in one go, or one by one once a priority other than 4 was seen."""
+    """Acknowledge everything up to a message: in one go, or one by one once a priority other than 4 was seen."""
     opened = []
     for seq, ref in consumer.opened.items():
         opened.append((seq, ref))
@@ -272,7 +275,7 @@ def _acknowledge_one(run: Run, consumer: SessionConsumer, ref: Reference) -> Non
 
 
 def browse(run: Run, op: Browse, result: OperationResult) -> None:
-    """What waits in memory, then what is in the pages and not acknowledged; nothing is removed (spec 3.3)."""
+    """Return what waits in memory, then what is unacknowledged in the pages; nothing is removed (spec 3.3)."""
     run.session(op.session)
     queue = _queue(run, op.queue)
     selector = selector_of(op.selector)

@@ -18,7 +18,7 @@ FAILED_IN_ROUTING = "javax.jms.JMSException"
 
 
 class ParkedSend:
-    """A send that waits in the broker for room; it runs once."""
+    """Send that waits in the broker for room; it runs once."""
 
     def __init__(self, session: OpenWireSession, message: Message, size: int) -> None:
         self.session = session
@@ -28,7 +28,7 @@ class ParkedSend:
         self.grant: Grant = self.run
 
     def run(self) -> None:
-        """There is room: the message is routed, the client gets its answer."""
+        """Route the message now that there is room, and answer the client."""
         if self in self.session.waiting:
             self.session.waiting.remove(self)
             self.verdict = self.session.routed_or_failed(self.message)
@@ -36,8 +36,10 @@ class ParkedSend:
 
 
 class OpenWireSession(WireSession):
-    """A connection with one producer. Three ways to send: each waits for its answer; the client's window limits what
-    has none (``unanswered`` bytes); or nothing does, then the broker stops to read (``paused``), after one more.
+    """Connection with one producer, which sends in one of three ways.
+
+    Each send waits for its answer; or the client's window limits what has none (``unanswered`` bytes); or nothing does,
+    then the broker stops reading (``paused``), after one more.
     """
 
     def __init__(self, broker: Broker, header: TraceHeader, releases: list[Released], opened: OpenSession) -> None:
@@ -53,7 +55,7 @@ class OpenWireSession(WireSession):
         self.unread: deque[Message] = deque()
 
     def attach(self, op: Send) -> bool:
-        """A new connection: its producer counts from 1."""
+        """Make a new connection, whose producer counts from 1."""
         self.sent = self.unanswered = 0
         self.paused = self.reads_one_more = False
         self.unread.clear()
@@ -64,7 +66,7 @@ class OpenWireSession(WireSession):
         return openwire_message(self.broker, op, self.sent)
 
     def deliver(self, op: Send) -> ClientDecision:
-        """By the way that the client sends."""
+        """Deliver a send in the way that the client sends."""
         if not self.client.asynchronous:
             return self._waiting_for_answer(op)
         if self.client.window:
@@ -72,14 +74,14 @@ class OpenWireSession(WireSession):
         return self._unlimited(op)
 
     def answer(self, op: Send) -> ClientDecision | None:
-        """What the parked send became, or whether the window took it."""
+        """Return the verdict of the parked send or of the one that the window held back, or None so far."""
         if not self.client.asynchronous:
             return self.parked.verdict if self.parked is not None else None
-        found, self.held_back = self.held_back, None
-        return found
+        verdict, self.held_back = self.held_back, None
+        return verdict
 
     def routed_or_failed(self, message: Message) -> ClientDecision:
-        """Gate B, with the error that the client gets."""
+        """Return the verdict of gate B, with the error that the client gets."""
         verdict = self.routed(message, SENT if self.client.asynchronous else ACCEPTED)
         if verdict.r == REFUSED:
             if self.client.asynchronous:
@@ -97,7 +99,7 @@ class OpenWireSession(WireSession):
         return parked.verdict or ClientDecision(BLOCKED, broker=NOT_ROUTED)
 
     def _ask(self, parked: ParkedSend) -> bool:
-        """Gate A. False: refused; an operator's block parks the message all the same."""
+        """Ask gate A; return False if the send is refused. An operator's block parks the message all the same."""
         store = self.broker.store(parked.message.address)
         self.waiting.add(parked)
         if store is None:
@@ -109,7 +111,7 @@ class OpenWireSession(WireSession):
         return goes_on
 
     def disconnect(self) -> None:
-        """What is parked goes with the connection."""
+        """Drop parked sends with the connection."""
         for parked in self.waiting:
             self.forget(parked.grant)
         self.forget(self.reading)
@@ -132,7 +134,7 @@ class OpenWireSession(WireSession):
         return parked.verdict or ClientDecision(SENT, broker=NOT_ROUTED)
 
     def acknowledged(self, parked: ParkedSend) -> None:
-        """The client hears of it, and the send that waits for its window goes out."""
+        """Tell the client that a parked send was routed, and release the send that waits for its window."""
         self.unanswered -= parked.size
         if not parked.size:
             return
@@ -170,7 +172,7 @@ class OpenWireSession(WireSession):
         return self.routed_or_failed(message)
 
     def reads_again(self) -> None:
-        """There is room: what was sent meanwhile is read in one go."""
+        """Read in one go what was sent while the broker did not read, because there is room again."""
         if self.paused:
             self.paused = False
             self.broker.schedule.tasks.append(self._read)

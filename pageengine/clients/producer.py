@@ -1,4 +1,4 @@
-"""Producer credits: what a core client asks before it sends (gate A), and when it must wait or is refused.
+"""Producer credits: what a core client requests before it sends (gate A), and when it must wait or is refused.
 
 Source: docs/spec/paging-engine.md 2.6 and 2.7.
 """
@@ -10,13 +10,14 @@ from pageengine.model.ports import Producer
 
 
 class SendRefused(Exception):
-    """The client refuses the send, because the broker refused an earlier request for credits."""
+    """Error for a send that the client refuses, because the broker refused an earlier request for credits."""
 
 
 class Credits:
-    """Credits in bytes of one session for one address. ``step``: the least it asks for; below 0: none needed.
+    """Credits in bytes of one session for one address.
 
-    ``blocked``: a send has asked for what it needs, and waits for it.
+    ``step`` is the least that it requests, below 0 if it needs none. ``blocked``: a send has requested what it needs
+    and waits for it.
     """
 
     __slots__ = (
@@ -48,7 +49,10 @@ class Credits:
             self.arrive()
 
     def acquire(self, credits: int) -> bool:
-        """True: acquired. False: the producer waits. Raises SendRefused after a refusal of the broker."""
+        """Acquire credits, or return False if the producer must wait.
+
+        Raises ``SendRefused`` after a refusal by the broker.
+        """
         step = self.step
         if step < 0:
             return True
@@ -95,9 +99,9 @@ class Credits:
             self.late.append(ask)
 
     def arrive(self) -> None:
-        """Requests reach the broker and answers come back, after a send that had enough credits."""
-        asked, self.late = self.late, []
-        for credits in asked:
+        """Deliver requests to the broker and its answers back, after a send that had enough credits."""
+        requests, self.late = self.late, []
+        for credits in requests:
             self._request(credits)
 
     def _request(self, credits: int) -> None:
@@ -109,7 +113,7 @@ class Credits:
             self._receive(credits)
 
     def grant(self, credits: int) -> None:
-        """The broker grants credits: the session may go on."""
+        """Receive credits that the broker grants, so that the session may go on."""
         self._receive(credits)
         self.broker.schedule.resume(self.session)
 

@@ -1,4 +1,4 @@
-"""The state of a run: the broker, the sessions and consumers of its clients, and XA branches."""
+"""State of a run: the broker, the sessions and consumers of its clients, and XA branches."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ WIRE_SESSIONS: dict[ClientProtocol, type[WireSession]] = {
 
 
 class Run:
-    """What the operations of a trace work on. ``began``: when its first one was.
+    """State that the operations of a trace change. ``began`` is the time of the first one.
 
     ``wire_sessions``: those of other protocols than core. ``releases``: blocked sends that ended during the operation.
-    ``parts_changed``: any store or queue may have changed, an outcome has to look at all. ``show_everything``: the
+    ``parts_changed``: any store or queue may have changed, so an outcome has to check all. ``show_everything``: the
     outcome shows the complete state once.
     """
 
@@ -51,53 +51,53 @@ class Run:
         self.show_everything = False
 
     def session(self, name: str) -> Session:
-        """The session of this name, opened at first use."""
-        found = self.sessions.get(name)
-        if found is None:
+        """Return the session of this name, opened at first use."""
+        session = self.sessions.get(name)
+        if session is None:
             opened = self.kinds.get(name)
             kind = opened.kind if opened is not None else SessionKind.AUTO
             if opened is None or opened.protocol is ClientProtocol.CORE:
-                found = Session(self.broker, self.header, self.releases, name, kind)
+                session = Session(self.broker, self.header, self.releases, name, kind)
             else:
-                found = self._wire_session(opened)
-            self.sessions[name] = found
-        return found
+                session = self._wire_session(opened)
+            self.sessions[name] = session
+        return session
 
     def _wire_session(self, opened: OpenSession) -> WireSession:
-        found = WIRE_SESSIONS[opened.protocol](self.broker, self.header, self.releases, opened)
-        self.wire_sessions[opened.session] = found
+        session = WIRE_SESSIONS[opened.protocol](self.broker, self.header, self.releases, opened)
+        self.wire_sessions[opened.session] = session
         self.show_clients()
-        return found
+        return session
 
     def show_clients(self) -> None:
-        """From now on an outcome shows also what clients of other protocols wait for."""
+        """Show from now on in outcomes also what clients of other protocols wait for."""
         if not self.broker.shows_clients:
             self.broker.shows_clients = self.parts_changed = True
 
     def consumer(self, name: str) -> SessionConsumer:
-        """The open consumer of this name. Raises Failed."""
-        found = self.consumers.get(name)
-        if found is None:
+        """Return the open consumer of this name; raise ``OperationFailed``."""
+        consumer = self.consumers.get(name)
+        if consumer is None:
             raise OperationFailed("IllegalStateException", f'no such consumer: "{name}"')
-        if found.closed:
+        if consumer.closed:
             raise OperationFailed("OBJECT_CLOSED")
-        return found
+        return consumer
 
     def close_consumer(self, consumer: SessionConsumer) -> None:
-        """Unacknowledged messages go back to where they were (docs/spec/trace-format.md 1.2)."""
+        """Close a consumer; its unacknowledged messages return to where they were (docs/spec/trace-format.md 1.2)."""
         close_consumer(self.broker, consumer)
 
     def transactions(self) -> list[Transaction]:
-        """Open transactions of sessions, and branches."""
-        found = [session.tx for session in self.sessions.values() if session.tx is not None]
-        return found + [tx for tx in self.branches.values() if tx not in found]
+        """Return the open transactions of sessions, and branches."""
+        of_sessions = [session.tx for session in self.sessions.values() if session.tx is not None]
+        return of_sessions + [tx for tx in self.branches.values() if tx not in of_sessions]
 
     def unfinished_sends(self) -> list[int]:
-        """Numbers of the sends that are still blocked."""
+        """Return the numbers of the sends that are still blocked."""
         return sorted(pending.i for session in self.sessions.values() for pending in session.pending)
 
     def change_settings(self, match: str, values: dict[str, str]) -> None:
-        """An address-setting is changed at run time; every store follows at once (spec 2.4)."""
+        """Change an address-setting at run time; every store follows at once (spec 2.4)."""
         source = self.settings.address_settings.changed(match, values)
         self.settings = self.broker.settings = replace(self.settings, address_settings=source)
         for store in self.broker.stores.values():

@@ -32,9 +32,9 @@ LAST_CHUNK_FRAME = 34
 
 @dataclass(eq=False)
 class PendingSend:
-    """A send that began: the credits it still needs, in order, and its verdict once it reached the broker.
+    """Send that began: the credits it still needs, in order, and its verdict once it reached the broker.
 
-    Each of ``needs``: credits, how many times, and whether the message reaches the broker before.
+    Each of ``needs``: credits, how many times, and whether the message reaches the broker before them.
     """
 
     op: Send
@@ -46,12 +46,12 @@ class PendingSend:
 
     @property
     def i(self) -> int:
-        """Number of the operation."""
+        """Return the number of the operation."""
         return self.op.i
 
 
 class SessionConsumer(Consumer):
-    """A consumer of a session."""
+    """Consumer that belongs to a session."""
 
     __slots__ = ("session",)
 
@@ -61,7 +61,7 @@ class SessionConsumer(Consumer):
 
 
 class Session(Producer):
-    """One client session. Verdicts of blocked sends that go on later are appended to ``releases``."""
+    """Client session. Verdicts of blocked sends that go on later are appended to ``releases``."""
 
     def __init__(
         self, broker: Broker, header: TraceHeader, releases: list[Released], name: str, kind: SessionKind
@@ -81,7 +81,7 @@ class Session(Producer):
     # sending
 
     def send(self, op: Send) -> Decision:
-        """The verdict, or `blocked`; what is blocked goes on in ``continue_sends``."""
+        """Return the verdict of a send, or `blocked`; a blocked one goes on in ``continue_sends``."""
         if self.pending:
             self.pending.append(op)
             return Decision(BLOCKED)
@@ -101,7 +101,7 @@ class Session(Producer):
         return verdict
 
     def continue_sends(self) -> None:
-        """One send; as long as more wait, the session asks for another turn."""
+        """Continue one waiting send; if more wait, request another turn for the session."""
         if self.pending:
             head = self.pending[0]
             if isinstance(head, Send):
@@ -129,9 +129,12 @@ class Session(Producer):
         return waiting
 
     def _chunks(self, waiting: PendingSend) -> None:
-        """A large message needs credits for its header, then for each chunk of its body after that chunk was sent."""
+        """Plan the credits of a large message.
+
+        It needs them for its header, then for each chunk of its body after that chunk was sent.
+        """
         message = waiting.message
-        props = [one for one in message.props if one.name != LARGE_SIZE_PROPERTY]
+        props = [item for item in message.props if item.name != LARGE_SIZE_PROPERTY]
         waiting.needs.append((header_bytes(message.address, properties_bytes(props), len(props)), 1, False))
         piece = self.header.min_large_message_size
         pieces, left = divmod(body_bytes(waiting.op), piece)
@@ -140,10 +143,10 @@ class Session(Producer):
         waiting.needs.append((left + LAST_CHUNK_FRAME, 1, True))
 
     def _credits(self, address: str) -> Credits:
-        found = self.credits.get(address)
-        if found is None:
-            found = self.credits[address] = Credits(self.broker, self, address, self.header.producer_window)
-        return found
+        credits = self.credits.get(address)
+        if credits is None:
+            credits = self.credits[address] = Credits(self.broker, self, address, self.header.producer_window)
+        return credits
 
     def _go_on(self, waiting: PendingSend) -> Decision | None:
         needs = waiting.needs
@@ -171,7 +174,7 @@ class Session(Producer):
             waiting.verdict = self.arrive(waiting.message)
 
     def arrive(self, message: Message) -> Decision:
-        """The broker's side of a send: routing and its verdict (docs/spec/trace-format.md 2)."""
+        """Do the broker's side of a send: routing and its verdict (docs/spec/trace-format.md 2)."""
         broker = self.broker
         if message.address == broker.settings.management_address:
             return Decision(HANDLED)
@@ -231,7 +234,7 @@ class Session(Producer):
         tx.roll_back()
 
     def close(self) -> None:
-        """Closes producers and consumers; what was not committed is rolled back."""
+        """Close producers and consumers; uncommitted work is rolled back."""
         self.closed = True
         self.pending.clear()
         for consumer in list(self.consumers.values()):
@@ -243,7 +246,7 @@ class Session(Producer):
 
 
 def close_consumer(broker: Broker, consumer: SessionConsumer) -> None:
-    """Unacknowledged messages go back to where they were (docs/spec/trace-format.md 1.2)."""
+    """Close a consumer; its unacknowledged messages return to where they were (docs/spec/trace-format.md 1.2)."""
     consumer.closed = True
     queue = consumer.queue
     refs = consumer.cancel()

@@ -1,4 +1,4 @@
-"""STOMP and MQTT: no gate A, and the connection ends where a message is refused (docs/spec/protocols.md 4 and 5)."""
+"""STOMP and MQTT: no gate A, and the connection ends if a message is refused (docs/spec/protocols.md 4 and 5)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pageengine.paging.store import Gate
 from pageengine.trace.operations import Send
 
 ERROR_FRAME = "ERROR"
+# The connection just ends.
 NO_FRAME = "none"
-"""The connection just ends."""
 DISCONNECT = "DISCONNECT"
 IMPLEMENTATION_SPECIFIC = "0x83"
 MQTT_5 = 5
@@ -18,17 +18,17 @@ MQTT_SESSIONS = "$sys.mqtt.sessions"
 
 
 class StompSession(WireSession):
-    """A STOMP connection; ``receipts`` were asked for on it."""
+    """STOMP connection; ``receipts`` counts those requested on it."""
 
     receipts: int = 0
 
     def attach(self, op: Send) -> bool:
-        """Receipts are counted by connection."""
+        """Start counting receipts anew for a new connection."""
         self.receipts = 0
         return True
 
     def deliver(self, op: Send) -> ClientDecision:
-        """Never waits."""
+        """Send the message at once; STOMP never waits."""
         if self.broker.limits.disk_full:
             return self.dropped_connection(ClientDecision(CLOSED, broker=NOT_ROUTED), ERROR_FRAME)
         asks = self.client.receipt
@@ -39,10 +39,13 @@ class StompSession(WireSession):
 
 
 class MqttSession(WireSession):
-    """An MQTT connection. Of one of 3.1.1 newer brokers keep the state, a message that the memory limit counts."""
+    """MQTT connection.
+
+    Newer brokers keep the state of a 3.1.1 session as a message, which the memory limit counts.
+    """
 
     def attach(self, op: Send) -> bool:
-        """The state of the session is sent to an address of the broker's own; where that refuses it nobody gets in."""
+        """Send the session's state to an address of the broker's own; return False if that refuses it."""
         size = self.broker.profile.mqtt_session_bytes
         store = self.broker.store(MQTT_SESSIONS) if size and self.client.version != MQTT_5 else None
         gate = store.gate() if store is not None else Gate.DROP
@@ -51,7 +54,7 @@ class MqttSession(WireSession):
         return gate is not Gate.FAIL
 
     def deliver(self, op: Send) -> ClientDecision:
-        """Never waits."""
+        """Send the message at once; MQTT never waits."""
         if self.broker.limits.disk_full:
             return self.dropped_connection(ClientDecision(CLOSED, broker=NOT_ROUTED), NO_FRAME)
         qos = self.client.qos

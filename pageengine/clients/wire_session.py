@@ -1,7 +1,7 @@
-"""A session of a client that speaks another protocol than core: its connection, and the sends that wait for each other.
+"""Session of a client that speaks another protocol than core: its connection, and the sends that wait for each other.
 
-A send that gets no answer stays pending, and those behind it are not transmitted. The client's own thread looks after
-each operation that is no send whether it can go on (docs/spec/trace-format.md 2.1).
+A send that gets no answer stays pending, and those after it are not transmitted. After each operation that is no send,
+the client's own thread checks whether it can go on (docs/spec/trace-format.md 2.1).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pageengine.model.outcome import (
     ClientDecision,
     Decision,
     Released,
-)  # fmt: skip
+)
 from pageengine.paging.store import Grant
 from pageengine.trace.operations import OpenSession, Send, TraceHeader
 
@@ -32,7 +32,10 @@ _BROKER = (QUEUED, PAGED, DROPPED, FAILED)
 
 
 class WireSession(Session):
-    """``started``: the first of the pending sends was transmitted, or began to wait for credit."""
+    """Session over another protocol than core.
+
+    ``started``: the first of the pending sends was transmitted, or began to wait for credit.
+    """
 
     def __init__(self, broker: Broker, header: TraceHeader, releases: list[Released], opened: OpenSession) -> None:
         super().__init__(broker, header, releases, opened.session, opened.kind)
@@ -44,24 +47,24 @@ class WireSession(Session):
     # what a protocol decides
 
     def attach(self, op: Send) -> bool:
-        """A connection is made for this send. False: the broker lets nobody in."""
+        """Connect for this send; return False if the broker refuses every connection."""
         return True
 
     @abstractmethod
     def deliver(self, op: Send) -> ClientDecision:
-        """The client transmits, or waits until it may."""
+        """Transmit a send, or wait until the client may."""
 
     def answer(self, op: Send) -> ClientDecision | None:
-        """What became of the first pending send by now; None: nothing yet."""
+        """Return the outcome of the first pending send, or None if there is none yet."""
         return None
 
     def shows(self, verdict: ClientDecision, *, credit: bool) -> None:
-        """Adds what the client sees of its link once the broker rests, ``credit`` only if that was asked for."""
+        """Add what the client sees of its link once the broker rests, ``credit`` only if requested."""
 
     # sends
 
     def send(self, op: Send) -> Decision:
-        """The verdict, `blocked` if there is none yet."""
+        """Return the verdict of a send, `blocked` if there is none yet."""
         if self.pending:
             behind = self.pending[0].i
             self.pending.append(op)
@@ -85,7 +88,7 @@ class WireSession(Session):
         return verdict
 
     def go_on(self) -> None:
-        """Pending sends that can end now do, in order; each is a release."""
+        """End the pending sends that can end now, in order; each is a release."""
         while self.pending:
             op = self.pending[0]
             assert isinstance(op, Send)
@@ -99,19 +102,26 @@ class WireSession(Session):
             self.broker.schedule.settle()
 
     def continue_sends(self) -> None:
-        """Nothing: no grant resumes such a session, ``go_on`` looks for itself."""
+        """Do nothing: no grant resumes such a session, ``go_on`` checks by itself."""
 
     def routed(self, message: Message, r: str = ACCEPTED) -> ClientDecision:
-        """The message reaches routing; ``r`` unless it was refused there."""
-        found = self.arrive(message)
-        became = found.r if found.r in _BROKER else found.status or found.r
+        """Route the message and return the verdict, ``r`` unless routing refused it."""
+        decision = self.arrive(message)
+        became = decision.r if decision.r in _BROKER else decision.status or decision.r
         return ClientDecision(
-            REFUSED if found.r == FAILED else r, why=found.why, mem=message.mem, enc=message.enc, large=message.large,
+            REFUSED if decision.r == FAILED else r,
+            why=decision.why,
+            mem=message.mem,
+            enc=message.enc,
+            large=message.large,
             broker=became,
-        )  # fmt: skip
+        )
 
     def dropped_connection(self, verdict: ClientDecision, frame: str, error: str | None = None) -> ClientDecision:
-        """The broker ends the connection, after a last ``frame`` if it is not `none`."""
+        """End the connection as the broker does and return the verdict.
+
+        The broker sends a last ``frame`` unless that is `none`.
+        """
         verdict.r = CLOSED
         verdict.frame = frame
         verdict.error = error
@@ -119,19 +129,19 @@ class WireSession(Session):
         return verdict
 
     def forget(self, grant: Grant) -> None:
-        """A grant that may wait somewhere is wanted no more."""
+        """Withdraw a grant from every store that it may wait for."""
         if self.broker.profile.forgets_closed:
             for store in self.broker.stores.values():
                 if store.waiting:
                     store.forget(grant)
 
     def disconnect(self) -> None:
-        """The connection ends."""
+        """End the connection, if there is one."""
         if self.connected:
             self.connected = False
             self.broker.connections -= 1
 
     def close(self) -> None:
-        """Closes the connection, too."""
+        """Close the session and its connection."""
         self.disconnect()
         super().close()

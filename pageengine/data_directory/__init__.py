@@ -1,1 +1,1 @@
-"""What a broker would have left on the disk, written as real page and journal files."""
+"""Data directory that a broker would have left, written as real page and journal files."""

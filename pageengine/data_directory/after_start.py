@@ -1,4 +1,4 @@
-"""What a broker that has just started has of an address: page files that are left, memory that its messages take.
+"""State of an address in a broker that has just started: page files that remain, memory that its messages take.
 
 Source: docs/spec/paging-engine.md 1.3, 1.4, 3.5 and 4.
 """
@@ -14,16 +14,16 @@ import numpy as np
 from pageengine.broker.copies import LARGE_HEADER, SMALLEST_BUFFER
 from pageengine.model.sizes import header_bytes
 from pageengine.paging.next_send import AddressMemory, PagesAtStart
-from pagefmt.messages.amqp_message import AmqpMessage
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
-from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.outstanding.origins import REPLACED
+from pagefmt.codec.messages.amqp_message import AmqpMessage
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage
+from pagefmt.codec.messages.core_message_old import OldCoreMessage
+from pagefmt.outstanding.message_location import REPLACED
 
 if TYPE_CHECKING:
     from pageengine.settings.profiles import Profile
+    from pagefmt.codec.messages.core_message import HeaderBlock
+    from pagefmt.codec.messages.persisted import Message
     from pagefmt.directory.bindings import QueueBinding
-    from pagefmt.messages.core_message import HeaderBlock
-    from pagefmt.messages.persisted import Message
     from pagefmt.outstanding.journal_parts import JournalParts
 
 USER_ID: Final = 16
@@ -45,7 +45,7 @@ def pages_after_start(files: int, waiting: int, newest: bool, size: int, most: i
 
 
 def pages_of_store(files: int, waiting: Sequence[bool], size: int, most: int) -> PagesAtStart:
-    """As ``pages_after_start``; ``waiting``: of each file, the newest last."""
+    """Return what ``pages_after_start`` does; ``waiting`` is for each file if messages wait in it, the newest last."""
     return pages_after_start(files, sum(waiting), bool(waiting) and waiting[-1], size, most)
 
 
@@ -60,7 +60,7 @@ def memory_after_start(
     stays = ~references.acked & (references.scheduled != REPLACED)
     numbers, counts = np.unique(references.message[stays], return_counts=True)
     scheduled = np.isin(numbers, references.message[stays & (references.scheduled != 0)])
-    found: dict[int, tuple[int, bool]] = dict(
+    references_of: dict[int, tuple[int, bool]] = dict(
         zip(numbers.tolist(), zip(counts.tolist(), scheduled.tolist(), strict=True), strict=True)
     )
     size: Counter[str] = Counter()
@@ -68,14 +68,14 @@ def memory_after_start(
     for number, message in parts.decoded(numbers):
         if message.address is None:
             continue
-        times, late = found[number]
+        times, late = references_of[number]
         size[message.address] += estimate(message, profile, decoded=late or profile.reloads_decoded)
         messages[message.address] += 1
         if not profile.references_booked_on_queue:
             size[message.address] += times * profile.reference_bytes
     if profile.references_booked_on_queue:
-        ids, each = np.unique(references.queue[stays], return_counts=True)
-        for queue, times in zip(ids.tolist(), each.tolist(), strict=True):
+        ids, queue_counts = np.unique(references.queue[stays], return_counts=True)
+        for queue, times in zip(ids.tolist(), queue_counts.tolist(), strict=True):
             if queue in queues:
                 size[queues[queue].address] += times * profile.reference_bytes
     return {address: AddressMemory(bytes, messages[address]) for address, bytes in size.items()}
@@ -98,13 +98,13 @@ def estimate(message: Message, profile: Profile, *, decoded: bool) -> int:
 
 
 def _header_size(header: HeaderBlock) -> int:
-    """Bytes of a header block, its properties included."""
+    """Return the bytes of a header block, including its properties."""
     properties = len(header.properties_bytes)
     fixed = header_bytes(header.address or "", properties - PROPERTIES_COUNT, 1)
     return fixed - (4 if header.address is None else 0) + (USER_ID if header.user_bytes is not None else 0)
 
 
 def _decoded_properties(header: HeaderBlock) -> int:
-    """Bytes that properties take beside their encoding; 0 where there are none."""
+    """Return the bytes that decoded properties take in addition to their encoding; 0 without properties."""
     size = len(header.properties_bytes) - PROPERTIES_COUNT
     return size + 8 * len(header.properties_block().entries) if size > 0 else 0

@@ -14,54 +14,54 @@ from pageengine.model.amqp_encoding import NULL, data_start, sections_before_bod
 from pageengine.model.message import AmqpKind, Message
 from pageengine.model.sizes import payload_bytes
 from pageengine.trace.operations import NS_PER_MS, MessageProperty, MessageType, Send
-from pagefmt.bytes.wire import ByteReader, ByteWriter
-from pagefmt.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage, decode_extra
-from pagefmt.messages.amqp_sections import SavedSections, decode_saved_sections
-from pagefmt.messages.core_fields import MESSAGE_TYPES
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.messages.persisted import persister_of
-from pagefmt.messages.persisters import AMQP_V3
-from pagefmt.messages.properties import double_of, float_of, properties_bytes
-from pagefmt.messages.values import Property as StoredProperty
-from pagefmt.messages.values import TypedValue, ValueKind
-from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, Layout, PageRecord, encode_record
+from pagefmt.codec.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage, decode_extra
+from pagefmt.codec.messages.amqp_sections import SavedSections, decode_saved_sections
+from pagefmt.codec.messages.core_fields import MESSAGE_TYPES
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.codec.messages.persisted import persister_of
+from pagefmt.codec.messages.persisters import AMQP_V3
+from pagefmt.codec.messages.properties import double_of, float_of, properties_bytes
+from pagefmt.codec.messages.values import Property as StoredProperty
+from pagefmt.codec.messages.values import TypedValue, ValueKind
+from pagefmt.codec.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, Layout, PageRecord, encode_record
+from pagefmt.codec.wire import ByteReader, ByteWriter
 
 if TYPE_CHECKING:
     from pageengine.clients.run import Run
     from pageengine.model.page import PagedMessage
 
 TRUE = 0xFF
+# 2100-01-01 in ms.
 FAR_AHEAD_MS = 4_102_444_800_000
-"""2100-01-01."""
 PRESENT = 1
+# Position of a section that is missing.
 ABSENT = -1
-"""Position of a section that is not there."""
 ADDRESS_PROPERTY = "_AMQ_AD"
 _PIECE = 1 << 16
 TYPE_CODES = {name: code for code, name in MESSAGE_TYPES.items()}
 
 
 class CannotWrite(PageEngineError):
-    """The data directory cannot be written."""
+    """Error for a data directory that cannot be written."""
 
 
-def _typed(one: MessageProperty) -> TypedValue:
-    """The value as the codec of properties takes it; numbers with a fraction travel as their bits."""
-    value = one.value
-    if one.type is ValueKind.FLOAT:
+def _typed(item: MessageProperty) -> TypedValue:
+    """Return the value as the codec of properties expects it; numbers with a fraction keep their bits."""
+    value = item.value
+    if item.type is ValueKind.FLOAT:
         return float_of(unpack(">I", pack(">f", value))[0])
-    if one.type is ValueKind.DOUBLE:
+    if item.type is ValueKind.DOUBLE:
         return double_of(unpack(">Q", pack(">d", value))[0])
-    if one.type is ValueKind.CHAR:
+    if item.type is ValueKind.CHAR:
         assert isinstance(value, str)
         return TypedValue(ValueKind.CHAR, ord(value))
-    if one.type is ValueKind.BOOLEAN:
+    if item.type is ValueKind.BOOLEAN:
         return TypedValue(ValueKind.BOOLEAN, bool(value), TRUE if value else 0)
-    return TypedValue(one.type, value)
+    return TypedValue(item.type, value)
 
 
 def body_of(send: Send) -> Iterator[bytes]:
-    """The body's bytes as a client encodes them, in pieces; of a generated body a pattern that depends on ``seq``."""
+    """Yield the body as a client encodes it, in pieces; a generated body is a pattern that depends on ``seq``."""
     if send.body is not None:
         yield send.body
     elif send.text is not None:
@@ -87,7 +87,10 @@ def _repeated(cycle: bytes, size: int) -> Iterator[bytes]:
 
 
 def _expiration(run: Run, message: Message) -> int:
-    """Wall clock in ms. A trace that does not say when it began: past what is over by its clock, else far ahead."""
+    """Return the expiration on the wall clock in ms.
+
+    A trace without a start time has none: what is over by its own clock lies in the past, everything else far ahead.
+    """
     if not message.expiration:
         return 0
     if run.header.start_ns is not None:
@@ -96,9 +99,9 @@ def _expiration(run: Run, message: Message) -> int:
 
 
 def header_block(run: Run, message: Message) -> HeaderBlock:
-    """Headers and properties as the encoder takes them."""
+    """Return headers and properties as the encoder expects them."""
     user = message.user_id
-    entries = tuple(StoredProperty(one.name, _typed(one)) for one in message.props)
+    entries = tuple(StoredProperty(item.name, _typed(item)) for item in message.props)
     return HeaderBlock(
         message.id, PRESENT, message.address, 0 if user is None else PRESENT, user, TYPE_CODES[message.type.value],
         TRUE if message.durable else 0, _expiration(run, message),
@@ -107,7 +110,7 @@ def header_block(run: Run, message: Message) -> HeaderBlock:
 
 
 def stored_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage | AmqpMessage | AmqpLargeMessage:
-    """The message as the encoder takes it."""
+    """Return the message as the encoder expects it."""
     if message.amqp is not None:
         return _amqp_message(run, message)
     header = header_block(run, message)
@@ -143,7 +146,7 @@ def _amqp_bytes(message: Message) -> Iterator[bytes]:
 
 
 def _saved_sections(message: Message) -> SavedSections:
-    """What a large message's record repeats of its file, with the positions there (docs/spec/messages.md 9.2)."""
+    """Return what a large message's record repeats of its file, with positions in it (docs/spec/messages.md 9.2)."""
     header, properties, application = _before_body(message)
     in_front = len(header) + len(properties)
     out = ByteWriter()
@@ -161,12 +164,12 @@ def _saved_sections(message: Message) -> SavedSections:
 
 
 def body_file_of(message: Message) -> Iterator[bytes]:
-    """The file of a large message: the body, of an AMQP message all that arrived."""
+    """Yield the file of a large message: the body, for an AMQP message everything that arrived."""
     return body_of(message.source) if message.amqp is None else _amqp_bytes(message)
 
 
 def encoded_record(run: Run, record: PagedMessage) -> bytes:
-    """A page record with its frame."""
+    """Return a page record with its frame."""
     message = stored_message(run, record.message)
     large = ORDINARY
     if record.message.large:

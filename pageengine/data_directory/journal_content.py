@@ -1,4 +1,4 @@
-"""What the engine's state is as journal records: bindings, messages in memory, what was acknowledged in pages.
+"""Engine state as journal records: bindings, messages in memory, acknowledgements in pages.
 
 Source: docs/spec/journal.md 5 and 6, docs/spec/paging-engine.md 4.
 """
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from pageengine.data_directory.encoding import stored_message
 from pageengine.running.crash import alive_references
 from pageengine.trace.operations import RoutingType
-from pagefmt.bytes.wire import ByteWriter
+from pagefmt.codec.messages.persisted import encode_persisted
+from pagefmt.codec.wire import ByteWriter
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
 from pagefmt.journal.bodies import (
     Body,
@@ -25,10 +26,9 @@ from pagefmt.journal.bodies import (
     ScheduledDelivery,
     Xid,
     encode_body,
-)  # fmt: skip
+)
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
-from pagefmt.messages.persisted import encode_persisted
 
 if TYPE_CHECKING:
     from pageengine.broker.transaction import Transaction
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 ROUTING = {RoutingType.MULTICAST: 0, RoutingType.ANYCAST: 1}
 TRUE = 0xFF
 XID_FORMAT = 1
+# Added to the ids in use for the stored counter; a broker continues after it.
 FAR_AHEAD = 1 << 31
-"""The stored counter runs ahead of the ids in use; a broker goes on behind it."""
 
 
 class RecordIds:
@@ -51,36 +51,36 @@ class RecordIds:
         self.last = run.broker.ids + FAR_AHEAD // 2
 
     def next(self) -> int:
-        """The next id."""
+        """Return the next record id."""
         self.last += 1
         return self.last
 
 
 def binding_records(run: Run) -> list[JournalRecord]:
-    """Addresses and durable queues; the record of a queue has the queue's id."""
+    """Return the records of addresses and durable queues; the record of a queue has the queue's id."""
     ids = RecordIds(run)
     counter = ByteWriter()
     counter.i64(run.broker.ids + FAR_AHEAD)
-    found = [_add(ids.next(), RecordType.ID_COUNTER_RECORD, counter.done())]
+    records = [_add(ids.next(), RecordType.ID_COUNTER_RECORD, counter.done())]
     for name, types in sorted(run.broker.addresses.items()):
-        binding = AddressBinding(0, name, tuple(sorted(ROUTING[one] for one in types)), 0, 0)
-        found.append(_add(ids.next(), RecordType.ADDRESS_BINDING_RECORD, encode_address(binding)))
+        binding = AddressBinding(0, name, tuple(sorted(ROUTING[routing] for routing in types)), 0, 0)
+        records.append(_add(ids.next(), RecordType.ADDRESS_BINDING_RECORD, encode_address(binding)))
     for queue in run.broker.queues.values():
         if queue.durable:
-            found.append(_add(queue.id, RecordType.QUEUE_BINDING_RECORD, encode_queue(_queue_binding(queue))))
-    return found
+            records.append(_add(queue.id, RecordType.QUEUE_BINDING_RECORD, encode_queue(_queue_binding(queue))))
+    return records
 
 
 def _queue_binding(queue: Queue) -> QueueBinding:
-    made = queue.made
+    created = queue.creation
     fields: dict[str, str | int | None] = {
-        "name": queue.name, "address": queue.address, "filter": made.filter, "metadata": "", "auto_created": 0,
+        "name": queue.name, "address": queue.address, "filter": created.filter, "metadata": "", "auto_created": 0,
         "max_consumers": queue.max_consumers, "purge_on_no_consumers": TRUE if queue.purge_on_no_consumers else 0,
-        "routing_type": ROUTING[made.routing], "exclusive": TRUE if queue.exclusive else 0,
+        "routing_type": ROUTING[created.routing], "exclusive": TRUE if queue.exclusive else 0,
         "last_value": TRUE if queue.last_values is not None else 0, "configuration_managed": 0,
         "consumers_before_dispatch": 0, "delay_before_dispatch": -1, "last_value_key": None,
         "non_destructive": TRUE if queue.non_destructive else 0, "group_rebalance": 0, "group_buckets": -1,
-        "auto_delete": TRUE if made.auto_delete else 0, "auto_delete_delay": 0, "auto_delete_message_count": 0,
+        "auto_delete": TRUE if created.auto_delete else 0, "auto_delete_delay": 0, "auto_delete_message_count": 0,
         "group_first_key": None, "ring_size": queue.ring_size, "enabled": TRUE, "group_rebalance_pause_dispatch": 0,
         "internal": 0,
     }  # fmt: skip
@@ -88,21 +88,21 @@ def _queue_binding(queue: Queue) -> QueueBinding:
 
 
 def journal_records(run: Run) -> list[JournalRecord]:
-    """Messages in memory with their references, then everything about pages."""
+    """Return the records of messages in memory with their references, then of everything about pages."""
     ids = RecordIds(run)
     alive = {queue: alive_references(run, queue) for queue in run.broker.queues.values() if queue.durable}
     messages = {ref.message.id: ref.message for refs in alive.values() for ref in refs}
-    found = [_message(run, messages[id], RecordKind.ADD, 0) for id in sorted(messages)]
+    records = [_message(run, messages[id], RecordKind.ADD, 0) for id in sorted(messages)]
     for refs in alive.values():
         for ref in refs:
-            found += _reference(run, ref)
-    found += _pages(run, ids)
+            records += _reference(run, ref)
+    records += _pages(run, ids)
     for address, cache in run.broker.duplicates.items():
-        found += [_add_body(ids, RecordType.DUPLICATE_ID, DuplicateId(address, one)) for one in cache]
+        records += [_add_body(ids, RecordType.DUPLICATE_ID, DuplicateId(address, duplicate)) for duplicate in cache]
     for xid, tx in run.branches.items():
         if tx.prepared:
-            found += _branch(run, ids, xid, tx)
-    return found
+            records += _branch(run, ids, xid, tx)
+    return records
 
 
 def _add(id: int, type: RecordType, body: bytes) -> JournalRecord:
@@ -161,7 +161,7 @@ def _pages(run: Run, ids: RecordIds) -> Iterator[JournalRecord]:
 
 
 def _branch(run: Run, ids: RecordIds, xid: str, tx: Transaction) -> Iterator[JournalRecord]:
-    """A prepared branch: what it added and acknowledged, in a transaction that was prepared and not ended."""
+    """Yield a prepared branch: what it added and acknowledged, in a transaction that was prepared and not ended."""
     records: list[JournalRecord] = []
     seen: set[int] = set()
     for ref in tx.added:

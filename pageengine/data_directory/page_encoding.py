@@ -1,7 +1,7 @@
-"""Pages as bytes, many records at once: of those that are alike one is encoded with care, the others are copies of it
-with their own ids, numbers and bodies filled in.
+"""Pages as bytes, many records at once.
 
-Source: docs/spec/page-files.md 3, docs/spec/messages.md 2.
+Of records that differ only in id, number and body, one is encoded with care; the others are copies of it with their own
+values filled in. Source: docs/spec/page-files.md 3, docs/spec/messages.md 2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pageengine.data_directory.encoding import encoded_record
 from pageengine.model.page import PagedMessage
 from pageengine.model.sizes import RECORD_FRAME
 from pageengine.trace.operations import MessageProperty, MessageType
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Places = NDArray[np.intp]
 
+# Fewer similar records than this are encoded singly.
 FEWEST = 8
-"""Fewer similar records are encoded singly."""
+# Flips bits in every byte of a number, so that the offsets of its bytes show in the encoding.
 OTHER = 0x5A5A5A5A5A5A5A5A
-"""Flips bits in every byte of a number, to find its offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarRecords:
-    """Records that differ in id, number and size of the body alone. ``ends``: where each one ends in the page."""
+    """Records that differ only in id, number and size of the body; ``ends`` is where each one ends in the page."""
 
     ids: Numbers
     seqs: Numbers
@@ -47,25 +47,25 @@ class SimilarRecords:
 
 
 def encoded_page(run: Run, page: WrittenPage) -> Bytes:
-    """The content of the page's file."""
+    """Return the content of the page's file."""
     import numpy as np
 
     out = np.empty(page.bytes, np.uint8)
     end = 0
     loose: dict[Hashable, list[tuple[PagedMessage, int]]] = {}
-    for one in page.records:
-        end += one.size + RECORD_FRAME
-        loose.setdefault(_likeness(run, one), []).append((one, end))
+    for paged in page.records:
+        end += paged.size + RECORD_FRAME
+        loose.setdefault(_likeness(run, paged), []).append((paged, end))
     for likeness, records in loose.items():
         if likeness is None or len(records) < FEWEST:
             _put(run, out, records)
         else:
-            _put_alike(run, out, _alike([record for record, _ in records], [end for _, end in records]))
+            _put_similar(run, out, _similar_records([record for record, _ in records], [end for _, end in records]))
     return out
 
 
 def _likeness(run: Run, record: PagedMessage) -> Hashable:
-    """Key of records that differ in id, number and body size only; None: to be encoded singly."""
+    """Return a key that is equal for records which differ only in id, number and body size; None: encode singly."""
     message, send = record.message, record.message.source
     if message.large or message.amqp is not None or message.address != send.address:
         return None
@@ -77,10 +77,10 @@ def _likeness(run: Run, record: PagedMessage) -> Hashable:
     )  # fmt: skip
 
 
-def _alike(records: list[PagedMessage], ends: list[int]) -> SimilarRecords:
+def _similar_records(records: list[PagedMessage], ends: list[int]) -> SimilarRecords:
     import numpy as np
 
-    sends = [(one.message.id, one.message.source.seq, one.message.source.size) for one in records]
+    sends = [(record.message.id, record.message.source.seq, record.message.source.size) for record in records]
     ids, seqs, sizes = np.array(sends, np.int64).T
     return SimilarRecords(ids, seqs, sizes, np.array(ends, np.int64), records)
 
@@ -94,7 +94,7 @@ def _put(run: Run, out: Bytes, records: list[tuple[PagedMessage, int]]) -> None:
         out[end - len(content) : end] = content
 
 
-def _put_alike(run: Run, out: Bytes, records: SimilarRecords) -> None:
+def _put_similar(run: Run, out: Bytes, records: SimilarRecords) -> None:
     import numpy as np
 
     layout = _layout(run, records)
@@ -105,6 +105,8 @@ def _put_alike(run: Run, out: Bytes, records: SimilarRecords) -> None:
         at = np.flatnonzero(records.sizes == size)
         rows = _rows(run, records, layout, at, size)
         width = rows.shape[1]
+        # a view with one item of the record's width at every byte offset (stride 1), so that one assignment
+        # scatters all rows to their places; records do not overlap
         every: Any = np.ndarray((len(out) - width + 1,), f"V{width}", out, strides=(1,))
         every[records.ends[at] - width] = rows.view(f"V{width}").ravel()
 
@@ -119,14 +121,14 @@ class RecordTemplate:
     body: int
 
     def moved(self, places: Places, size: int) -> Places:
-        """The places in a record with a body of another size."""
+        """Return the offsets in a record that has a body of another size."""
         if self.body < 0:
             return places
         return places + (places > self.body) * (size - self.size)
 
 
 def _layout(run: Run, records: SimilarRecords) -> RecordTemplate | None:
-    """Found by encoding variants: the bytes that change with the id, the number, the body. None: too complicated."""
+    """Return which bytes change with id, number and body, found by encoding variants; None if it is too complicated."""
     record = records.records[int(records.sizes.argmax())]
     message, send = record.message, record.message.source
     name = run.header.seq_property
@@ -135,9 +137,9 @@ def _layout(run: Run, records: SimilarRecords) -> RecordTemplate | None:
     def changed(attribute: str, value: object) -> Places:
         kept = getattr(message, attribute)
         setattr(message, attribute, value)
-        found = _different(plain, encoded_record(run, record))
+        offsets = _different(plain, encoded_record(run, record))
         setattr(message, attribute, kept)
-        return found
+        return offsets
 
     ids = changed("id", message.id ^ OTHER)
     number = (MessageProperty(name, ValueKind.LONG, send.seq ^ OTHER), *message.props[1:])
@@ -151,14 +153,14 @@ def _layout(run: Run, records: SimilarRecords) -> RecordTemplate | None:
     return RecordTemplate(send.size, ids, numbers, int(bodies[0]) if len(bodies) else -1)
 
 
-def _different(one: bytes, other: bytes) -> Places:
+def _different(left: bytes, right: bytes) -> Places:
     import numpy as np
 
-    return np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
+    return np.flatnonzero(np.frombuffer(left, np.uint8) != np.frombuffer(right, np.uint8))
 
 
 def _rows(run: Run, records: SimilarRecords, layout: RecordTemplate, at: Places, size: int) -> Bytes:
-    """The records at these places, all with a body of this size; one row each."""
+    """Return the encoded records at these indexes, one row each; all have a body of this size."""
     import numpy as np
 
     first = np.frombuffer(encoded_record(run, records.records[int(at[0])]), np.uint8)

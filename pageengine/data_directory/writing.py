@@ -23,9 +23,9 @@ from pageengine.data_directory.encoding import CannotWrite, body_file_of
 from pageengine.data_directory.journal_content import binding_records, journal_records
 from pageengine.data_directory.page_encoding import encoded_page
 from pageengine.running.crash import alive_references
-from pagefmt.bytes.writing import Disk, check_new_folder, whole_folder
+from pagefmt.directory.paging import ADDRESS_FILE, page_name
 from pagefmt.journal.writing import write_journal
-from pagefmt.pages.paging import ADDRESS_FILE, page_name
+from pagefmt.storage.writing import Disk, check_new_folder, whole_folder
 
 if TYPE_CHECKING:
     from pageengine.clients.run import Run
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def check_target(run: Run, target: Path) -> None:
-    """Raises ``TargetRefused`` where it exists with content, ``CannotWrite`` for editions of the old layout."""
+    """Raise ``TargetRefused`` if the folder exists with content, ``CannotWrite`` for editions of the old layout."""
     if run.profile.old_layout:
         raise CannotWrite(f"{target}: data directories of {run.profile.edition.value} cannot be written; choose 2.x")
     check_new_folder(target)
@@ -68,14 +68,14 @@ def _write_store(run: Run, store: AddressStore, folder: Path, bodies: _Bodies, d
 
 
 class _Bodies:
-    """The files of large messages, each written once."""
+    """Writer of the files of large messages, each written once."""
 
     def __init__(self, folder: Path, disk: Disk) -> None:
         self._folder, self._disk = folder, disk
         self._written: set[int] = set()
 
     def write(self, message: Message) -> None:
-        """Nothing, where the message is not large or was written before."""
+        """Write the body of a large message, unless it was written before; ignore any other message."""
         if message.large and message.id not in self._written:
             self._written.add(message.id)
             suffix = "msg" if message.durable else "tmp"

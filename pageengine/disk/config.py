@@ -1,4 +1,4 @@
-"""What a configuration says to the disk monitor: its limits, and the directories it will watch.
+"""Settings of the disk monitor in a configuration: its limits, and the directories it will watch.
 
 Source: docs/spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the broker would refuse are refused here.
 """
@@ -21,23 +21,23 @@ from pagefmt.editions import NEWEST, Edition
 if TYPE_CHECKING:
     from brokerconf.instance.instance import Directories
     from brokerconf.reading.document import ConfigNode, Document
-    from brokerconf.reading.properties import Entry
+    from brokerconf.reading.property_entries import Entry
     from brokerconf.settings.effective import EffectiveSettings
 
     from pageengine.disk.effect import DiskFullEffect
 
 
 class DiskConfigError(PageEngineError):
-    """A value with which the broker does not start, or that only it knows; the message says file, line and value."""
+    """Error for a value with which the broker does not start, or that only it knows; names file, line and value."""
 
 
 def disk_settings(
     document: Document, edition: Edition = NEWEST, entries: Iterable[Entry] = (), *, lenient: bool = False
 ) -> DiskSettings:
-    """The disk monitor's settings of a configuration as this edition reads it; raises DiskConfigError.
+    """Return the disk monitor's settings of a configuration as this edition reads it; raise ``DiskConfigError``.
 
-    ``entries`` are those of broker.properties and of system properties, which come after the file and pass its checks.
-    ``lenient``: a value with which the broker does not start, or that only it knows, counts as not set.
+    ``entries`` are those of broker.properties and of system properties, which are applied after the file without its
+    checks. ``lenient``: a value with which the broker does not start, or that only it knows, counts as not set.
     """
     core = document.core
     if core is None:
@@ -70,10 +70,11 @@ def disk_settings(
 _BEANS = {"maxDiskUsage": "max_disk_usage", "minDiskFree": "min_disk_free", "diskScanPeriod": "disk_scan_period"}
 
 
-def _overridden(
-    settings: DiskSettings, entries: Iterable[Entry], edition: Edition, *, lenient: bool
-) -> DiskSettings:  # fmt: skip
-    """As the broker: what is no ``int`` becomes 0 in silence, what is no ``long`` leaves the old value."""
+def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Edition, *, lenient: bool) -> DiskSettings:
+    """Return the settings with properties applied as the broker does.
+
+    A value that is no ``int`` silently becomes 0, one that is no ``long`` leaves the old value.
+    """
     for entry in entries:
         if entry.key in _BEANS:
             if is_expression(entry.value):
@@ -101,8 +102,8 @@ def _number(document: Document, core: ConfigNode, name: str, parse: Callable[[st
     try:
         return parse(trimmed(node.text))
     except SizeError as err:
-        said = "a value in a Secret is refused" if document.hides(node.position) else err
-        raise DiskConfigError(f"{node.position}: {name}: {said}: the broker does not start") from err
+        reason = "a value in a Secret is refused" if document.hides(node.position) else err
+        raise DiskConfigError(f"{node.position}: {name}: {reason}: the broker does not start") from err
 
 
 def _known_to_the_broker(position: object, name: str, text: str) -> DiskConfigError:
@@ -112,20 +113,20 @@ def _known_to_the_broker(position: object, name: str, text: str) -> DiskConfigEr
     )
 
 
-def watched(document: Document, found: Directories) -> dict[str, Path]:
-    """The directories whose file systems the broker watches, in its order, by their names.
+def watched(document: Document, directories: Directories) -> dict[str, Path]:
+    """Return the directories whose file systems the broker watches, by name and in its order.
 
-    Without persistence there is only the paging directory's; if only the running broker knows whether there is, all.
+    Without persistence that is only the paging directory; if only the running broker knows about persistence, all.
     """
     every = {
-        "paging": found.paging,
-        "journal": found.journal,
-        "large-messages": found.large_messages,
-        "bindings": found.bindings,
+        "paging": directories.paging,
+        "journal": directories.journal,
+        "large-messages": directories.large_messages,
+        "bindings": directories.bindings,
     }
     node = document.core.descendant("persistence-enabled") if document.core else None
     if node is not None and not is_expression(node.text) and not parse_boolean(node.text):
-        return {"paging": found.paging}
+        return {"paging": directories.paging}
     return every
 
 
@@ -139,15 +140,15 @@ class WhenBlocked(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What happens, as a clause."""
+        """Return what happens, as a clause."""
         beside = f", disk-full-policy {self.disk_full_policy}" if self.disk_full_policy else ""
         return f"{self.effect.words} (address-full-policy {self.address_full_policy}{beside})"
 
 
 def when_blocked(settings: EffectiveSettings | None, edition: Edition) -> tuple[WhenBlocked, ...]:
-    """What the producers of every declared address, and of every match, feel; those that feel the same together."""
+    """Return what producers of every declared address and match experience; equal experiences are grouped."""
     if settings is None:
-        return (_alike(("every address",), "PAGE", None, edition),)
+        return (_blocked_alike(("every address",), "PAGE", None, edition),)
     matches = [match for match in settings.settings if match != "#"]
     groups: dict[tuple[str, str | None], list[str]] = {}
     for name in [*dict.fromkeys([*_declared(settings.document), *matches]), "#"]:
@@ -155,20 +156,20 @@ def when_blocked(settings: EffectiveSettings | None, edition: Edition) -> tuple[
         policies = [merged[key].value if key in merged and not merged[key].unknown else None for key in _POLICIES]
         full, disk = (str(value) if value is not None else None for value in policies)
         groups.setdefault((full or "PAGE", disk), []).append("every other address" if name == "#" else name)
-    return tuple(_alike(tuple(names), full, disk, edition) for (full, disk), names in groups.items())
+    return tuple(_blocked_alike(tuple(names), full, disk, edition) for (full, disk), names in groups.items())
 
 
 _POLICIES = ("address-full-policy", "disk-full-policy")
 
 
-def _alike(names: tuple[str, ...], full: str, disk: str | None, edition: Edition) -> WhenBlocked:
+def _blocked_alike(names: tuple[str, ...], full: str, disk: str | None, edition: Edition) -> WhenBlocked:
     from pageengine.disk.effect import disk_full_effect
 
     return WhenBlocked(names, full, disk, disk_full_effect(full, disk, edition))
 
 
 def _declared(document: Document) -> list[str]:
-    """The addresses of the configuration, in their order."""
+    """Return the addresses of the configuration, in their order."""
     block = document.core.descendant("addresses") if document.core else None
     nodes = block.children_named("address") if block else []
     return [name for name in (node.attributes.get("name", "") for node in nodes) if name]

@@ -35,7 +35,7 @@ class ProducerEffect(Enum):
 
 
 class ArrivalEffect(Enum):
-    """What becomes of a message that arrives all the same."""
+    """What happens to a message that arrives all the same."""
 
     MEMORY = "kept in memory"
     PAGED = "page mode"
@@ -45,14 +45,14 @@ class ArrivalEffect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DiskFullEffect:
-    """What producers get that ask before they send, and what becomes of messages that arrive anyway."""
+    """Effect of a full disk on producers that ask before they send, and on messages that arrive anyway."""
 
     asked: ProducerEffect
     arriving: ArrivalEffect
 
     @property
     def words(self) -> str:
-        """One clause for an operator, with the codes that clients and log show."""
+        """Return one clause for an operator, with the codes that clients and the log show."""
         return f"{_ASKED[self.asked]}; {_ARRIVING[self.arriving]}"
 
 
@@ -78,9 +78,9 @@ _BY_ADDRESS_POLICY = {
 def disk_full_effect(
     address_full_policy: str | None, disk_full_policy: str | None = None, edition: Edition = NEWEST
 ) -> DiskFullEffect:
-    """The effect on one address; policies as in broker.xml, None where nothing sets them (PAGE; acts as BLOCK).
+    """Return the effect on one address; policies as in broker.xml, None if not set (PAGE; acts as BLOCK).
 
-    Raises ValueError for a policy that no release knows.
+    Raises ``ValueError`` for a policy that no release knows.
     """
     full = (address_full_policy or "PAGE").upper()
     arriving = _BY_ADDRESS_POLICY.get(full)
@@ -100,6 +100,6 @@ def disk_full_effect(
 
 
 def closed_connections(edition: Edition = NEWEST) -> str:
-    """The protocols whose connections are closed at a send while the disk is beyond its limit (AMQ229119)."""
+    """Return the protocols whose connections are closed at a send while the disk is beyond its limit (AMQ229119)."""
     old = ", OpenWire" if edition < Edition.ARTEMIS_2_28 else ""
     return f"STOMP, MQTT{old} and management"

@@ -1,9 +1,9 @@
-"""How fast a disk fills, and when the broker will block. Standard library alone.
+"""Rate at which a disk fills, and when the broker will block. Standard library alone.
 
-Disks fill in steps (journal files are written in advance), jump back (pages and old journal files go) and change their
-pace. So the rate is the median of the slopes between all pairs of samples (Theil and Sen), which a third of wild
-samples does not move, with the interval that 95 of 100 such intervals hit (Sen, by Kendall's variance). It is taken
-over the longest tail of the samples whose slope its own last third does not contradict: an old pace is forgotten.
+Disks fill in steps (journal files are written in advance), jump back (pages and old journal files are deleted) and
+change their pace. So the rate is the median of the slopes between all pairs of samples (Theil and Sen), which a third
+of wild samples does not move, with a confidence interval of 95 % (Sen, by Kendall's variance). It is computed over the
+longest tail of the samples whose slope its own last third does not contradict: an old pace is forgotten.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from itertools import combinations
 from statistics import median
 from typing import Final
 
+# Fewer samples give no rate.
 FEWEST: Final = 3
-"""Fewer samples give no rate."""
 _MOST: Final = 90
 _LAST_THIRD: Final = 5
 _TWO_SIDED_95: Final = 1.959964
 
+# (seconds, bytes used).
 Point = tuple[float, float]
-"""Seconds, bytes used."""
 
 
 class Sureness(StrEnum):
-    """``good``: ten samples or more, and the interval within a quarter of the rate; ``poor``: fewer than five, or it
-    may as well not grow at all."""
+    """Reliability of a trend.
+
+    ``good``: ten samples or more, and the interval within a quarter of the rate; ``poor``: fewer than five, or possibly
+    no growth at all.
+    """
 
     GOOD = "good"
     FAIR = "fair"
@@ -37,7 +40,7 @@ class Sureness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Bytes a second, and between which rates it lies; from how many samples over how many seconds."""
+    """Rate in bytes per second with its bounds, the number of samples and their time span in seconds."""
 
     rate: float
     low: float
@@ -47,7 +50,7 @@ class Trend:
 
     @property
     def sureness(self) -> Sureness:
-        """How far the trend can be trusted."""
+        """Return how far the trend can be trusted."""
         if self.low <= 0 < self.rate or self.samples < 5:
             return Sureness.POOR
         narrow = (self.high - self.low) / 2 <= abs(self.rate) / 4
@@ -55,13 +58,13 @@ class Trend:
 
     @property
     def grows(self) -> bool:
-        """Whether growth is certain enough to raise an alarm on."""
+        """Return whether growth is certain enough to raise an alarm."""
         return self.low > 0
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLeft:
-    """Seconds until the broker blocks; ``latest`` is infinite where it may as well never come to it."""
+    """Seconds until the broker blocks; ``latest`` is infinite if that may never happen."""
 
     seconds: float
     soonest: float
@@ -69,16 +72,16 @@ class TimeLeft:
 
 
 def trend(points: Sequence[Point]) -> Trend | None:
-    """The rate of the tail; None with too few samples. Points in the order of time, no time twice."""
+    """Return the recent rate of growth, or None with too few samples; points are in order of time, no time twice."""
     points = thinned(points, _MOST)
     while True:
-        found = slope(points)
+        fitted = slope(points)
         third = points[-max(_LAST_THIRD, len(points) // 3) :]
-        if found is None or len(points) < 3 * _LAST_THIRD:
-            return found
+        if fitted is None or len(points) < 3 * _LAST_THIRD:
+            return fitted
         recent = slope(third)
-        if recent is None or _agrees(found.rate, recent):
-            return found
+        if recent is None or _agrees(fitted.rate, recent):
+            return fitted
         points = points[len(points) // 4 :]
 
 
@@ -88,7 +91,7 @@ def _agrees(rate: float, recent: Trend) -> bool:
 
 
 def slope(points: Sequence[Point]) -> Trend | None:
-    """Theil and Sen over these points."""
+    """Return the rate by Theil and Sen over these points, or None with too few."""
     count = len(points)
     if count < FEWEST:
         return None
@@ -102,17 +105,17 @@ def slope(points: Sequence[Point]) -> Trend | None:
 
 
 def thinned(points: Sequence[Point], most: int) -> Sequence[Point]:
-    """At most so many, evenly chosen; the first and the last stay."""
+    """Return at most ``most`` points, evenly chosen; the first and the last stay."""
     if len(points) <= most:
         return points
     step = (len(points) - 1) / (most - 1)
     return [points[round(n * step)] for n in range(most)]
 
 
-def time_left(margin: int | None, found: Trend | None) -> TimeLeft | None:
-    """When a margin in bytes is used up at that rate; None where no growth is known."""
-    if margin is None or found is None or found.rate <= 0:
+def time_left(margin: int | None, rate: Trend | None) -> TimeLeft | None:
+    """Return when a margin in bytes is used up at that rate; None if no growth is known."""
+    if margin is None or rate is None or rate.rate <= 0:
         return None
     margin = max(margin, 0)
-    latest = margin / found.low if found.low > 0 else math.inf
-    return TimeLeft(margin / found.rate, margin / found.high, latest)
+    latest = margin / rate.low if rate.low > 0 else math.inf
+    return TimeLeft(margin / rate.rate, margin / rate.high, latest)

@@ -28,26 +28,26 @@ _FLOAT32: Final = Struct("f")
 
 
 class LimitKind(Enum):
-    """Which setting is in force; the value is its name in broker.xml."""
+    """Setting in force; the value is its name in broker.xml."""
 
     USAGE = "max-disk-usage"
     MINIMUM = "min-disk-free"
 
 
 class DiskSpace(NamedTuple):
-    """One file system at one moment, in bytes, as the broker's virtual machine reports it."""
+    """File system at one moment, in bytes, as the broker's virtual machine reports it."""
 
     usable: int
     total: int
 
     @classmethod
     def of(cls, usable: int, total: int) -> DiskSpace:
-        """What a virtual machine makes of the system's numbers: signed 64 bits, an overflow is the largest number."""
+        """Convert the system's numbers as Java does: signed 64 bits, an overflow becomes the largest number."""
         return cls(min(usable, MAX_LONG), min(total, MAX_LONG) if total >= 0 else MAX_LONG)
 
     @property
     def usage(self) -> float:
-        """Share in use, reserved blocks included; what ``DiskStoreUsage`` of the broker shows."""
+        """Return the share in use, reserved blocks included, as ``DiskStoreUsage`` of the broker shows it."""
         return 0.0 if self.total == 0 else 1.0 - float(self.usable) / float(self.total)
 
 
@@ -60,13 +60,13 @@ class DiskLimit(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The usage limit as the broker's number; up to 2.30.0 it went through 32 bits (90 % is 0.8999999761581421)."""
+        """Return the usage limit as the broker's number; up to 2.30.0 in 32 bits (90 % is 0.8999999761581421)."""
         if self.edition >= Edition.ARTEMIS_2_44:
             return self.value / 100.0
         return _float32(self.value / 100.0)
 
     def within(self, space: DiskSpace) -> bool:
-        """Whether the broker lets producers go on with this much space."""
+        """Return whether the broker lets producers continue with this much space."""
         if self.kind is LimitKind.MINIMUM:
             return space.usable > self.value
         if self.edition >= Edition.ARTEMIS_2_44:
@@ -74,10 +74,10 @@ class DiskLimit(NamedTuple):
         return not space.usage > self.share
 
     def blocks_at(self, total: int) -> int | None:
-        """The greatest number of usable bytes at which the broker blocks; None where it never does.
+        """Return the greatest number of usable bytes at which the broker blocks; None if it never does.
 
-        Exact to the byte with the broker's floating point: ``within`` never turns back from true to false as the
-        usable bytes grow, so halving finds the place.
+        Exact to the byte with the broker's floating point: ``within`` never turns from true to false as the usable
+        bytes grow, so a binary search finds the boundary.
         """
         if self.within(DiskSpace(0, total)):
             return None
@@ -93,7 +93,10 @@ class DiskLimit(NamedTuple):
         return beyond
 
     def margin(self, space: DiskSpace) -> int | None:
-        """Bytes that can still be used before the broker blocks; zero or less when it has; None where it never does."""
+        """Return the bytes that can still be used before the broker blocks; None if it never does.
+
+        Zero or less means that it has blocked.
+        """
         at = self.blocks_at(space.total)
         return None if at is None else space.usable - at
 
@@ -116,7 +119,7 @@ class Unmonitored(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DiskSettings:
-    """The settings of one configuration; None where it does not say."""
+    """Disk settings of one configuration; None if it does not set one."""
 
     max_disk_usage: int | None = None
     min_disk_free: int | None = None
@@ -124,7 +127,7 @@ class DiskSettings:
     database: bool = False
 
     def limit(self, edition: Edition = NEWEST) -> DiskLimit | Unmonitored:
-        """What the broker compares with (section 1): min-disk-free wins over max-disk-usage where it exists."""
+        """Return what the broker compares with (section 1): min-disk-free wins over max-disk-usage if it exists."""
         if edition < Edition.ARTEMIS_1_5:
             return Unmonitored.TOO_OLD
         if self.disk_scan_period is not None and self.disk_scan_period < 0:
@@ -139,9 +142,9 @@ class DiskSettings:
         return Unmonitored.SWITCHED_OFF if percent == -1 else DiskLimit(LimitKind.USAGE, percent, edition)
 
     def refusal(self, edition: Edition = NEWEST) -> str | None:
-        """Why this release would not start with these numbers in broker.xml (settings.md 3); None where it does.
+        """Return why this release would not start with these numbers in broker.xml (settings.md 3); None if it does.
 
-        ``broker.properties`` and system properties go past the broker's checks; so does ``limit``.
+        ``broker.properties`` and system properties bypass the broker's checks; so does ``limit``.
         """
         if edition < Edition.ARTEMIS_1_5:
             return None
@@ -156,7 +159,7 @@ class DiskSettings:
         return None
 
     def overridden(self, edition: Edition = NEWEST) -> bool:
-        """Whether an explicit max-disk-usage has no effect because min-disk-free is set (AMQ224130)."""
+        """Return whether an explicit max-disk-usage has no effect because min-disk-free is set (AMQ224130)."""
         return (
             edition >= Edition.ARTEMIS_2_44
             and self.min_disk_free not in (None, -1)
@@ -165,7 +168,7 @@ class DiskSettings:
 
 
 def default_max_disk_usage(edition: Edition) -> int:
-    """Percent, where broker.xml does not say: 90 since 2.7.0, 100 before (``artemis create`` always wrote 90)."""
+    """Return the percentage without a setting: 90 since 2.7.0, 100 before (``artemis create`` always wrote 90)."""
     return 90 if edition >= Edition.ARTEMIS_2_10 else 100
 
 
@@ -173,7 +176,10 @@ _PERCENT: Final = range(101)
 
 
 def beyond(limit: DiskLimit, spaces: Iterable[DiskSpace]) -> int | None:
-    """Index of the first file system beyond the limit, None: the broker goes on. Of several it may name any."""
+    """Return the index of the first file system beyond the limit, None if there is none.
+
+    Of several, the broker may name any.
+    """
     return next((n for n, space in enumerate(spaces) if not limit.within(space)), None)
 
 
@@ -189,25 +195,25 @@ _SINCE: Final = (
 
 
 def edition_of_monitor(release: str) -> Edition:
-    """The edition whose disk monitor a release such as ``2.31.0`` has; before 1.4.0 one that has none."""
+    """Return the edition whose disk monitor a release such as ``2.31.0`` has; before 1.4.0 one without a monitor."""
     numbers = tuple(int(part) for part in release.split(".")[:2])
     return next((edition for since, edition in _SINCE if numbers >= since), Edition.HORNETQ_2_4)
 
 
 class Transition(Enum):
-    """What a scan changed. The value is the broker's log code of (usage kind, minimum kind)."""
+    """Change by a scan. The value is the broker's log code of (usage kind, minimum kind)."""
 
     BLOCKED = ("AMQ222210", "AMQ224128")
     RELEASED = ("AMQ222211", "AMQ224129")
 
     def code(self, kind: LimitKind) -> str:
-        """The code of the line that the broker logs."""
+        """Return the code of the line that the broker logs."""
         return self.value[0 if kind is LimitKind.USAGE else 1]
 
 
 @dataclass(slots=True)
 class DiskMonitor:
-    """The state that survives from scan to scan (section 4): producers wait while ``disk_full``.
+    """State that survives from scan to scan (section 4): producers wait while ``disk_full``.
 
     A scan within limits releases waiting producers even when nothing changed; the caller does that.
     """

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pageengine.disk.monitor import DiskLimit, DiskSettings, DiskSpace, LimitKind, Unmonitored, default_max_disk_usage
-from pagefmt.bytes.filesystems import FileSystem
 from pagefmt.editions import Edition
+from pagefmt.storage.filesystems import FileSystem
 
 
 class FileStoreState(NamedTuple):
-    """One file system in the broker's eyes; ``blocks_at`` and ``margin`` are bytes, None where it never blocks."""
+    """File system as the broker sees it; ``blocks_at`` and ``margin`` are bytes, None if it never blocks."""
 
     file_system: FileSystem
     space: DiskSpace
@@ -21,7 +21,7 @@ class FileStoreState(NamedTuple):
 
     @classmethod
     def of(cls, file_system: FileSystem, limit: DiskLimit | Unmonitored) -> FileStoreState:
-        """The state of the file system that holds a path."""
+        """Return the state of a file system against a limit."""
         space = DiskSpace.of(file_system.usable, file_system.total)
         if isinstance(limit, Unmonitored):
             return cls(file_system, space, True, None, None)
@@ -30,17 +30,17 @@ class FileStoreState(NamedTuple):
 
     @property
     def usage_percent(self) -> float:
-        """Used space in percent."""
+        """Return the used space in percent."""
         return 100.0 * self.space.usage
 
     @property
     def never_within(self) -> bool:
-        """Even an empty file system of this size would be beyond the limit."""
+        """Return whether even an empty file system of this size would be beyond the limit."""
         return not self.within and self.blocks_at is not None and self.blocks_at >= self.space.total
 
     @property
     def to_free(self) -> int:
-        """Bytes that must become usable before the broker goes on; 0 while it does."""
+        """Return the bytes that must become usable before the broker continues; 0 if it is not blocked."""
         return 0 if self.within or self.margin is None else 1 - self.margin
 
 
@@ -57,23 +57,23 @@ class DiskState(NamedTuple):
     def of(
         cls, settings: DiskSettings, edition: Edition, stores: Iterable[FileSystem], missing: Iterable[str] = ()
     ) -> DiskState:
-        """The state of several file systems against one limit."""
+        """Return the state of several file systems against one limit."""
         limit = settings.limit(edition)
         return cls(settings, edition, limit, tuple(FileStoreState.of(store, limit) for store in stores), tuple(missing))
 
     @property
     def blocked(self) -> bool:
-        """Whether any of the file systems is beyond the limit."""
+        """Return whether any of the file systems is beyond the limit."""
         return not all(store.within for store in self.stores)
 
     @property
     def deciding(self) -> FileStoreState | None:
-        """The store that blocks, or that will first: the one with the least margin. None where no store can."""
+        """Return the store that blocks, or will first: the one with the least margin; None if no store can."""
         limited = [store for store in self.stores if store.margin is not None]
         return min(limited, key=lambda store: (store.within, store.margin), default=None)
 
     def notes(self) -> list[str]:
-        """What an operator should know about this configuration, a sentence each."""
+        """Return what an operator should know about this configuration, one sentence each."""
         return [*self._settings_notes(), *self._store_notes()]
 
     def _settings_notes(self) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The base and resource audit logs: consumers, sessions, and what operators did (docs/spec/trace-format.md 3.3)."""
+"""The base and resource audit logs: consumers, sessions, and operators' actions (docs/spec/trace-format.md 3.3)."""
 
 from __future__ import annotations
 
@@ -25,46 +25,46 @@ _PAUSE = re.compile(r"User .+? is (pausing|resuming)\b")
 
 
 def survey(record: LogRecord, facts: LogFacts) -> None:
-    """First pass: the clients' limit for large messages."""
+    """Note the clients' limit for large messages, in the first pass."""
     if record.code == SESSION:
-        found = _SESSION.search(record.text)
-        if found is not None and not FOREIGN_CONNECTION.search(record.text):
-            facts.min_large = int(found[1])
+        session = _SESSION.search(record.text)
+        if session is not None and not FOREIGN_CONNECTION.search(record.text):
+            facts.min_large = int(session[1])
 
 
 @dataclass(slots=True)
 class ActionAudit:
-    """Second pass. ``messages``: gets the consumers, where the traffic is read from the message audit log."""
+    """Second pass over the action logs. ``messages`` gets the consumers if traffic comes from the message audit log."""
 
     traffic: TraceBuilder
     messages: MessageAudit | None
 
     def record(self, record: LogRecord) -> None:
-        """One line of the log."""
+        """Add the operations of one log record."""
         if record.code == CONSUMER:
             if self.messages is not None:
                 self._consumer(record.text, self.messages)
         elif record.code == PURGE:
             self._purge(record.text)
         elif record.code in (BLOCK, UNBLOCK):
-            found = _ADDRESS.search(record.text)
-            if found is not None:
-                self.traffic.add(ops.BlockAddress if record.code == BLOCK else ops.UnblockAddress, found[1])
+            address = _ADDRESS.search(record.text)
+            if address is not None:
+                self.traffic.add(ops.BlockAddress if record.code == BLOCK else ops.UnblockAddress, address[1])
         else:
             self._pause(record.text)
 
     def _consumer(self, text: str, messages: MessageAudit) -> None:
-        found = _CONSUMER.match(text)
-        if found is None:
+        match = _CONSUMER.match(text)
+        if match is None:
             self.traffic.unknown["a consumer that cannot be read"] += 1
             return
-        user, queue, session = found["user"], found["queue"], found["session"]
-        selector = None if found["filter"] == "null" else found["filter"]
-        if found["browse"] == "true":
+        user, queue, session = match["user"], match["queue"], match["session"]
+        selector = None if match["filter"] == "null" else match["filter"]
+        if match["browse"] == "true":
             self.traffic.add(ops.Browse, queue, selector, None, session)
             messages.consumers[user, queue] = None
         else:
-            name = f"{session}/{found['id']}"
+            name = f"{session}/{match['id']}"
             messages.consumers[user, queue] = self.traffic.open_consumer(name, queue, session, selector)
 
     def _purge(self, text: str) -> None:
@@ -74,7 +74,7 @@ class ActionAudit:
             self.traffic.add(ops.Purge, queue[1], selector)
 
     def _pause(self, text: str) -> None:
-        found = _PAUSE.match(text)
-        queue = _QUEUE.search(text) if found is not None else None
-        if found is not None and queue is not None:
-            self.traffic.add(ops.PauseQueue if found[1] == "pausing" else ops.ResumeQueue, queue[1])
+        action = _PAUSE.match(text)
+        queue = _QUEUE.search(text) if action is not None else None
+        if action is not None and queue is not None:
+            self.traffic.add(ops.PauseQueue if action[1] == "pausing" else ops.ResumeQueue, queue[1])

@@ -1,7 +1,8 @@
 """The message audit log, ``org.apache.activemq.audit.message`` (docs/spec/trace-format.md 3.1).
 
-Sends, deliveries and acknowledgements with user and message, but neither sessions nor consumers: a consumer is a user
-and a queue, a session is a user, and what happened in a transaction of a consumer is replayed when it took effect.
+It has sends, deliveries and acknowledgements with user and message, but neither sessions nor consumers: a consumer is a
+user and a queue, a session is a user, and what happened in a transaction of a consumer is replayed at the time it took
+effect.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ QUEUE_LINE = re.compile(
 
 
 def survey(record: LogRecord, facts: LogFacts) -> None:
-    """First pass: which queues there are, how small a large message is."""
+    """Note queues and the size of the smallest large message, in the first pass."""
     if record.code == SENT:
         note_queues(record.text, facts)
     elif record.code == CONSUMING:
-        found = _CONSUMING.match(record.text)
-        message = find_message(record.text) if found else None
-        if found and message is not None:
-            facts.queue(found[2], message.address)
+        delivery = _CONSUMING.match(record.text)
+        message = find_message(record.text) if delivery else None
+        if delivery and message is not None:
+            facts.queue(delivery[2], message.address)
     if record.code in (SENT, SENT_IN_TRANSACTION):
         message = find_message(record.text)
         user = (_SENT if record.code == SENT else _ADDED).match(record.text)
@@ -47,27 +48,30 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
 
 
 def note_queues(text: str, facts: LogFacts) -> None:
-    """The queue list of a routing context, several lines."""
+    """Note the queues listed in a routing context, which is printed on several lines."""
     durable = True
     for line in text.split("\n"):
         if line.startswith("***** "):
             durable = not line.startswith("***** non durable")
             continue
-        found = QUEUE_LINE.match(line)
-        if found is not None:
-            queue = facts.queue(found[2], found[1])
-            queue.durable, queue.filter = durable, found[3]
+        match = QUEUE_LINE.match(line)
+        if match is not None:
+            queue = facts.queue(match[2], match[1])
+            queue.durable, queue.filter = durable, match[3]
 
 
 @dataclass(slots=True)
 class MessageAudit:
-    """Second pass. ``consumers``: the newest consumer of a user on a queue, None while it is a browser."""
+    """Second pass over the message audit log.
+
+    ``consumers``: the newest consumer of a user on a queue, None while it is a browser.
+    """
 
     traffic: TraceBuilder
     consumers: dict[tuple[str, str], LoggedConsumer | None] = field(default_factory=dict)
 
     def record(self, record: LogRecord) -> None:
-        """One line of the log."""
+        """Add the operations of one log record."""
         if record.code == SENT:
             self._sent(record.text)
         elif record.code == SENT_IN_TRANSACTION:
@@ -105,7 +109,7 @@ class MessageAudit:
         self.traffic.send(session, message, transaction)
 
     def _free_session(self, user: str, transaction: LoggedTransaction) -> str:
-        """A session of this user that has no transaction open (the log does not name it)."""
+        """Return a session of this user without an open transaction, because the log does not name it."""
         busy, n = set(self.traffic.transactions.values()), 1
         while (name := f"{user}/{'xa' if transaction.xid else 'tx'}{n}") in busy:
             n += 1
@@ -114,12 +118,12 @@ class MessageAudit:
         return name
 
     def _consuming(self, text: str) -> None:
-        found = _CONSUMING.match(text)
+        match = _CONSUMING.match(text)
         message = find_message(text)
-        if found is None or message is None:
+        if match is None or message is None:
             self.traffic.unknown["message of a delivery (this edition logs none)"] += 1
             return
-        user, queue = found[1], found[2]
+        user, queue = match[1], match[2]
         if user == INTERNAL:
             return
         consumer = self.consumers.get((user, queue))
@@ -133,14 +137,14 @@ class MessageAudit:
         self.traffic.once_sent(message.id, lambda: self.traffic.deliver(name, message.id))
 
     def _acknowledged(self, text: str) -> None:
-        found, message = _ACKNOWLEDGED.match(text), find_message(text)
-        if found is None or message is None:
+        match, message = _ACKNOWLEDGED.match(text), find_message(text)
+        if match is None or message is None:
             return
-        if found[1] == INTERNAL:
+        if match[1] == INTERNAL:
             self.traffic.unknown["removal by the broker itself (expiry, purge, deletion)"] += 1
             return
         transaction = find_transaction(text[text.rfind(", transaction: ") :])
         if transaction is not None and not transaction.own:
             self.traffic.unknown["transaction of an acknowledgement (replayed when it took effect)"] += 1
-        queue = found[2]
+        queue = match[2]
         self.traffic.once_sent(message.id, lambda: self.traffic.acknowledge(queue, message.id))

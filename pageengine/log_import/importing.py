@@ -1,4 +1,4 @@
-"""Logs in, a trace out, in two passes over the files: first the facts, then the operations in order."""
+"""Import of logs into a trace, in two passes over the files: first the facts, then the operations in order."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ALWAYS = (
 
 
 class NoTrafficError(PageEngineError):
-    """Logs that hold no traffic, or cannot be read twice."""
+    """Error for logs without traffic, or that cannot be read twice."""
 
 
 class LogSource(Enum):
-    """The log that sends, deliveries and acknowledgements are read from; the value is the header's ``source``."""
+    """Log that sends, deliveries and acknowledgements come from; the value is the header's ``source``."""
 
     PLUGIN_DEBUG = "plugin-log"
     MESSAGE_AUDIT = "audit-log"
@@ -37,7 +37,7 @@ class LogSource(Enum):
 
 @dataclass(slots=True)
 class ImportReport:
-    """What was read and made; ``unknown``: what could not be known, and how often.
+    """Counts of what was read and made; ``unknown``: what could not be known, and how often.
 
     ``left_out``: sends that the log shows and the trace lacks.
     """
@@ -51,7 +51,7 @@ class ImportReport:
 
     @property
     def logged_sends(self) -> int:
-        """Sends that the log shows, in the trace or not."""
+        """Return the number of sends that the log shows, in the trace or not."""
         return self.operations["send"] + self.left_out
 
 
@@ -116,7 +116,7 @@ def _source(codes: Counter[int], paths: Sequence[Path]) -> LogSource:
 def _operations(
     paths: Sequence[Path], report: ImportReport, facts: LogFacts, advance: Callable[[int], None] | None
 ) -> Iterator[Operation]:
-    """The operations, numbered and in order; the report is complete after the last one."""
+    """Yield the operations, numbered and in order; the report is complete after the last one."""
     ready: list[Operation] = []
 
     def emit(operation: Operation) -> None:

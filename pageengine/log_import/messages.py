@@ -26,16 +26,16 @@ from pageengine.trace.operations import (
     MessageProperty,
     Send,
 )  # fmt: skip
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
 MQTT_QOS = "mqtt.qos.level"
+# Properties that a replay adds again, for each protocol whose messages become core messages.
 OWN_PROPERTIES = {
     ClientProtocol.OPENWIRE: re.compile(r"__HDR_\w+|__AMQ_CID|_AMQ_GROUP_SEQUENCE|_AMQ_ROUTING_TYPE"),
     ClientProtocol.STOMP: re.compile(r"destination|content-length|receipt"),
     ClientProtocol.MQTT: re.compile(r"mqtt\.\w+\.\w+|__AMQ_CID|_AMQ_ROUTING_TYPE"),
 }
-"""What a replay adds again, for each protocol whose messages become core messages."""
 _MESSAGE = re.compile(
     r"\b\w{1,40}Message\w{0,20}\s?\[messageID=(?P<id>\d+),\s*durable=(?P<durable>true|false),\s*"
     r"userID=(?P<user>[^,]*),\s*priority=(?P<priority>\d+),\s*timestamp=(?P<stamp>[^,]*),\s*"
@@ -54,6 +54,7 @@ _TRANSACTION = re.compile(r"TransactionImpl \[xid=(?P<xid>.{0,600}?), txID=(?P<i
 _TIMEOUT = re.compile(r"timeoutSeconds=(-?\d+)")
 _XID = re.compile(r"XidImpl \(\S+ bq:(\S+) formatID:(-?\d+) gtxid:(\S+)")
 _NEXT_PROPERTY = re.compile(r", (?=[^=,\[\]]+=)")
+# Types of properties that a protocol adds, if the value alone does not show the type.
 _TYPES = {
     "_AMQ_GROUP_SEQUENCE": ValueKind.INT,
     "_AMQ_ROUTING_TYPE": ValueKind.BYTE,
@@ -63,7 +64,6 @@ _TYPES = {
     "destination": ValueKind.STRING,
     "receipt": ValueKind.STRING,
 }
-"""Properties that a protocol adds, and of which kind, where that cannot be guessed from the value."""
 _WHOLE = re.compile(r"-?\d{1,18}")
 _SMALL = re.compile(r"-?\d{1,9}")
 _FRACTION = re.compile(r"-?\d+\.\d+(?:E-?\d+)?")
@@ -71,8 +71,11 @@ _FRACTION = re.compile(r"-?\d+\.\d+(?:E-?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class LoggedMessage:
-    """What a log says of a message. ``body``: bytes, worked out from the encoded size; ``uncertain``: the properties
-    cannot be told apart for sure, or the sizes do not add up."""
+    """Message as a log prints it.
+
+    ``body`` is in bytes, derived from the encoded size. ``uncertain``: the properties cannot be separated for sure, or
+    the sizes do not add up.
+    """
 
     id: int
     address: str
@@ -89,7 +92,7 @@ class LoggedMessage:
 
 @dataclass(frozen=True, slots=True)
 class LoggedTransaction:
-    """``own``: a transaction the broker made for one acknowledgement or send, not a client's."""
+    """Transaction in a log; ``own``: the broker made it for one acknowledgement or send, not a client."""
 
     id: int
     xid: str | None
@@ -98,55 +101,55 @@ class LoggedTransaction:
 
 
 def find_message(text: str) -> LoggedMessage | None:
-    """The first message printed in a text, None if there is none that can be read."""
+    """Return the first message printed in a text, or None if none can be read."""
     amqp = _AMQP_MESSAGE.search(text)
     if amqp is not None:
         return _amqp_message(amqp, text)
-    found = _MESSAGE.search(text)
-    end = text.find("]]@", found.end()) if found is not None else -1
-    if found is None or end < 0:
+    header = _MESSAGE.search(text)
+    end = text.find("]]@", header.end()) if header is not None else -1
+    if header is None or end < 0:
         return None
-    props, uncertain = _properties(text[found.end() : end])
-    large = next((one.value for one in props if one.name == LARGE_SIZE and isinstance(one.value, int)), None)
-    props = MessageProperties(one for one in props if one.name != LARGE_SIZE)
-    address, with_user = found["address"], found["user"] != "null"
-    body = large if large is not None else _body(int(found["size"] or 0), address, with_user, props)
-    protocol, client = _client({one.name: one.value for one in props})
+    props, uncertain = _properties(text[header.end() : end])
+    large = next((item.value for item in props if item.name == LARGE_SIZE and isinstance(item.value, int)), None)
+    props = MessageProperties(item for item in props if item.name != LARGE_SIZE)
+    address, with_user = header["address"], header["user"] != "null"
+    body = large if large is not None else _body(int(header["size"] or 0), address, with_user, props)
+    protocol, client = _client({item.name: item.value for item in props})
     own = OWN_PROPERTIES.get(protocol)
     if own is not None:
-        props = MessageProperties(one for one in props if not own.fullmatch(one.name))
+        props = MessageProperties(item for item in props if not own.fullmatch(item.name))
     return LoggedMessage(
-        int(found["id"]),
+        int(header["id"]),
         address,
-        found["durable"] == "true",
-        min(int(found["priority"]), 9),
-        _expire_ms(found["stamp"], found["expiration"]),
+        header["durable"] == "true",
+        min(int(header["priority"]), 9),
+        _expire_ms(header["stamp"], header["expiration"]),
         max(body, 0),
         large is not None,
         props,
-        uncertain or body < 0 or (large is None and found["size"] is None),
+        uncertain or body < 0 or (large is None and header["size"] is None),
         protocol,
         client,
     )
 
 
-def _amqp_message(found: re.Match[str], text: str) -> LoggedMessage:
-    end = text.find("}, messageAnnotations=", found.end())
-    props, uncertain = _properties(text[found.end() + 1 : end]) if end >= 0 else (MessageProperties(), True)
-    durable = found["durable"] == "true"
-    around = Send(address=found["address"], seq=0, durable=durable, props=props)
-    body = int(found["size"]) - amqp_bytes(around, anonymous=False)
+def _amqp_message(header: re.Match[str], text: str) -> LoggedMessage:
+    end = text.find("}, messageAnnotations=", header.end())
+    props, uncertain = _properties(text[header.end() + 1 : end]) if end >= 0 else (MessageProperties(), True)
+    durable = header["durable"] == "true"
+    around = Send(address=header["address"], seq=0, durable=durable, props=props)
+    body = int(header["size"]) - amqp_bytes(around, anonymous=False)
     if body > SHORT:
         # the empty body of that has a short data section
         body -= len(data_start(body)) - len(data_start(0))
     return LoggedMessage(
-        int(found["id"]), found["address"], durable, DEFAULT_PRIORITY, 0, max(body, 0), False, props,
+        int(header["id"]), header["address"], durable, DEFAULT_PRIORITY, 0, max(body, 0), False, props,
         uncertain or body < 0, ClientProtocol.AMQP,
     )  # fmt: skip
 
 
 def _client(values: Mapping[str, object]) -> tuple[ClientProtocol, ClientOptions]:
-    """Which protocol a core message came by, and how, from the properties that the broker adds for it."""
+    """Return a core message's original protocol and options, from the properties that the broker adds for it."""
     if MQTT_QOS in values:
         qos = values[MQTT_QOS]
         return ClientProtocol.MQTT, ClientOptions(qos=qos) if qos in (0, 2) else PLAIN_CLIENT
@@ -158,14 +161,17 @@ def _client(values: Mapping[str, object]) -> tuple[ClientProtocol, ClientOptions
 
 
 def _properties(text: str) -> tuple[MessageProperties, bool]:
-    """Plain ``k=v`` pairs; types are guessed. Uncertain: a value that holds a separator, or one name twice."""
-    found: dict[str, MessageProperty] = {}
+    """Return the properties of plain ``k=v`` pairs, their types guessed, and whether they are uncertain.
+
+    They are uncertain if a value contains a separator, or if a name occurs twice.
+    """
+    properties: dict[str, MessageProperty] = {}
     uncertain = "]" in text or "[" in text
     for pair in _NEXT_PROPERTY.split(text) if text else ():
         name, mark, value = pair.partition("=")
-        uncertain |= not mark or ", " in value or name in found
-        found[name] = _guess(name, value)
-    return MessageProperties(found.values()), uncertain
+        uncertain |= not mark or ", " in value or name in properties
+        properties[name] = _guess(name, value)
+    return MessageProperties(properties.values()), uncertain
 
 
 def _guess(name: str, value: str) -> MessageProperty:
@@ -184,12 +190,15 @@ def _guess(name: str, value: str) -> MessageProperty:
 
 
 def _body(encoded: int, address: str, with_user: bool, props: MessageProperties) -> int:
-    """Body bytes: the encoded size less what a core message has around it (docs/spec/paging-engine.md 1.3)."""
+    """Return the bytes of the body: the encoded size less what surrounds it in a core message.
+
+    See docs/spec/paging-engine.md 1.3.
+    """
     return encoded - 4 - header_bytes(address, properties_bytes(props), len(props)) - (16 if with_user else 0)
 
 
 def _expire_ms(stamp: str, expiration: str) -> int:
-    """Milliseconds from send to expiry; the log shows seconds only. 0: never."""
+    """Return the milliseconds from send to expiry, 0 for never; the log shows seconds only."""
     sent, expires = _seconds(stamp), _seconds(expiration)
     if expires is None:
         return 0
@@ -197,10 +206,10 @@ def _expire_ms(stamp: str, expiration: str) -> int:
 
 
 def _seconds(date: str) -> int | None:
-    found = _DATE.fullmatch(date.strip())
-    if found is None:
+    date_match = _DATE.fullmatch(date.strip())
+    if date_match is None:
         return None
-    month, day, hour, minute, second, year = found.groups()
+    month, day, hour, minute, second, year = date_match.groups()
     try:
         number = _MONTHS.index(month) // 4 + 1
         when = datetime(int(year), number, int(day), int(hour), int(minute), int(second), tzinfo=UTC)
@@ -210,24 +219,24 @@ def _seconds(date: str) -> int | None:
 
 
 def find_transaction(text: str) -> LoggedTransaction | None:
-    """The first transaction printed in a text."""
-    found = _TRANSACTION.search(text)
-    if found is None:
+    """Return the first transaction printed in a text, or None."""
+    match = _TRANSACTION.search(text)
+    if match is None:
         return None
-    timeout = _TIMEOUT.search(text, found.end())
-    xid = _XID.search(found["xid"])
+    timeout = _TIMEOUT.search(text, match.end())
+    xid = _XID.search(match["xid"])
     return LoggedTransaction(
-        int(found["id"]),
+        int(match["id"]),
         f"{_plain(xid[3])}/{_plain(xid[1])}" if xid else None,
-        found["state"],
+        match["state"],
         timeout is not None and timeout[1] == "-1",
     )
 
 
 def _plain(numbers: str) -> str:
-    """Bytes printed as ``103.49`` as text where they are text."""
+    """Return bytes printed as ``103.49`` decoded to text, or as printed if they are no text."""
     try:
-        text = bytes(int(one) for one in numbers.split(".")).decode("ascii")
+        text = bytes(int(number) for number in numbers.split(".")).decode("ascii")
     except (ValueError, UnicodeDecodeError):
         return numbers
     return text if text.isprintable() else numbers

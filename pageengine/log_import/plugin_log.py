@@ -1,8 +1,8 @@
 """The logging plugin's lines in ``artemis.log`` (docs/spec/trace-format.md 3.2).
 
 At DEBUG (codes 843...) sends, sessions, consumers and transactions are nearly complete. At INFO (841...) a send is a
-message id only: what the message was is learned from a later line that prints it. 2.6 to 2.27 word some lines
-differently; each pattern takes both.
+message id only: its message is learned from a later line that prints it. 2.6 to 2.27 word some lines differently; each
+pattern accepts both.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _OLD_ACK = re.compile(r"acknowledged message ID: (\d+), .{0,2000}?QueueName: (.{
 
 
 def survey(record: LogRecord, facts: LogFacts) -> None:
-    """First pass: queues, and the messages that the INFO lines name by id only."""
+    """Note queues, and the messages that INFO lines name by id only, in the first pass."""
     code, text = record.code, record.text
     if code == 843000:
-        found = _MIN_LARGE.search(text)
-        if found is not None and not FOREIGN_CONNECTION.search(text):
-            facts.min_large = int(found[1])
+        match = _MIN_LARGE.search(text)
+        if match is not None and not FOREIGN_CONNECTION.search(text):
+            facts.min_large = int(match[1])
     elif code == 843006:
         _survey_queue(text, facts)
     elif code == 843011:
@@ -73,8 +73,8 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
             facts.saw_large(message)
             if code == SENT_DETAILS:
                 facts.described.add(message.id)
-                found = _SENT_SESSION.search(text)
-                session = found[1] if found is not None else MAIN
+                match = _SENT_SESSION.search(text)
+                session = match[1] if match is not None else MAIN
                 facts.saw_client(session, message)
                 if _sent_in(text) is None:
                     facts.alone.add(session)
@@ -83,61 +83,63 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
 
 
 def _survey_queue(text: str, facts: LogFacts) -> None:
-    found = _QUEUE_DETAILS.match(text, text.find("[") + 1)
-    if found is None:
+    match = _QUEUE_DETAILS.match(text, text.find("[") + 1)
+    if match is None:
         return
-    end = text.find(", durable=", found.end())
-    selector = text[found.end() : end if end >= 0 else len(text)]
-    facts.queues[found["name"]] = KnownQueue(
-        found["name"],
-        found["name"] if found["address"] == "null" else found["address"],
-        RoutingType.MULTICAST if found["routing"] == "MULTICAST" else RoutingType.ANYCAST,
+    end = text.find(", durable=", match.end())
+    selector = text[match.end() : end if end >= 0 else len(text)]
+    facts.queues[match["name"]] = KnownQueue(
+        match["name"],
+        match["name"] if match["address"] == "null" else match["address"],
+        RoutingType.MULTICAST if match["routing"] == "MULTICAST" else RoutingType.ANYCAST,
         None if selector == "null" else selector,
         not text.startswith(", durable=false", end),
     )
 
 
 def _sent_in(text: str) -> LoggedTransaction | None:
-    """The client's transaction that a message was sent in."""
-    found = find_transaction(text[max(text.find("]]@"), 0) :])
-    return None if found is None or found.own else found
+    """Return the client's transaction that a message was sent in, or None."""
+    transaction = find_transaction(text[max(text.find("]]@"), 0) :])
+    return None if transaction is None or transaction.own else transaction
 
 
 @dataclass(slots=True)
 class PluginLog:
-    """Second pass. ``details``: DEBUG lines are there."""
+    """Second pass over the plugin's lines. ``details``: DEBUG lines are present."""
 
     traffic: TraceBuilder
     details: bool
     kinds: dict[str, SessionKind] = field(default_factory=dict)
+    # Consumers about to be created, by number; several sessions may create some at once, and the line names no session.
     announced: dict[str, list[tuple[str, str | None, bool]]] = field(default_factory=dict)
-    """By number: consumers about to be created; several sessions may do so at once, and the line names none."""
     browsers: set[str] = field(default_factory=set)
     early: set[tuple[str, int]] = field(default_factory=set)
     early_acks: set[int] = field(default_factory=set)
 
     def record(self, record: LogRecord) -> None:
-        """One line of the log."""
+        """Add the operations of one log record."""
         handler = _HANDLERS.get(record.code)
         if handler is not None:
             handler(self, record.text)
 
     def _session_details(self, text: str) -> None:
-        name, found = _SESSION_NAME.match(text), _AUTO_COMMIT.search(text)
-        if name is None or found is None:
+        name, settings = _SESSION_NAME.match(text), _AUTO_COMMIT.search(text)
+        if name is None or settings is None:
             return
-        local = "false" in (found[1], found[2])
-        self.kinds[name[1]] = SessionKind.XA if found[3] == "true" else SessionKind.LOCAL if local else SessionKind.AUTO
+        local = "false" in (settings[1], settings[2])
+        self.kinds[name[1]] = (
+            SessionKind.XA if settings[3] == "true" else SessionKind.LOCAL if local else SessionKind.AUTO
+        )
 
     def _session_created(self, text: str) -> None:
-        found = _SESSION_CREATED.match(text)
-        if found is not None:
-            self.traffic.session(found[1], self.kinds.pop(found[1], SessionKind.AUTO))
+        match = _SESSION_CREATED.match(text)
+        if match is not None:
+            self.traffic.session(match[1], self.kinds.pop(match[1], SessionKind.AUTO))
 
     def _session_closed(self, text: str) -> None:
-        found = _SESSION_CLOSED.match(text)
-        if found is not None:
-            self.traffic.close_session(found[1])
+        match = _SESSION_CLOSED.match(text)
+        if match is not None:
+            self.traffic.close_session(match[1])
 
     def _consumer_details(self, text: str) -> None:
         number, queue = _CONSUMER_NUMBER.match(text), _QUEUE.search(text)
@@ -150,34 +152,34 @@ class PluginLog:
         self.announced.setdefault(number[1], []).append(named)
 
     def _consumer_created(self, text: str) -> None:
-        found = _CONSUMER_CREATED.match(text)
-        if found is None:
+        match = _CONSUMER_CREATED.match(text)
+        if match is None:
             return
-        session, announced = found[2], self.announced.get(found[1])
+        session, announced = match[2], self.announced.get(match[1])
         queue, selector, browse = announced.pop(0) if announced else ("", None, False)
         if browse:
-            self.browsers.add(f"{session}/{found[1]}")
+            self.browsers.add(f"{session}/{match[1]}")
             self.traffic.add(ops.Browse, queue, selector, None, session)
         elif queue:
-            self.traffic.open_consumer(f"{session}/{found[1]}", queue, session, selector)
+            self.traffic.open_consumer(f"{session}/{match[1]}", queue, session, selector)
 
     def _consumer_closed(self, text: str) -> None:
-        found = _CONSUMER_CLOSED.match(text)
-        if found is not None:
-            name = f"{found[2]}/{found[1]}"
+        match = _CONSUMER_CLOSED.match(text)
+        if match is not None:
+            name = f"{match[2]}/{match[1]}"
             self.browsers.discard(name)
             self.traffic.close_consumer(name)
 
     def _queue_created(self, text: str) -> None:
-        found = _QUEUE.search(text)
-        queue = self.traffic.facts.queues.get(found[1]) if found is not None else None
+        match = _QUEUE.search(text)
+        queue = self.traffic.facts.queues.get(match[1]) if match is not None else None
         if queue is not None:
             self.traffic.create_queue(queue)
 
     def _queue_destroyed(self, text: str) -> None:
-        found = _QUEUE.search(text)
-        if found is not None:
-            self.traffic.add(ops.DeleteQueue, found[1])
+        match = _QUEUE.search(text)
+        if match is not None:
+            self.traffic.add(ops.DeleteQueue, match[1])
 
     def _sent_details(self, text: str) -> None:
         message, session = find_message(text), _SENT_SESSION.search(text)
@@ -192,11 +194,11 @@ class PluginLog:
         self.traffic.send(name, message, transaction)
 
     def _sent(self, text: str) -> None:
-        found = _SENT.match(text)
-        if found is None:
+        match = _SENT.match(text)
+        if match is None:
             return
         transaction = find_transaction(text)
-        number = int(found[1])
+        number = int(match[1])
         if number not in self.traffic.facts.described and number not in self.traffic.seqs:
             message = self.traffic.facts.messages.get(number)
             if message is None:
@@ -204,15 +206,15 @@ class PluginLog:
                 return
             if transaction is not None:
                 self.traffic.unknown["transaction of a send (replayed at its commit)"] += 1
-            self.traffic.send(found[2] or MAIN, message)
+            self.traffic.send(match[2] or MAIN, message)
         if transaction is not None:
             self.traffic.commit(transaction)
 
     def _delivered(self, text: str) -> None:
-        found = _DELIVERED.match(text)
-        if found is None:
+        match = _DELIVERED.match(text)
+        if match is None:
             return
-        number, queue, session, name = int(found[1]), found[3], found[4], f"{found[4]}/{found[5]}"
+        number, queue, session, name = int(match[1]), match[3], match[4], f"{match[4]}/{match[5]}"
         if name not in self.browsers:
             self.traffic.once_sent(number, lambda: self._deliver_once(name, queue, session, number))
 
@@ -231,16 +233,16 @@ class PluginLog:
         self.traffic.deliver(name, number)
 
     def _ack_details(self, text: str) -> None:
-        found = _ACKNOWLEDGED.match(text)
-        reason = _REASON.search(text, found.end()) if found is not None else None
-        if found is None or reason is None:
+        match = _ACKNOWLEDGED.match(text)
+        reason = _REASON.search(text, match.end()) if match is not None else None
+        if match is None or reason is None:
             return
-        number, session, queue = int(found[1]), found[2], found[4]
+        number, session, queue = int(match[1]), match[2], match[4]
         if reason[1] != "NORMAL" or session == "UNAVAILABLE":
             if reason[1] == "KILLED":
                 self.traffic.unknown["removal by the broker itself (purge, deletion)"] += 1
             return
-        name, transaction = f"{session}/{found[3]}", find_transaction(text)
+        name, transaction = f"{session}/{match[3]}", find_transaction(text)
         self.traffic.once_sent(number, lambda: self._acknowledge(name, queue, session, number, transaction))
 
     def _acknowledge(

@@ -17,13 +17,16 @@ from pageengine.trace.streams import Ending, numbered_lines
 
 _START = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)[,.](\d{3})\d*(?:Z|[+-]\d\d:?\d\d)?\s")
 _CODE = re.compile(r"\bAMQ(\d{6}): ?")
+# Bytes; longer records are cut, which bounds the time of the patterns that read one.
 LONGEST_RECORD = 256 << 10
-"""What is longer is cut: the patterns that read a record are bounded by it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """``t``: nanoseconds since 1970 as the log shows them (it names no zone). ``text``: what follows the code."""
+    """Record of a log file.
+
+    ``t``: nanoseconds since 1970 as the log shows them (it names no zone). ``text``: what follows the code.
+    """
 
     file: int
     line: int
@@ -34,7 +37,7 @@ class LogRecord:
 
 @dataclass(slots=True)
 class ReadCounts:
-    """Lines of one file, records with a code, and what was odd about it."""
+    """Lines of one file, records with a code, and whether the file was cut off."""
 
     path: Path
     lines: int = 0
@@ -45,7 +48,7 @@ class ReadCounts:
 def merged(
     paths: Sequence[Path], counts: Sequence[ReadCounts], advance: Callable[[int], None] | None = None
 ) -> Iterator[LogRecord]:
-    """The records of all files in the order of their times; within a file in the order of its lines."""
+    """Yield the records of all files in the order of their times; within a file in the order of its lines."""
     streams = [_ordered(n, path, counts[n], advance) for n, path in enumerate(paths)]
     for _when, record in heapq.merge(*streams, key=lambda pair: pair[0]):
         yield record
@@ -63,7 +66,7 @@ def _ordered(
 def log_records(
     n: int, path: Path, counts: ReadCounts, advance: Callable[[int], None] | None = None
 ) -> Iterator[LogRecord]:
-    """The records of one file that carry a message code. Raises StreamError, OSError."""
+    """Yield the records of one file that carry a message code; raise ``StreamError``, ``OSError``."""
     ending = Ending()
     head: re.Match[str] | None = None
     first, parts, length = 0, [""], 0

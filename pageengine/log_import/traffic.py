@@ -1,4 +1,4 @@
-"""What the lines of a log amount to as operations, in order; and what stayed unknown (docs/spec/trace-format.md 3)."""
+"""Operations in order from the lines of a log, and what stayed unknown (docs/spec/trace-format.md 3)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pageengine.log_import.messages import LoggedMessage, LoggedTransaction
 from pageengine.trace import operations as ops
 from pageengine.trace.operations import Operation, SessionKind
 
+# The connection of a client that speaks another protocol than core, as the broker prints it.
 FOREIGN_CONNECTION = re.compile(r"\b(?:ActiveMQProtonRemoting|OpenWire|Stomp|MQTT)Connection@")
-"""The connection of a client that speaks another protocol than core, as the broker prints it."""
 
 
 @dataclass(slots=True)
 class KnownQueue:
-    """A queue as far as the logs show it. ``created``: a line of the log tells of its creation."""
+    """Queue as far as the logs show it; ``created``: a line of the log reports its creation."""
 
     name: str
     address: str
@@ -30,25 +30,25 @@ class KnownQueue:
 
 @dataclass(slots=True)
 class LogFacts:
-    """What holds for the whole log; gathered in a first pass."""
+    """Facts about the whole log, gathered in a first pass."""
 
     queues: dict[str, KnownQueue] = field(default_factory=dict)
     messages: dict[int, LoggedMessage] = field(default_factory=dict)
     described: set[int] = field(default_factory=set)
+    # Address by message id, as a line of a delivery names it.
     delivered_from: dict[int, str] = field(default_factory=dict)
-    """By message id: its address, as a line of a delivery names it."""
+    # Messages whose size is a guess.
     guessed: set[int] = field(default_factory=set)
-    """Messages whose size is a guess."""
     min_large: int | None = None
     smallest_large: int | None = None
     first_t: int | None = None
+    # Sessions that send outside transactions, whatever was requested when they were created.
     alone: set[str] = field(default_factory=set)
-    """Sessions that send outside of transactions, whatever was asked for when they were made."""
+    # Protocol and options by session, of those whose messages did not come by core.
     clients: dict[str, tuple[ops.ClientProtocol, ops.ClientOptions]] = field(default_factory=dict)
-    """By session, of those whose messages did not come by core."""
 
     def queue(self, name: str, address: str) -> KnownQueue:
-        """The queue of this name, noted if it is new."""
+        """Return the queue of this name, recorded if it is new."""
         return self.queues.setdefault(name, KnownQueue(name, address))
 
     def guess_sizes(self) -> None:
@@ -60,9 +60,16 @@ class LogFacts:
             if number not in self.messages and number not in self.described and address in sizes:
                 mean = round(sum(sizes[address]) / len(sizes[address]))
                 self.messages[number] = LoggedMessage(
-                    number, address, durable=True, priority=4, expire_ms=0, body=mean, large=False,
-                    props=ops.MessageProperties(), uncertain=False,
-                )  # fmt: skip
+                    number,
+                    address,
+                    durable=True,
+                    priority=4,
+                    expire_ms=0,
+                    body=mean,
+                    large=False,
+                    props=ops.MessageProperties(),
+                    uncertain=False,
+                )
                 self.guessed.add(number)
 
     def saw_client(self, session: str, message: LoggedMessage) -> None:
@@ -78,7 +85,7 @@ class LogFacts:
 
 @dataclass(slots=True)
 class LoggedConsumer:
-    """A consumer of the trace: what it got and has not acknowledged (seq by message id)."""
+    """Consumer of the trace; ``holds``: what it got and has not acknowledged (seq by message id)."""
 
     name: str
     queue: str
@@ -89,7 +96,7 @@ class LoggedConsumer:
 
 @dataclass(slots=True)
 class TraceBuilder:
-    """Builds the operations. ``emit`` takes them one by one; adjacent ``receive`` lines of a consumer become one."""
+    """Builder of operations. ``emit`` receives them one by one; adjacent ``receive`` lines of a consumer become one."""
 
     emit: Callable[[Operation], None]
     facts: LogFacts
@@ -97,19 +104,19 @@ class TraceBuilder:
     seqs: dict[int, int] = field(default_factory=dict)
     sessions: dict[str, SessionKind] = field(default_factory=dict)
     consumers: dict[str, LoggedConsumer] = field(default_factory=dict)
+    # Consumer that has the message, by message id and queue.
     holders: dict[int, dict[str, str]] = field(default_factory=dict)
-    """By message id: the queues it was delivered from, and the consumer that has it."""
     transactions: dict[int, str] = field(default_factory=dict)
+    # Transaction that the message was sent in, by message id.
     uncommitted: dict[int, LoggedTransaction] = field(default_factory=dict)
-    """By message id: the transaction that it was sent in."""
     _unsent: dict[int, list[Callable[[], None]]] = field(default_factory=dict)
     _next_seq: int = 0
     _i: int = 0
     _t: int = 0
     _pending: ops.Receive | None = None
     _pending_seqs: list[int] = field(default_factory=list)
+    # Sends that the log shows and the trace lacks.
     left_out: int = 0
-    """Sends that the log shows and the trace lacks."""
 
     def now(self, t: int) -> None:
         """Set the time; it never goes back."""
@@ -140,7 +147,7 @@ class TraceBuilder:
             action()
 
     def send(self, session: str, message: LoggedMessage, transaction: LoggedTransaction | None = None) -> None:
-        """A message arrives in a session, in a client's transaction if there is one."""
+        """Add a send: a message arrives in a session, and in a client's transaction unless None."""
         if session not in self.sessions and session in self.facts.clients:
             self.session(session, SessionKind.AUTO)
         seq = self._next_seq
@@ -154,10 +161,17 @@ class TraceBuilder:
         if message.expire_ms:
             self.unknown["expiry known to the second only"] += 1
         self.add(
-            ops.Send, message.address, seq, session, size=message.body, durable=message.durable,
-            priority=message.priority, expire_ms=message.expire_ms, props=message.props,
+            ops.Send,
+            message.address,
+            seq,
+            session,
+            size=message.body,
+            durable=message.durable,
+            priority=message.priority,
+            expire_ms=message.expire_ms,
+            props=message.props,
             note="size guessed" if guessed else f"size from log{', uncertain' if message.uncertain else ''}",
-        )  # fmt: skip
+        )
         if transaction is not None:
             self.uncommitted[message.id] = transaction
         for action in self._unsent.pop(message.id, ()):
@@ -180,22 +194,22 @@ class TraceBuilder:
         """Close a session and its consumers if it is open."""
         if self.sessions.pop(name, None) is None:
             return
-        for consumer in [one for one in self.consumers.values() if one.session == name]:
+        for consumer in [candidate for candidate in self.consumers.values() if candidate.session == name]:
             self._forget(consumer)
         self.add(ops.CloseSession, name)
 
     def join(self, transaction: LoggedTransaction, session: str) -> str:
-        """The session that a client's transaction runs in; a branch is begun when it is first seen."""
-        found = self.transactions.get(transaction.id)
-        if found is None:
+        """Return the session that a client's transaction runs in; a branch is begun at its first operation."""
+        joined = self.transactions.get(transaction.id)
+        if joined is None:
             self.session(session, SessionKind.XA if transaction.xid else SessionKind.LOCAL)
-            self.transactions[transaction.id] = found = session
+            self.transactions[transaction.id] = joined = session
             if transaction.xid:
                 self.add(ops.Begin, session, transaction.xid)
-        return found
+        return joined
 
     def commit(self, transaction: LoggedTransaction) -> None:
-        """A client's transaction is committed."""
+        """Add the commit of a client's transaction."""
         session = self.transactions.pop(transaction.id, None)
         if session is not None:
             if transaction.xid:
@@ -203,21 +217,23 @@ class TraceBuilder:
             self.add(ops.Commit, session, transaction.xid, False, bool(transaction.xid))
 
     def rollback(self, transaction: LoggedTransaction) -> None:
-        """A client's transaction is rolled back."""
+        """Add the rollback of a client's transaction."""
         session = self.transactions.pop(transaction.id, None)
         if session is not None:
             self.add(ops.Rollback, session, transaction.xid, False, bool(transaction.xid))
-            for one in [one for one in self.consumers.values() if one.session == session and one.holds]:
+            for consumer in [
+                consumer for consumer in self.consumers.values() if consumer.session == session and consumer.holds
+            ]:
                 # what its client had not acknowledged goes back, too
-                self.open_consumer(one.name, one.queue, session, one.selector)
+                self.open_consumer(consumer.name, consumer.queue, session, consumer.selector)
 
     def open_consumer(self, name: str, queue: str, session: str, selector: str | None) -> LoggedConsumer:
         """Open a consumer; an open one of the same name is closed first."""
         if name in self.consumers:
             self.close_consumer(name)
-        self.consumers[name] = found = LoggedConsumer(name, queue, session, selector)
+        self.consumers[name] = consumer = LoggedConsumer(name, queue, session, selector)
         self.add(ops.OpenConsumer, name, queue, session, selector)
-        return found
+        return consumer
 
     def close_consumer(self, name: str) -> None:
         """Close a consumer if it is open."""
@@ -232,7 +248,10 @@ class TraceBuilder:
         del self.consumers[consumer.name]
 
     def deliver(self, name: str, message: int) -> None:
-        """One message handed to a consumer. Another one that held it must have given it back: it is closed first."""
+        """Add the delivery of one message to a consumer.
+
+        If another consumer held the message, it must have returned it, so that one is closed first.
+        """
         transaction = self.uncommitted.pop(message, None)
         if transaction is not None:
             self.commit(transaction)
@@ -255,7 +274,7 @@ class TraceBuilder:
         self._pending_seqs.append(self.seqs[message])
 
     def acknowledge(self, queue: str, message: int) -> None:
-        """A client's acknowledgement took effect."""
+        """Add a client's acknowledgement at the time it took effect."""
         name = self._take_back(queue, message)
         if name is None:
             self.unknown["acknowledgement of a message whose delivery is not in the log"] += 1
@@ -264,11 +283,11 @@ class TraceBuilder:
         self.add(ops.Ack, name, ops.AckMode.INDIVIDUAL, seq)
 
     def queue_of(self, message: int) -> str | None:
-        """The queue that has this message at a consumer, for lines that do not name it."""
+        """Return the queue whose consumer has this message, for lines that do not name it; None if none has."""
         return next(iter(self.holders.get(message, {})), None)
 
     def _take_back(self, queue: str, message: int) -> str | None:
-        """The consumer that had the message; it has it no more."""
+        """Take the message from the consumer that has it, and return the consumer's name, or None."""
         queues = self.holders.get(message, {})
         name = queues.pop(queue, None)
         if not queues:

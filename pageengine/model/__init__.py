@@ -1,1 +1,1 @@
-"""What the engine is about: messages, references, pages, sizes. Nothing here decides."""
+"""Data of the engine: messages, references, pages, sizes. No module here decides anything."""

@@ -10,15 +10,15 @@ from struct import pack
 
 from pageengine.model.sizes import payload_bytes
 from pageengine.trace.operations import MessageProperty, Send
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 DURABLE = bytes.fromhex("005370c0020141")
 PROPERTIES = bytes.fromhex("005373d0")
 APPLICATION_PROPERTIES = bytes.fromhex("005374d1")
 DATA = bytes.fromhex("005375")
 NULL = b"\x40"
+# Bytes; up to this length, the length of a text or of bytes is encoded in one byte.
 SHORT = 255
-"""Up to this length the length of a text or of bytes takes one byte."""
 _FIXED = {
     ValueKind.BYTE: (b"\x51", ">b"),
     ValueKind.SHORT: (b"\x61", ">h"),
@@ -30,7 +30,7 @@ _FIXED = {
 
 
 def amqp_bytes(send: Send, *, anonymous: bool) -> int:
-    """How many bytes the message is."""
+    """Return the size of the encoded message in bytes."""
     body = payload_bytes(send)
     before = sections_before_body(send.durable, send.address if anonymous else None, send.props)
     return sum(map(len, before)) + len(data_start(body)) + body
@@ -40,18 +40,21 @@ def amqp_bytes(send: Send, *, anonymous: bool) -> int:
 def sections_before_body(
     durable: bool, to: str | None, props: tuple[MessageProperty, ...]
 ) -> tuple[bytes, bytes, bytes]:
-    """Header if durable, properties with the field ``to`` alone, application properties; empty: not there."""
+    """Return header, properties with only the field ``to``, and application properties; each empty if absent.
+
+    A message that is not durable has no header.
+    """
     header, properties, application = DURABLE if durable else b"", b"", b""
     if to is not None:
         properties = PROPERTIES + _compound(3, NULL + NULL + _variable(to.encode(), b"\xa1", b"\xb1"))
     if props:
-        items = [_variable(one.name.encode(), b"\xa1", b"\xb1") + _value(one) for one in props]
+        items = [_variable(item.name.encode(), b"\xa1", b"\xb1") + _value(item) for item in props]
         application = APPLICATION_PROPERTIES + _compound(2 * len(items), b"".join(items))
     return header, properties, application
 
 
 def data_start(size: int) -> bytes:
-    """What stands before a body of this size."""
+    """Return the bytes before a body of this size."""
     return DATA + (b"\xa0" + bytes([size]) if size <= SHORT else b"\xb0" + size.to_bytes(4, "big"))
 
 
@@ -65,9 +68,9 @@ def _variable(content: bytes, short: bytes, long: bytes) -> bytes:
     return long + len(content).to_bytes(4, "big") + content
 
 
-def _value(one: MessageProperty) -> bytes:
-    value = one.value
-    fixed = _FIXED.get(one.type)
+def _value(item: MessageProperty) -> bytes:
+    value = item.value
+    fixed = _FIXED.get(item.type)
     if fixed is not None:
         return fixed[0] + pack(fixed[1], value)
     if isinstance(value, bool):
@@ -76,6 +79,6 @@ def _value(one: MessageProperty) -> bytes:
         return _variable(value, b"\xa0", b"\xb0")
     if not isinstance(value, str):
         return NULL
-    if one.type is ValueKind.CHAR:
+    if item.type is ValueKind.CHAR:
         return b"\x73" + ord(value).to_bytes(4, "big")
     return _variable(value.encode("utf-8", "replace"), b"\xa1", b"\xb1")

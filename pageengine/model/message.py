@@ -7,7 +7,7 @@ from enum import Enum
 from pageengine.model.ports import StorePort
 from pageengine.model.sizes import body_bytes
 from pageengine.trace.operations import MessageProperty, Send
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 DEFAULT_PRIORITY = 4
 RESERVED = "_AMQ_"
@@ -19,17 +19,19 @@ FilterValue = None | bool | int | float | str | bytes
 
 
 class AmqpKind(Enum):
-    """By which kind of link an AMQP message came: one with an address, or one where each message has its own."""
+    """Kind of link by which an AMQP message came: with an address, or with one for each message."""
 
     TO_ADDRESS = "to address"
     ANONYMOUS = "anonymous"
 
 
 class Message:
-    """One message. ``mem`` (memory estimate) and ``enc`` (encoded) in bytes, ``expiration`` on the trace's clock in ns
-    (0: never). ``special``: it has a property that the broker evaluates. ``reloads_alike``: it weighs the same after a
-    restart. ``record_extra``: what its record in a page has over that of a core message, in bytes.
-    ``amqp``: by which kind of link it came, None where the broker made a core message of it.
+    """Message in the engine.
+
+    ``mem`` (memory estimate) and ``enc`` (encoded) are in bytes, ``expiration`` is on the trace's clock in ns (0:
+    never). ``special``: it has a property that the broker evaluates. ``reloads_alike``: it weighs the same after a
+    restart. ``record_extra``: bytes of its page record beyond those of a core message's. ``amqp``: the kind of AMQP
+    link it arrived by, None if the broker made a core message of it.
     """
 
     __slots__ = (
@@ -78,27 +80,30 @@ class Message:
         self.amqp: AmqpKind | None = None
 
     def lose_body(self) -> None:
-        """A large non-durable message after a restart: its record is still in the page, its body is gone."""
+        """Subtract the body, as happens to a large non-durable message at a restart.
+
+        Only its record is still in the page.
+        """
         body = body_bytes(self.source)
         self.enc -= body if self.enc > body else 0
 
     def property(self, name: str) -> FilterValue:
-        """Value of a property as a filter sees it, None where there is none."""
-        for one in self.props:
-            if one.name == name:
-                return one.value
+        """Return the value of a property as a filter sees it, or None if there is none."""
+        for candidate in self.props:
+            if candidate.name == name:
+                return candidate.value
         return None
 
     def has(self, name: str) -> bool:
-        """Whether there is such a property."""
-        return any(one.name == name for one in self.props)
+        """Return whether the message has a property of that name."""
+        return any(candidate.name == name for candidate in self.props)
 
 
 def string_property(name: str, value: str) -> MessageProperty:
-    """A property with a text value."""
+    """Return a property with a text value."""
     return MessageProperty(name, ValueKind.STRING, value)
 
 
 def long_property(name: str, value: int) -> MessageProperty:
-    """A property with a 64-bit integer value."""
+    """Return a property with a 64-bit integer value."""
     return MessageProperty(name, ValueKind.LONG, value)

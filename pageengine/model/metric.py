@@ -1,6 +1,6 @@
-"""A pair of limits, in bytes and in messages, with the flag that tells whether one of them is reached.
+"""Pair of limits, in bytes and in messages, with the flag whether one of them is reached.
 
-Source: docs/spec/paging-engine.md 1.5. The three ways of editions to look at the limit are three classes.
+Editions compare in one of three ways, which are the three classes. Source: docs/spec/paging-engine.md 1.5.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BY_COUNT = 2
 
 @dataclass(eq=False)
 class Metric:
-    """2.33 and later: over at the limit, under below it. A limit below 0 is none."""
+    """Limits of 2.33 and later: over at the limit, under below it. A limit below 0 is none."""
 
     max_bytes: int
     max_messages: int
@@ -28,7 +28,7 @@ class Metric:
     touched: bool = False
 
     def add(self, size: int, count: int) -> None:
-        """``size`` is never 0."""
+        """Add bytes and messages; ``size`` may be negative, but never 0."""
         self.size += size
         self.count += count
         self.touched = True
@@ -39,7 +39,7 @@ class Metric:
             self._shrink()
 
     def limits(self, max_bytes: int, max_messages: int) -> None:
-        """New limits at run time; they act at once."""
+        """Set new limits at run time; they take effect at once."""
         self.max_bytes = max_bytes
         self.max_messages = max_messages
         if self.touched:
@@ -77,7 +77,7 @@ class Metric:
 
 
 class ClearedAtLimit(Metric):
-    """2.21 to 2.32: under already at the limit itself."""
+    """Limits of 2.21 to 2.32: under already at the limit itself."""
 
     def _size_is_under(self) -> bool:
         return self.size <= self.max_bytes
@@ -87,7 +87,7 @@ class ClearedAtLimit(Metric):
 
 
 class AboveLimit(Metric):
-    """Up to 2.20: no flag, size compared at each use; over only above a limit that is itself above 0."""
+    """Limits up to 2.20: no flag, size compared at each use; over only above a limit that is itself above 0."""
 
     def _grow(self) -> None:
         if self.max_bytes > 0 and self.size > self.max_bytes:

@@ -1,6 +1,6 @@
-"""What the broker decided: results of operations and their JSON (docs/spec/trace-format.md 2).
+"""Decisions of the broker: results of operations and their JSON (docs/spec/trace-format.md 2).
 
-The engine makes these; an outcome writer prints ``as_json()`` of each on a line of its own.
+The engine creates these; an outcome writer prints ``as_json()`` of each on a line of its own.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ CLOSED = "closed"
 NOT_ROUTED = "none"
 MALFORMED = "malformed"
 
+# Keys of operations other than sends.
 BESIDES = ("got", "redelivered", "count", "vote", "accepted", "abandoned", "detail")
-"""Keys of operations other than sends."""
 
 FieldValue = bool | int | list[int]
+# Fields of one address, queue or of the broker as a whole; None if the field no longer exists.
 Part = dict[str, FieldValue | None]
-"""Fields of one address, queue or of the broker as a whole; None where the field no longer exists."""
+# Changed parts by ``a:ADDRESS``, ``q:QUEUE`` and ``g``; None if the part no longer exists.
 State = dict[str, Part | None]
-"""By ``a:ADDRESS``, ``q:QUEUE`` and ``g``: changed fields, or None where the part no longer exists."""
 
 
 class AddressFigures(Struct):
-    """What an outcome shows of an address; sizes in bytes. None: there is no such field now."""
+    """Figures of an address in an outcome; sizes in bytes. None: there is no such field now."""
 
     paging: bool | None = None
     full: bool | None = None
@@ -58,7 +58,7 @@ class AddressFigures(Struct):
 
 
 class QueueFigures(Struct):
-    """What an outcome shows of a queue; sizes in bytes. None: there is no such field now."""
+    """Figures of a queue in an outcome; sizes in bytes. None: there is no such field now."""
 
     n: int | None = None
     delivering: int | None = None
@@ -75,7 +75,7 @@ class QueueFigures(Struct):
 
 
 class BrokerFigures(Struct):
-    """What an outcome shows of the broker as a whole; bytes and messages under the global limit."""
+    """Figures of the broker as a whole in an outcome; bytes and messages under the global limit."""
 
     size: int | None = None
     elements: int | None = None
@@ -85,7 +85,7 @@ class BrokerFigures(Struct):
 
 
 class StateChange(Struct):
-    """What changed: (name, before, now) of each address and queue, and (before, now) of the broker.
+    """Changes: (name, before, now) of each address and queue, and (before, now) of the broker.
 
     ``before`` None: it was not known; ``now`` None: it no longer exists.
     """
@@ -95,13 +95,13 @@ class StateChange(Struct):
     broker: tuple[BrokerFigures | None, BrokerFigures] | None = None
 
     def as_json(self) -> State:
-        """The changed fields."""
-        found = {f"a:{name}": _changed(before, now) for name, before, now in self.addresses}
+        """Return the changed fields by part: ``a:ADDRESS``, ``q:QUEUE`` and ``g``."""
+        state = {f"a:{name}": _changed(before, now) for name, before, now in self.addresses}
         for name, was, is_now in self.queues:
-            found[f"q:{name}"] = _changed(was, is_now)
+            state[f"q:{name}"] = _changed(was, is_now)
         if self.broker is not None:
-            found["g"] = _changed(*self.broker)
-        return found
+            state["g"] = _changed(*self.broker)
+        return state
 
 
 def _changed(before: Struct | None, now: Struct | None) -> Part | None:
@@ -112,16 +112,16 @@ def _changed(before: Struct | None, now: Struct | None) -> Part | None:
 
 
 class OutcomeLine(Struct):
-    """The first or the last line of an outcome: its fields are the keys."""
+    """First or last line of an outcome: its fields are the keys."""
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
+        """Return the line as a JSON object."""
         line: dict[str, Any] = to_builtins(self)
         return line
 
 
 class Decision(Struct, omit_defaults=True):
-    """How the broker decided on a send: in its own line, or later, when an operation released a blocked one."""
+    """The broker's decision on a send: in its own line, or later, when an operation released a blocked one."""
 
     r: str
     page: int | None = None
@@ -137,9 +137,9 @@ class Decision(Struct, omit_defaults=True):
 
 
 class ClientDecision(Decision, omit_defaults=True):
-    """The same as a client of another protocol than core sees it (docs/spec/trace-format.md 2.1).
+    """Decision as a client of another protocol than core sees it (docs/spec/trace-format.md 2.1).
 
-    ``r`` is the client's view, ``broker`` what became of the message: that of a core send, or ``none``.
+    ``r`` is the client's view, ``broker`` the outcome of the message: that of a core send, or ``none``.
     """
 
     broker: str | None = None
@@ -154,7 +154,7 @@ class ClientDecision(Decision, omit_defaults=True):
 
 
 def became(verdict: Decision) -> str:
-    """What became of a message, in the words for core sends, whichever protocol its client speaks."""
+    """Return the outcome of a message in the words for core sends, whichever protocol its client speaks."""
     if isinstance(verdict, ClientDecision) and verdict.r != BLOCKED:
         if verdict.broker is not None and verdict.broker != NOT_ROUTED:
             return verdict.broker
@@ -163,14 +163,14 @@ def became(verdict: Decision) -> str:
 
 
 class Released(Struct):
-    """An earlier blocked send, number ``i``, that ended with this operation."""
+    """Earlier blocked send, number ``i``, that ended with this operation."""
 
     i: int
     verdict: Decision
 
 
 class CrashLoss(Struct, omit_defaults=True):
-    """What a crash loses, by queue the ``seq`` of messages (docs/spec/trace-format.md 2).
+    """Losses by a crash, by queue the ``seq`` of messages (docs/spec/trace-format.md 2).
 
     ``answered``: durable ones among them whose sender had its answer. ``incomplete``: there may be more.
     """
@@ -184,7 +184,7 @@ class CrashLoss(Struct, omit_defaults=True):
 
 
 class OperationResult(Struct):
-    """One line of an outcome. ``op`` is None for a line that was not an operation at all (malformed)."""
+    """Line of an outcome. ``op`` is None for a line that was not an operation at all (malformed)."""
 
     i: int
     op: str | None
@@ -202,11 +202,11 @@ class OperationResult(Struct):
 
     @property
     def r(self) -> str:
-        """What became of the operation, in one word."""
+        """Return the outcome of the operation in one word."""
         return self.verdict.r
 
     def as_json(self) -> dict[str, Any]:
-        """The operation line."""
+        """Return the operation's line as a JSON object."""
         line = {"i": self.i, "op": self.op, **to_builtins(self.verdict)}
         if self.op != "send":
             for name in BESIDES:
@@ -216,7 +216,7 @@ class OperationResult(Struct):
         if self.loss is not None:
             line["loss"] = to_builtins(self.loss)
         if self.released:
-            line["released"] = [{"i": one.i, **to_builtins(one.verdict)} for one in self.released]
+            line["released"] = [{"i": release.i, **to_builtins(release.verdict)} for release in self.released]
         state = self.state.as_json() if self.state is not None else None
         if state:
             line["state"] = state
@@ -224,12 +224,12 @@ class OperationResult(Struct):
 
 
 def unsupported(i: int, op: str) -> OperationResult:
-    """An operation of a name that this version does not know: not applied."""
+    """Return the result of an operation whose name this version does not know: it is not applied."""
     return OperationResult(i, op, Decision(UNSUPPORTED))
 
 
 def malformed(i: int, detail: str) -> OperationResult:
-    """A line that is no operation, passed over on request."""
+    """Return the result of a line that is no operation and is skipped on request."""
     return OperationResult(i, None, Decision(MALFORMED), detail=detail)
 
 
@@ -243,7 +243,7 @@ class OutcomeHeader(OutcomeLine, tag_field="outcome", tag=OUTCOME_VERSION):
 
 
 class RecordFiled(Struct, array_like=True):
-    """A record of a page at the end: seq (None without a seq property), payload bytes, in a transaction, queues."""
+    """Record of a page at the end: seq (None without a seq property), payload bytes, in a transaction, queues."""
 
     seq: int | None
     size: int
@@ -252,7 +252,7 @@ class RecordFiled(Struct, array_like=True):
 
 
 class PageFiled(Struct):
-    """A page file at the end: its number, its bytes and its records in order."""
+    """Page file at the end: its number, its bytes and its records in order."""
 
     page: int
     bytes: int
@@ -260,7 +260,7 @@ class PageFiled(Struct):
 
 
 class OutcomeEnd(OutcomeLine):
-    """Last line: the complete state and what lies in the page files."""
+    """Last line: the complete state and the contents of the page files."""
 
     end: Literal[True]
     ops: int

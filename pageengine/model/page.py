@@ -15,7 +15,7 @@ NO_TRANSACTION = -1
 
 
 class PagedMessage:
-    """A message in a page, routed to the queues with these ids. ``size`` is its payload, ``at`` when it came."""
+    """Message in a page, routed to the queues with these ids. ``size`` is its payload, ``at`` when it came."""
 
     __slots__ = ("at", "message", "nr", "page", "queues", "size", "tx")
 
@@ -30,7 +30,7 @@ class PagedMessage:
 
 @dataclass(eq=False)
 class WrittenPage:
-    """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
+    """Page file, its records in order; the first ``loaded`` of them were written before the last start."""
 
     number: int
     count: int = 0
@@ -48,7 +48,7 @@ class WrittenPage:
 
 @dataclass(eq=False)
 class PageTransactionInfo:
-    """Whether the records of a transaction may be delivered; keeps the records that cursors passed too early."""
+    """State of a transaction with paged messages; keeps the records that cursors passed too early."""
 
     id: int
     messages: int = 0
@@ -60,25 +60,25 @@ class PageTransactionInfo:
     late: list[ParkedRecord] = field(default_factory=list)
 
     def commit(self) -> None:
-        """Its records may be delivered."""
+        """Mark the transaction as committed, so that its records are delivered."""
         for parked in self.late:
             parked.deliver()
         self.late = []
         self.committed = True
         self.prepared = False
 
-    def roll_back(self, known: dict[int, PageTransactionInfo]) -> None:
-        """Its records are ignored."""
+    def roll_back(self, transactions: dict[int, PageTransactionInfo]) -> None:
+        """Mark the transaction as rolled back, so that its records are ignored."""
         self.rolled_back = True
         self.committed = False
         self.prepared = False
         for parked in self.late:
             parked.drop()
-            self.finished(1, known)
+            self.finished(1, transactions)
         self.late = []
 
-    def finished(self, count: int, known: dict[int, PageTransactionInfo]) -> None:
-        """``count`` of its messages are finished; with the last one it is forgotten."""
+    def finished(self, count: int, transactions: dict[int, PageTransactionInfo]) -> None:
+        """Count ``count`` of its messages as finished; after the last one remove the transaction."""
         self.messages -= count
         if self.messages <= 0:
-            known.pop(self.id, None)
+            transactions.pop(self.id, None)

@@ -1,7 +1,7 @@
-"""What one cursor knows of the pages: which records are acknowledged, and which pages have to be checked again.
+"""A cursor's state of the pages: which records are acknowledged, and which pages have to be checked again.
 
-An address may have thousands of pages, and a slow queue keeps them all; so nothing here walks over all of them for
-one acknowledgement.
+An address may have thousands of pages, and a slow queue keeps them all; so no method walks over all of them for one
+acknowledgement.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class PageInfo:
-    """What one cursor knows of one page. ``acks`` and ``removed`` are None once the page is complete."""
+    """A cursor's state of one page. ``acks`` and ``removed`` are None once the page is complete."""
 
     page: int
     acks: set[int] | None = field(default_factory=set)
@@ -25,15 +25,15 @@ class PageInfo:
     complete: bool = False
 
     def is_ack(self, nr: int) -> bool:
-        """Whether the record is acknowledged."""
+        """Return whether the record is acknowledged."""
         return self.complete or (self.acks is not None and nr in self.acks)
 
     def is_removed(self, nr: int) -> bool:
-        """Whether the iterator shall not give the record again."""
+        """Return whether the iterator must not return the record again."""
         return self.complete or self.removed is None or nr in self.removed
 
     def remove(self, nr: int) -> None:
-        """The iterator shall not give the record again."""
+        """Exclude the record from further iteration."""
         if self.removed is not None:
             self.removed.add(nr)
 
@@ -52,9 +52,9 @@ class PageCounter:
 
 
 class PageInfos:
-    """The infos of a cursor by page number.
+    """States of a cursor's pages by page number.
 
-    ``maybe_done``: pages of which something was confirmed since they were last found unfinished (or that are new here).
+    ``maybe_done``: pages of which something was confirmed since they were last found unfinished (or that are new).
     ``finished``: pages that the cursor has marked, whose files wait for the other cursors.
     """
 
@@ -72,7 +72,7 @@ class PageInfos:
         return len(self._by_page)
 
     def add(self, page: int) -> PageInfo:
-        """A new info of a page."""
+        """Create the state of a page and return it."""
         info = self._by_page[page] = PageInfo(page)
         insort(self._numbers, page)
         self._first_open = min(self._first_open, page)
@@ -81,14 +81,14 @@ class PageInfos:
         return info
 
     def forget(self, page: int) -> None:
-        """The page is gone."""
+        """Remove the state of a page that is gone."""
         if self._by_page.pop(page, None) is not None:
             del self._numbers[bisect_left(self._numbers, page)]
             self.finished.discard(page)
             self.maybe_done.discard(page)
 
     def clear(self) -> None:
-        """All pages are gone."""
+        """Remove the states of all pages."""
         self._by_page.clear()
         self._numbers.clear()
         self.finished.clear()
@@ -96,7 +96,7 @@ class PageInfos:
         self._first_open = 0
 
     def finish(self, info: PageInfo, *, deleting: bool = True) -> None:
-        """The cursor needs nothing of the page any more; its single acknowledgements go."""
+        """Mark the page as no longer needed by the cursor, and drop its single acknowledgements."""
         info.pending_delete = deleting
         info.clear()
         self.maybe_done.discard(info.page)
@@ -104,15 +104,15 @@ class PageInfos:
 
     @property
     def last(self) -> int:
-        """The highest page number; there must be one."""
+        """Return the highest page number; there must be one."""
         return self._numbers[-1]
 
     def in_order(self) -> Iterator[PageInfo]:
-        """All infos by page number."""
+        """Return all states in the order of page numbers."""
         return (self._by_page[number] for number in list(self._numbers))
 
     def from_first_open(self) -> Iterator[PageInfo]:
-        """In order, from the first page that is not marked as finished; may start earlier, never later."""
+        """Return the states in order from the first page that is not finished; may start earlier, never later."""
         at = bisect_left(self._numbers, self._first_open)
         while at < len(self._numbers) and self._numbers[at] in self.finished:
             at += 1
@@ -121,16 +121,16 @@ class PageInfos:
         return (self._by_page[number] for number in self._numbers[at:])
 
     def worth_checking(self, *, everything: bool) -> list[PageInfo]:
-        """Infos of pages that may be done; ``everything``: of all pages."""
+        """Return the states of pages that may be done; with ``everything``, of all pages."""
         if everything:
             return list(self._by_page.values())
         return [self._by_page[number] for number in sorted(self.maybe_done)]
 
     @property
     def done_at_most(self) -> int:
-        """An upper bound of the number of done pages."""
+        """Return an upper bound of the number of done pages."""
         return len(self.finished) + len(self.maybe_done)
 
     def done_perhaps(self) -> list[int]:
-        """Numbers of pages that are done or may be, in order."""
+        """Return the numbers of pages that are done or may be, in order."""
         return sorted(self.finished | self.maybe_done)

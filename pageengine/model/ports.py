@@ -1,4 +1,4 @@
-"""What the parts of the engine ask of parts above them, as small abstract base classes.
+"""What the parts of the engine require of parts above them, as small abstract base classes.
 
 Base classes and not protocols: compilers of typed Python call their methods directly. Ports that know references are
 in ``queues/ports.py``.
@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 
 
 class StorePort(ABC):
-    """The store of an address: messages and references are accounted to it, and producers wait for it."""
+    """Store of an address: messages and references are accounted to it, and producers wait for it."""
 
     __slots__ = ()
     address: str
@@ -21,7 +21,7 @@ class StorePort(ABC):
 
     @abstractmethod
     def add_quietly(self, size: int, count: int) -> bool:
-        """The same where it has no other effect than the sums. False: nothing was added."""
+        """Add memory if that changes nothing but the sums; return False, adding nothing, if it would."""
 
     @abstractmethod
     def check_released(self) -> bool:
@@ -29,21 +29,21 @@ class StorePort(ABC):
 
 
 class ParkedRecord(ABC):
-    """A record that a cursor has passed while its transaction was still open."""
+    """Record that a cursor has passed while its transaction was still open."""
 
     __slots__ = ()
 
     @abstractmethod
     def deliver(self) -> None:
-        """The transaction was committed."""
+        """Deliver the record, because its transaction was committed."""
 
     @abstractmethod
     def drop(self) -> None:
-        """The transaction was rolled back."""
+        """Ignore the record, because its transaction was rolled back."""
 
 
 class Producer(ABC):
-    """A client session as the store sees it: it may go on sending once credits were granted."""
+    """Client session as the store sees it: it may go on sending once credits were granted."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""A reference: one message in one queue, in memory or read back from a page."""
+"""Reference: one message in one queue, in memory or read back from a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pageengine.model.page_infos import PageCounter, PageInfo, PageInfos
 
 
 class AckReason(Enum):
-    """Why a reference leaves its queue for good."""
+    """Reason for which a reference leaves its queue for good."""
 
     NORMAL = "acknowledged"
     EXPIRED = "expired"
@@ -24,7 +24,7 @@ NORMAL: Final = AckReason.NORMAL
 
 
 class CursorPort(ABC):
-    """The paging cursor of a queue as the store of its address and transactions see it."""
+    """Paging cursor of a queue as the store of its address and transactions see it."""
 
     __slots__ = ("counter", "empty", "pages", "queue")
     queue: QueuePort
@@ -34,7 +34,7 @@ class CursorPort(ABC):
 
     @abstractmethod
     def info(self, page: int) -> PageInfo:
-        """What the cursor knows of a page, made if need be."""
+        """Return the cursor's state of a page, created if missing."""
 
     @abstractmethod
     def count(self, add: int, size: int) -> None:
@@ -42,15 +42,15 @@ class CursorPort(ABC):
 
     @abstractmethod
     def first_page(self) -> int:
-        """First page with something unconfirmed; -1: no content at all; 0: content that was not looked at yet."""
+        """Return the first page with something unconfirmed; -1: no content; 0: content that was not examined yet."""
 
     @abstractmethod
     def is_complete(self, page: int) -> bool:
-        """Whether the cursor is done with the page of this number."""
+        """Return whether the cursor has finished with the page of this number."""
 
     @abstractmethod
     def is_done(self, info: PageInfo) -> bool:
-        """Whether every record of the page is confirmed."""
+        """Return whether every record of the page is confirmed."""
 
     @abstractmethod
     def process_ack(self, page: int, nr: int) -> PageInfo:
@@ -62,11 +62,11 @@ class CursorPort(ABC):
 
     @abstractmethod
     def leave_page_mode(self) -> None:
-        """Page mode of the address has ended."""
+        """Reset the counter, because page mode of the address has ended."""
 
 
 class QueuePort(ABC):
-    """A queue as its references, its cursor and its consumers see it."""
+    """Queue as its references, its cursor and its consumers see it."""
 
     id: int
     name: str
@@ -79,11 +79,11 @@ class QueuePort(ABC):
     @property
     @abstractmethod
     def message_count(self) -> int:
-        """Messages in memory and in pages."""
+        """Return the number of messages in memory and in pages."""
 
     @abstractmethod
     def add_tail(self, ref: Reference) -> None:
-        """Append a new reference."""
+        """Append a new reference at the end of the queue."""
 
     @abstractmethod
     def add_back(self, ref: Reference) -> None:
@@ -91,35 +91,35 @@ class QueuePort(ABC):
 
     @abstractmethod
     def reference_down(self, ref: Reference) -> None:
-        """A reference that is not paged no longer counts as memory."""
+        """Stop counting an unpaged reference as memory."""
 
     @abstractmethod
     def removed(self, ref: Reference) -> None:
-        """The reference left the list of waiting messages."""
+        """Update the counts after a reference left the list of waiting messages."""
 
     @abstractmethod
     def delivering(self, ref: Reference) -> None:
-        """The reference counts as being delivered."""
+        """Count the reference as being delivered."""
 
     @abstractmethod
     def delivered(self, ref: Reference) -> None:
-        """The reference no longer counts as being delivered."""
+        """Stop counting the reference as being delivered."""
 
     @abstractmethod
     def settle(self, refs: list[Reference], reason: AckReason) -> None:
-        """References are finished after the commit of their acknowledgement."""
+        """Finish references after the commit of their acknowledgement."""
 
     @abstractmethod
     def settle_one(self, ref: Reference, reason: AckReason) -> None:
-        """The same for one."""
+        """Finish one reference after the commit of its acknowledgement."""
 
     @abstractmethod
     def expire_waiting(self, ref: Reference) -> None:
-        """A delivery round took out a message that has expired."""
+        """Expire a message that a delivery round took out of the list."""
 
     @abstractmethod
     def returns_go_on(self) -> bool:
-        """Whether a reference that comes back is kept: the queue exists, and somebody may still want it."""
+        """Return whether a returning reference is kept: the queue exists and is not purged for lack of consumers."""
 
     @abstractmethod
     def deliver_later(self) -> None:
@@ -131,15 +131,15 @@ class QueuePort(ABC):
 
     @abstractmethod
     def rests_alone(self) -> bool:
-        """Rest, if no other queue is to be asked after this one was touched. False: others are, nothing was done."""
+        """Rest if no other queue has to be asked after this one was touched; return False, doing nothing, otherwise."""
 
     @abstractmethod
-    def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
+    def queues_to_ask(self, queues: dict[QueuePort, None]) -> None:
         """Add the queues that may have something to do after this one was touched."""
 
 
 class Reference:
-    """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
+    """Message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
 
     __slots__ = (
         "delivery_count",
@@ -169,5 +169,5 @@ class Reference:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Which message in which queue, by their ids: what names a reference after it is gone."""
+        """Return (queue id, message id), which identifies a reference after it is gone."""
         return self.queue.id, self.message.id

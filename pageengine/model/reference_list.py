@@ -1,7 +1,7 @@
-"""What waits in a queue: a list for each priority, and the iterators that consumers, scans and purges hold on it.
+"""Waiting messages of a queue: a list for each priority, and the iterators that consumers, scans and purges have on it.
 
 The broker's iterators keep their place for as long as they live. Which priority they go on with follows the list's
-idea of the highest one, which a removal may set too low; a message of a high priority is then passed over once.
+record of the highest one, which a removal may set too low; a message of a high priority is then passed over once.
 Source: docs/spec/paging-engine.md 3.1; PriorityLinkedListImpl and LinkedListImpl of 2.56.0 for the iterators.
 """
 
@@ -17,7 +17,7 @@ PRIORITIES = 10
 
 @dataclass(eq=False)
 class PriorityLevel:
-    """References of one priority, in order. Ends and removal cost the same at any length."""
+    """References of one priority, in order, as a linked list: ends and removal cost the same at any length."""
 
     head: Reference | None = None
     tail: Reference | None = None
@@ -25,7 +25,7 @@ class PriorityLevel:
     iterators: list[PriorityIterator] = field(default_factory=list)
 
     def insert(self, ref: Reference, after: Reference | None) -> None:
-        """Behind a reference, or at the head."""
+        """Insert after a reference, or at the head if that is None."""
         following = self.head if after is None else after.next
         ref.prev, ref.next = after, following
         if after is None:
@@ -40,7 +40,7 @@ class PriorityLevel:
         self.size += 1
 
     def remove(self, ref: Reference) -> None:
-        """Unlink a reference; iterators that stand on it move on, at the end to the one before, already returned."""
+        """Unlink a reference; iterators at it move on, at the end to the one before, already returned."""
         before, following = ref.prev, ref.next
         if before is None:
             self.head = following
@@ -74,7 +74,7 @@ class PriorityIterator:
         self.level.iterators.append(self)
 
     def close(self) -> None:
-        """Removals no longer concern it."""
+        """Stop being updated when references are removed."""
         self.level.iterators.remove(self)
 
 
@@ -150,15 +150,15 @@ class ReferenceList:
         return None
 
     def first(self) -> Reference | None:
-        """The first in delivery order, None in an empty list."""
+        """Return the first reference in delivery order, or None if the list is empty."""
         return next(iter(self), None)
 
     def iterator(self) -> ReferenceIterator:
-        """A new iterator; it must be closed."""
+        """Return a new iterator, which the caller must close."""
         return ReferenceIterator(self)
 
     def __iter__(self) -> Iterator[Reference]:
-        """In delivery order; the reference just given may be removed meanwhile."""
+        """Yield references in delivery order; the one just yielded may be removed during iteration."""
         for level in reversed(self.levels):
             at = level.head
             while at is not None:
@@ -168,7 +168,10 @@ class ReferenceList:
 
 
 class ReferenceIterator:
-    """Goes from the highest priority down, and over a turn of the list's resets begins at what that thinks highest."""
+    """Iterator from the highest priority down.
+
+    When the list's ``resets`` counter has changed, it begins again at the priority that the list records as highest.
+    """
 
     __slots__ = ("_index", "_levels", "_list", "_now", "_resets")
 
@@ -180,7 +183,7 @@ class ReferenceIterator:
         self._resets = references.resets
 
     def peek(self) -> Reference | None:
-        """The next reference in the list's order, None at its end."""
+        """Return the next reference in the list's order, or None at its end."""
         references = self._list
         if references.resets != self._resets:
             self._resets = references.resets
@@ -211,7 +214,7 @@ class ReferenceIterator:
         return None
 
     def repeat(self) -> None:
-        """The one just given comes once more."""
+        """Make the next ``peek`` return the last reference once more."""
         assert self._now is not None
         self._now.repeat = True
 
@@ -230,7 +233,7 @@ class ReferenceIterator:
         references.size -= 1
 
     def close(self) -> None:
-        """Removals no longer concern it."""
+        """Stop being updated when references are removed."""
         for level in self._levels:
             if level is not None:
                 level.close()

@@ -1,4 +1,4 @@
-"""What runs after an operation until the broker rests: tasks of stores and queues, blocked producers, touched queues.
+"""Work after an operation until the broker rests: tasks of stores and queues, blocked producers, touched queues.
 
 Source: docs/spec/paging-engine.md 1.2 and 3.7.
 """
@@ -15,9 +15,9 @@ from pageengine.model.reference import QueuePort
 
 @dataclass(eq=False)
 class Schedule:
-    """``touched_stores`` and ``changed_queues``: what an outcome has to look at for changes.
+    """Pending work. ``touched_stores`` and ``changed_queues``: what an outcome has to check for changes.
 
-    ``asks_several``: several queues are asked one after the other; what they schedule comes after the last.
+    ``asks_several``: several queues are asked one after the other; what they schedule runs after the last.
     """
 
     tasks: deque[Callable[[], object]] = field(default_factory=deque)
@@ -28,20 +28,20 @@ class Schedule:
     asks_several: bool = False
 
     def touch(self, queue: QueuePort) -> None:
-        """Something happened to a queue: it is asked before the broker rests."""
+        """Note that something happened to a queue, so that it is asked before the broker rests."""
         self.touched_queues[queue] = None
 
     def resume(self, producer: Producer) -> None:
-        """A producer got credits."""
+        """Note that a producer got credits and goes on."""
         self.to_resume[producer] = None
 
     @property
     def rests(self) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether nothing is left to do."""
         return not (self.tasks or self.to_resume or self.touched_queues)
 
     def producers_turn(self) -> None:
-        """Every producer that got credits sends one message, as it would while a consumer takes one."""
+        """Let every producer that got credits send one message, as it would while a consumer takes one."""
         turn, self.to_resume = self.to_resume, {}
         for producer in turn:
             producer.continue_sends()
@@ -75,11 +75,11 @@ class Schedule:
                     if self.tasks or self.to_resume:
                         self.run_all()
                     continue
-            asked: dict[QueuePort, None] = {}
+            queues: dict[QueuePort, None] = {}
             for queue in touched:
-                queue.queues_to_ask(asked)
+                queue.queues_to_ask(queues)
             self.asks_several = True
-            for queue in asked:
+            for queue in queues:
                 queue.rest()
             self.asks_several = False
             if self.tasks or self.to_resume:

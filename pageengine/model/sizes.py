@@ -1,4 +1,4 @@
-"""How many bytes a message is: encoded, in the broker's memory estimate, and as a record of a page.
+"""Sizes of a message in bytes: encoded, in the broker's memory estimate, and as a record of a page.
 
 Source: docs/spec/paging-engine.md 1.3 and 2.5. Strings count as UTF-16 code units of two bytes.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from pageengine.trace.operations import MessageProperty, MessageType, Send
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 RECORD_FRAME = 6
 RECORD_FIXED = 18
@@ -29,38 +29,38 @@ LARGE_SIZE_PROPERTY = "_AMQ_LARGE_SIZE"
 
 
 def utf16_units(text: str) -> int:
-    """Length of a text in UTF-16 code units."""
+    """Return the length of a text in UTF-16 code units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def string_bytes(text: str) -> int:
-    """A length-prefixed string."""
+    """Return the bytes of a length-prefixed string."""
     return 4 + 2 * utf16_units(text)
 
 
-def property_bytes(one: MessageProperty) -> int:
-    """Bytes of one property in the encoding."""
-    width = FIXED_WIDTH.get(one.type)
+def property_bytes(item: MessageProperty) -> int:
+    """Return the encoded bytes of a property."""
+    width = FIXED_WIDTH.get(item.type)
     if width is not None:
-        return string_bytes(one.name) + width
-    if isinstance(one.value, str):
-        return string_bytes(one.name) + 1 + string_bytes(one.value)
-    assert isinstance(one.value, bytes)
-    return string_bytes(one.name) + 5 + len(one.value)
+        return string_bytes(item.name) + width
+    if isinstance(item.value, str):
+        return string_bytes(item.name) + 1 + string_bytes(item.value)
+    assert isinstance(item.value, bytes)
+    return string_bytes(item.name) + 5 + len(item.value)
 
 
 def properties_bytes(properties: Iterable[MessageProperty]) -> int:
-    """Bytes of properties in the encoding, without their number."""
+    """Return the encoded bytes of properties, without their number."""
     return sum(map(property_bytes, properties))
 
 
 def header_bytes(address: str, property_total: int, property_count: int) -> int:
-    """Headers and properties of an encoded core message without user id."""
+    """Return the bytes of headers and properties of an encoded core message without user id."""
     return 8 + 1 + string_bytes(address) + 1 + 1 + 1 + 8 + 8 + 1 + (5 + property_total if property_count else 1)
 
 
 def body_bytes(send: Send) -> int:
-    """Bytes of a message's body as its client encodes it."""
+    """Return the bytes of a message's body as its client encodes it."""
     if send.text is not None:
         return 1 + string_bytes(send.text)
     if send.body is not None:
@@ -71,12 +71,15 @@ def body_bytes(send: Send) -> int:
 
 
 def large_record_payload(header: int, queues: int) -> int:
-    """The same for a large message: its headers and properties, the body is not in the page."""
+    """Return the payload of a large message's page record in bytes: its headers and properties, without the body."""
     return LARGE_RECORD_FIXED + header + 8 * queues
 
 
 def record_payload(address: str, enc: int, queues: int, old: bool = False) -> int:
-    """Payload of a page record; 6 bytes more in the file. 1.x and HornetQ have no address and no persister in it."""
+    """Return the payload of a page record in bytes; the file has 6 bytes more.
+
+    1.x and HornetQ have no address and no persister in it.
+    """
     if old:
         return 8 + 1 + 4 + enc + 4 + 8 * queues
     return _address_bytes(address) + enc + 8 * queues
@@ -88,7 +91,7 @@ def _address_bytes(address: str) -> int:
 
 
 def payload_bytes(send: Send) -> int:
-    """Bytes of the body that a client gives to its protocol."""
+    """Return the bytes of the body that a client passes to its protocol."""
     if send.text is not None:
         return len(send.text.encode())
     return len(send.body) if send.body is not None else send.size

@@ -1,4 +1,4 @@
-"""Pages that every cursor is done with go; with the last of them, page mode ends.
+"""Clean-up: pages that every cursor is done with are deleted; with the last of them, page mode ends.
 
 Source: docs/spec/paging-engine.md 3.5.
 """
@@ -12,12 +12,12 @@ from pageengine.model.reference import CursorPort
 from pageengine.paging.store import AddressStore
 
 NO_CURSOR = 2**63 - 1
+# First page after the last page was given up; a store that never had one has the profile's value.
 NO_FIRST_PAGE = 2**31 - 1
-"""After the last page was given up; a store that never had one says it with the profile's value."""
 
 
 def schedule_cleanup(store: AddressStore) -> None:
-    """Clean up the pages of a store after what is going on now."""
+    """Clean up the pages of a store after the work in progress."""
     if not store.cleanup_scheduled:
         store.cleanup_scheduled = True
         store.later(partial(_clean_up, store))
@@ -59,7 +59,7 @@ def _deliver_if_necessary(store: AddressStore, lowest: int) -> None:
 
 
 def _complete(store: AddressStore, number: int) -> bool:
-    """Whether every cursor has finished a page; one that is missing or empty counts as finished."""
+    """Return whether every cursor has finished a page; a missing or empty page counts as finished."""
     page = store.pages.get(number)
     if page is None or not page.count:
         return True
@@ -88,14 +88,14 @@ def _leave_page_mode(store: AddressStore) -> None:
     store.stop_paging()
     if not store.profile.keeps_empty_page:
         while store.number_of_pages > 1:
-            given = _depage(store)
-            assert given is not None
-            _delete(store, given)
+            depaged = _depage(store)
+            assert depaged is not None
+            _delete(store, depaged)
         _depage(store)
 
 
 def _depage(store: AddressStore) -> WrittenPage | None:
-    """Gives up the first page; None: there is none, or it was the last and page mode is over."""
+    """Give up the first page and return it; None if there is none, or if it was the last and page mode is over."""
     if store.number_of_pages == 0:
         return None
     store.number_of_pages -= 1
@@ -112,20 +112,20 @@ def _depage(store: AddressStore) -> WrittenPage | None:
         return page
     number = store.first_page
     store.first_page += 1
-    found = store.pages.get(number)
-    if found is None:
+    page_in_store = store.pages.get(number)
+    if page_in_store is None:
         store.number_of_pages += 1
         return store.page_to_read(number)
-    return found
+    return page_in_store
 
 
 def _from_the_middle(store: AddressStore, lowest: int, first: int, given_up: list[WrittenPage]) -> None:
     if not store.cursors:
         return
-    taken = {page.number for page in given_up}
+    given_up_numbers = {page.number for page in given_up}
     fewest = min(store.cursors.values(), key=lambda cursor: cursor.pages.done_at_most)
     for number in fewest.pages.done_perhaps():
-        if number <= max(lowest, first) or number == store.current_id or number in taken:
+        if number <= max(lowest, first) or number == store.current_id or number in given_up_numbers:
             continue
         if not all(_has_done(cursor, number) for cursor in store.cursors.values()):
             continue

@@ -1,4 +1,4 @@
-"""A queue's reading state over the pages of its address: what it confirmed, what it removed, where it reads on.
+"""A queue's reading state over the pages of its address: confirmed and removed records, and where it reads on.
 
 Source: docs/spec/paging-engine.md 3.2, 3.4 and 3.5.
 """
@@ -17,7 +17,7 @@ from pageengine.paging.store import AddressStore
 
 
 class Cursor(CursorPort):
-    """One queue's positions. ``empty``: it never had a paged message since page mode was last left."""
+    """Positions of one queue. ``empty``: it never had a paged message since page mode was last left."""
 
     __slots__ = ("checks_scheduled", "iterator", "last_acked", "store")
 
@@ -33,11 +33,11 @@ class Cursor(CursorPort):
 
     @property
     def message_count(self) -> int:
-        """Unacknowledged messages in the pages."""
+        """Return the number of unacknowledged messages in the pages."""
         return 0 if self.empty else self.counter.value
 
     def count(self, add: int, size: int) -> None:
-        """Counts paged messages in (or out); the message that reaches page-limit-messages closes the store."""
+        """Count paged messages in, or out if negative; reaching page-limit-messages closes the store."""
         counter = self.counter
         counter.value += add
         counter.bytes += size
@@ -51,11 +51,11 @@ class Cursor(CursorPort):
                     store.schedule.touched_stores.add(store)
 
     def info(self, page: int) -> PageInfo:
-        """What is known of a page, made if need be."""
+        """Return the state of a page, created if missing."""
         return self.pages.get(page) or self.pages.add(page)
 
     def is_done(self, info: PageInfo) -> bool:
-        """Whether every record of the page is confirmed."""
+        """Return whether every record of the page is confirmed."""
         if info.complete or not self.store.paging:
             return True
         if info.pending_tx:
@@ -64,14 +64,14 @@ class Cursor(CursorPort):
         return page is None or info.confirmed >= page.count
 
     def is_complete(self, page: int) -> bool:
-        """Whether the cursor needs nothing of the page any more."""
+        """Return whether the cursor no longer needs the page."""
         info = self.pages.get(page)
         if info is None:
             return self.empty
         return self.is_done(info)
 
     def first_page(self) -> int:
-        """First page with something unconfirmed; -1: no content at all; 0: content that was not looked at yet."""
+        """Return the first page with something unconfirmed; -1: no content; 0: content that was not examined yet."""
         if not self.pages:
             return -1 if self.empty else 0
         for info in self.pages.from_first_open():
@@ -99,7 +99,10 @@ class Cursor(CursorPort):
         return info
 
     def process_acks(self, page: int, numbers: list[int]) -> None:
-        """The same for records of one page: it is done after the last of them, if at all."""
+        """Confirm several records of one page, with the same effect as ``process_ack`` for each but fewer steps.
+
+        The page can become done only after the last of them.
+        """
         if len(numbers) == 1 or min(numbers) < 0:
             for nr in numbers:
                 self.process_ack(page, nr)
@@ -120,18 +123,18 @@ class Cursor(CursorPort):
                 self.done(info)
 
     def ignore(self, record: PagedMessage) -> PageInfo:
-        """Confirms a record that is none of the queue's business: nothing of that is stored."""
+        """Confirm a record that does not concern the queue; nothing of that is stored."""
         info = self.process_ack(record.page, record.nr)
         info.ignored.add(record.nr)
         return info
 
     def done(self, info: PageInfo) -> None:
-        """Schedule a check: the page is done."""
+        """Schedule a check, because the page is done."""
         self.pages.maybe_done.add(info.page)
         self.schedule_check()
 
     def pending_done(self, info: PageInfo) -> None:
-        """A transaction that a record of the page waited for has ended."""
+        """Note that a transaction has ended which a record of the page waited for."""
         info.pending_tx -= 1
         if self.is_done(info):
             self.done(info)
@@ -143,7 +146,7 @@ class Cursor(CursorPort):
             self.store.later(self.check)
 
     def check(self) -> None:
-        """Marks done pages as complete, then lets the store clean up."""
+        """Mark done pages as complete, then let the store clean up."""
         self.checks_scheduled = False
         if self.last_acked is None:
             return
@@ -166,7 +169,7 @@ class Cursor(CursorPort):
         schedule_cleanup(store)
 
     def leave_page_mode(self) -> None:
-        """Page mode of the address has ended: nothing is counted any more."""
+        """Reset the counter, because page mode of the address has ended."""
         self.counter.value = 0
         self.counter.bytes = 0
         self.empty = True
@@ -174,7 +177,7 @@ class Cursor(CursorPort):
 
 @dataclass(eq=False)
 class PageIterator:
-    """Reads the pages of a store for one cursor; a browser's does not confirm and sees what is being delivered."""
+    """Reader of a store's pages for one cursor; a browser's does not confirm and sees messages being delivered."""
 
     cursor: Cursor
     browsing: bool
@@ -189,7 +192,7 @@ class PageIterator:
         self.redeliveries.append(record)
 
     def has_next(self) -> bool:
-        """Whether there is a record to give; reads on in the pages for it."""
+        """Return whether there is another record, reading on in the pages to find it."""
         if self.cached is not None:
             info = self.cursor.pages.get(self.cached.page)
             if info is None or not info.is_removed(self.cached.nr):
@@ -209,20 +212,23 @@ class PageIterator:
         return True
 
     def next(self) -> PagedMessage:
-        """The record that ``has_next`` found."""
+        """Return the record that ``has_next`` found."""
         record = self.cached
         assert record is not None
         self.cached = None
         return record
 
     def take(self) -> PagedMessage:
-        """The next one, which the main iterator will not give again."""
+        """Return the next record and exclude it from further iteration by the main iterator."""
         record = self.next()
         self.cursor.info(record.page).remove(record.nr)
         return record
 
     def plain(self, take: bool) -> PagedMessage | None:
-        """The next record, where nothing was done to it yet, taken if ``take``; None: ask ``has_next``."""
+        """Return the next record if it is untouched and needs no decision; None means that ``has_next`` must decide.
+
+        A fast path; the record is consumed if ``take``.
+        """
         page, cursor, nr = self.page, self.cursor, self.at
         if page is None or nr >= page.count or self.cached is not None or self.redeliveries or not cursor.store.paging:
             return None
@@ -272,10 +278,10 @@ class PageIterator:
                 return record
 
     def _decided(self, record: PagedMessage) -> bool:
-        """Whether a record of a transaction may be given now; otherwise it is ignored or parked."""
+        """Return whether a record of a transaction may be delivered now; otherwise it is ignored or parked."""
         cursor = self.cursor
-        known = cursor.store.page_transactions
-        tx = known.get(record.tx)
+        transactions = cursor.store.page_transactions
+        tx = transactions.get(record.tx)
         if tx is None:
             if not self.browsing:
                 cursor.ignore(record)
@@ -289,7 +295,7 @@ class PageIterator:
             return False
         if tx.rolled_back:
             cursor.ignore(record)
-            tx.finished(1, known)
+            tx.finished(1, transactions)
             return False
         tx.redelivers = True
         cursor.info(record.page).pending_tx += 1
@@ -309,14 +315,14 @@ class PageIterator:
 
 
 class PassedTooEarly(ParkedRecord):
-    """A record of a transaction that was still open when the cursor's iterator came to it."""
+    """Record of a transaction that was still open when the cursor's iterator reached it."""
 
     def __init__(self, iterator: PageIterator, record: PagedMessage) -> None:
         self.iterator = iterator
         self.record = record
 
     def deliver(self) -> None:
-        """The iterator gives it after all."""
+        """Let the iterator deliver the record after all."""
         self.iterator.redeliver(self.record)
         cursor = self.iterator.cursor
         cursor.store.schedule.touch(cursor.queue)
@@ -325,6 +331,6 @@ class PassedTooEarly(ParkedRecord):
             cursor.pending_done(info)
 
     def drop(self) -> None:
-        """It counts as confirmed."""
+        """Count the record as confirmed."""
         cursor = self.iterator.cursor
         cursor.pending_done(cursor.ignore(self.record))

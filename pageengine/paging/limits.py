@@ -12,9 +12,10 @@ from pageengine.settings.settings import EngineSettings
 
 
 class Limits:
-    """``global_full``: the global limit is reached or the disk is full. ``uses_global``: there is a global limit.
+    """Limits of the broker as a whole.
 
-    ``waiting``: grants for links without an address; a broker runs them when it releases stores, not without.
+    ``global_full``: the global limit is reached or the disk is full. ``uses_global``: there is a global limit.
+    ``waiting``: grants for links without an address; a broker runs them only when it also releases stores.
     """
 
     def __init__(self, settings: EngineSettings, profile: Profile) -> None:
@@ -40,7 +41,7 @@ class Limits:
         self.check_released()
 
     def set_disk_full(self, full: bool) -> None:
-        """The disk monitor reports a full disk, or that there is room again."""
+        """Apply the disk monitor's report of a full disk, or of room again."""
         self.disk_full = full
         self.global_full = full or self.global_over
         if not full:

@@ -18,7 +18,7 @@ from pageengine.settings.settings import AddressFullPolicy, EngineSettings, Page
 
 
 class SendBlocker(StrEnum):
-    """Which limit keeps a message out."""
+    """Limit that keeps a message out."""
 
     PAGE_BYTES = "page-limit-bytes"
     PAGE_MESSAGES = "page-limit-messages"
@@ -29,15 +29,18 @@ class SendBlocker(StrEnum):
 
 
 class AddressMemory(NamedTuple):
-    """Bytes that an address holds in memory, and messages."""
+    """Bytes and messages that an address holds in memory."""
 
     size: int = 0
     messages: int = 0
 
 
 class PagesAtStart(NamedTuple):
-    """Page files of an address that are left once a broker has cleaned up: ``files``, whether messages wait in them
-    (``waits``), and the messages of the queue that has most there (``most``)."""
+    """Page files of an address that remain after a broker's clean-up at start.
+
+    ``files`` is their number, ``waits`` whether messages wait in them, ``most`` the messages of the queue with the
+    most.
+    """
 
     files: int = 0
     waits: bool = False
@@ -45,7 +48,7 @@ class PagesAtStart(NamedTuple):
 
 
 class PageLimit(NamedTuple):
-    """A page limit in force. ``used``: 0 to 1, of the limit that is nearer."""
+    """Page limit in force. ``used``: 0 to 1, of the limit that is nearer."""
 
     bytes: int | None
     messages: int | None
@@ -54,8 +57,11 @@ class PageLimit(NamedTuple):
 
 
 class NextSend(NamedTuple):
-    """``page_full``: the broker's own flag. ``refusal``: why the next message is not taken, and its ``effect``: it is
-    refused, dropped, or its producer is blocked; None: it is taken."""
+    """Broker's answer to the next message for an address.
+
+    ``page_full`` is the broker's own flag. ``refusal`` is the reason for not accepting the message (None: it is
+    accepted), ``effect`` whether it is refused or dropped, or its producer blocked.
+    """
 
     page_full: bool
     limit: PageLimit | None
@@ -64,11 +70,17 @@ class NextSend(NamedTuple):
 
 
 def next_sends(
-    settings: EngineSettings, profile: Profile, pages: Mapping[str, PagesAtStart],
-    memory: Mapping[str, AddressMemory], *, disk_full: bool,
-) -> dict[str, NextSend]:  # fmt: skip
-    """Return what becomes of the next message of each address of ``pages``. Addresses that only ``memory`` has count
-    for the global limit alone."""
+    settings: EngineSettings,
+    profile: Profile,
+    pages: Mapping[str, PagesAtStart],
+    memory: Mapping[str, AddressMemory],
+    *,
+    disk_full: bool,
+) -> dict[str, NextSend]:
+    """Return the answer to the next message of each address of ``pages``.
+
+    Addresses that only ``memory`` has count towards the global limit alone.
+    """
     limits = Limits(settings, profile)
     limits.set_disk_full(disk_full)
     for load in memory.values():
@@ -87,9 +99,12 @@ def needs_memory(settings: EngineSettings, profile: Profile, pages: Mapping[str,
 
 
 def page_limit(
-    settings: EngineSettings, profile: Profile, address: str, at: PagesAtStart,
+    settings: EngineSettings,
+    profile: Profile,
+    address: str,
+    at: PagesAtStart,
     memory: Callable[[], Mapping[str, AddressMemory]],
-) -> NextSend:  # fmt: skip
+) -> NextSend:
     """Return the page limit of an address and whether it is reached, whatever else keeps messages out.
 
     ``memory`` is asked only where it decides: see ``needs_memory``.

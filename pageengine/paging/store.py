@@ -25,7 +25,7 @@ NO_LIMIT = 1 << 62
 
 
 class Gate(Enum):
-    """What gate B decides for a message that has arrived."""
+    """Decision of gate B for a message that has arrived."""
 
     MEMORY = "memory"
     PAGE = "page"
@@ -42,22 +42,26 @@ FAIL: Final = AddressFullPolicy.FAIL
 
 
 def _below(limit: int) -> int:
-    """What a sum must stay below; 0 and less: no limit."""
+    """Return the bound that a sum must stay below; a limit of 0 or less is none."""
     return limit if limit > 0 else NO_LIMIT
 
 
 class AddressStore(StorePort):
-    """One address. Sizes in bytes. ``current_id`` is the number of the page being written, 0: none yet.
+    """Paging state of one address; sizes in bytes. ``current_id``: the number of the page being written, 0 if none.
 
     ``ask_all``: something happened that concerns every queue of the address; all are asked before the broker rests.
-    ``blocking``: producers wait for room in memory or on the disk, and the broker has said so in its log.
-    ``own_bytes``: of the one message that the broker itself keeps here, which belongs to no queue of a trace.
+    ``blocking``: producers wait for room in memory or on the disk, and the broker has logged it. ``own_bytes``: size of
+    the one message that the broker itself keeps in this address, which belongs to no queue of a trace.
     """
 
     def __init__(
-        self, limits: Limits, schedule: Schedule, page_transactions: dict[int, PageTransactionInfo], address: str,
+        self,
+        limits: Limits,
+        schedule: Schedule,
+        page_transactions: dict[int, PageTransactionInfo],
+        address: str,
         settings: AddressSettings,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.limits = limits
         self.schedule = schedule
         self.page_transactions = page_transactions
@@ -93,7 +97,7 @@ class AddressStore(StorePort):
     # settings
 
     def apply_settings(self, settings: AddressSettings, *, first: bool = False) -> None:
-        """Settings in force from now on (spec 2.4, 2.8)."""
+        """Apply settings from now on (spec 2.4, 2.8)."""
         profile = self.profile
         self.settings = settings
         self.settings_changed = not first
@@ -155,7 +159,7 @@ class AddressStore(StorePort):
     # memory
 
     def add_size(self, size: int, count: int) -> None:
-        """Memory of a message (``count`` 1 or -1) or of a reference (0) comes or goes (spec 1.4, 1.5)."""
+        """Add or subtract memory of a message (``count`` 1 or -1) or of a reference (0) (spec 1.4, 1.5)."""
         limits = self.limits
         self.schedule.touched_stores.add(self)
         limits.metric.add(size, count)
@@ -172,7 +176,10 @@ class AddressStore(StorePort):
             self.check_released()
 
     def add_quietly(self, size: int, count: int) -> bool:
-        """The same where it has no other effect than the sums. False: nothing was added."""
+        """Add memory if that changes nothing but the sums; return False, adding nothing, if it would.
+
+        A fast path for ``add_size``: no limit is crossed and no producer waits.
+        """
         limits = self.limits
         own, whole = self.metric, limits.metric
         if self.full or self.waiting or limits.global_full or own.over or whole.over:
@@ -192,7 +199,7 @@ class AddressStore(StorePort):
         return True
 
     def keep_own(self, size: int) -> None:
-        """The broker keeps a message of this size instead of the one before; 0: none."""
+        """Account the broker's own kept message of this size in place of the previous one; 0: none."""
         before, self.own_bytes = self.own_bytes, size
         if size:
             self.add_size(size, 1)
@@ -226,7 +233,7 @@ class AddressStore(StorePort):
     # gate A
 
     def lets_in(self) -> bool:
-        """Whether ``check_memory`` would grant at once."""
+        """Return whether ``check_memory`` would grant at once."""
         limits = self.limits
         if self.blocked_by_operator or limits.disk_full:
             return False
@@ -234,7 +241,7 @@ class AddressStore(StorePort):
         return policy is PAGE or policy is DROP or not (self.full or limits.global_full)
 
     def check_memory(self, grant: Grant, *, keep_refused: bool = True) -> bool:
-        """Asks for permission to send more (spec 2.6); ``grant`` runs now or later. False: refused.
+        """Ask for permission to send more (spec 2.6); ``grant`` runs now or later. Return False if refused.
 
         ``keep_refused``: the grant of a refused request runs at the next release.
         """
@@ -276,19 +283,22 @@ class AddressStore(StorePort):
         self.blocking = True
 
     def forget(self, grant: Grant) -> None:
-        """Who waited with this grant has gone."""
-        self.waiting = deque(one for one in self.waiting if one != grant)
+        """Remove a grant whose waiting client has gone."""
+        self.waiting = deque(waiting for waiting in self.waiting if waiting != grant)
         self.schedule.touched_stores.add(self)
 
     @property
     def rejecting(self) -> bool:
-        """Whether AMQP deliveries are refused before routing (max-size-bytes-reject-threshold; protocols.md 2.4)."""
+        """Return whether AMQP deliveries are refused before routing (max-size-bytes-reject-threshold).
+
+        See protocols.md 2.4.
+        """
         return self.policy is BLOCK and self.reject_threshold != -1 and self.metric.size > self.reject_threshold
 
     # gate B
 
     def gate(self) -> Gate:
-        """What becomes of a message that arrived for queues of this address (spec 2.3)."""
+        """Return what happens to a message that arrived for queues of this address (spec 2.3)."""
         limits = self.limits
         if limits.disk_full:
             if self.disk_policy is DiskFullPolicy.FAIL:
@@ -314,7 +324,7 @@ class AddressStore(StorePort):
         self.schedule.touched_stores.add(self)
 
     def stop_paging(self) -> None:
-        """Leave page mode."""
+        """Leave page mode; cursors and queues follow."""
         if self.paging:
             self.paging = False
             self.page_full = False
@@ -336,7 +346,7 @@ class AddressStore(StorePort):
             cursor.pages.clear()
 
     def write(self, record: PagedMessage) -> None:
-        """To the current page, or to a new one where it would grow beyond the page size (spec 2.5)."""
+        """Write a record to the current page, or to a new one if it would exceed the page size (spec 2.5)."""
         size = record.size + RECORD_FRAME
         self.current_bytes += size
         page = self.current
@@ -352,7 +362,7 @@ class AddressStore(StorePort):
         page.bytes += size
 
     def open_new_page(self, *, forced: bool = True) -> WrittenPage:
-        """The next page; ``forced``: not because the one before is full."""
+        """Open the next page and return it; ``forced`` means for another reason than that the previous one is full."""
         self.number_of_pages += 1
         self.check_number_of_pages()
         self.current_id += 1
@@ -366,16 +376,16 @@ class AddressStore(StorePort):
         return page
 
     def forget_page(self, number: int) -> None:
-        """The page file was deleted."""
+        """Remove a page whose file was deleted."""
         if self.pages.pop(number, None) is not None:
-            self.files = [one for one in self.files if one != number]
+            self.files = [file for file in self.files if file != number]
 
     def page_to_read(self, number: int) -> WrittenPage:
-        """The page of this number, an empty one where there is no file."""
+        """Return the page of this number, or an empty one if there is no file."""
         return self.pages.get(number) or WrittenPage(number)
 
     def below_page_limit(self) -> bool:
-        """Whether page-limit-bytes leaves room for a page."""
+        """Return whether page-limit-bytes leaves room for another page."""
         return self.estimated_max_pages is None or self.number_of_pages <= self.estimated_max_pages
 
     def check_number_of_pages(self) -> None:
@@ -384,7 +394,7 @@ class AddressStore(StorePort):
             self.page_full = True
 
     def check_page_limit(self) -> None:
-        """Opens the store again if neither page limit holds any more (spec 2.8)."""
+        """Open the store again if neither page limit applies any more (spec 2.8)."""
         largest = max((cursor.counter.value for cursor in self.cursors.values()), default=0)
         limit = self.page_limit_messages
         if self.below_page_limit() and (limit is None or largest < limit):
@@ -392,6 +402,6 @@ class AddressStore(StorePort):
             self.schedule.touched_stores.add(self)
 
     def later(self, task: Callable[[], None]) -> None:
-        """Runs on the store's executor: after what is going on now."""
+        """Run a task on the store's executor, after the work in progress."""
         self.schedule.touched_stores.add(self)
         self.schedule.tasks.append(task)

@@ -10,13 +10,13 @@ from pageengine.model.reference import Reference
 
 @dataclass(eq=False)
 class ClientBuffer:
-    """Constant time at both ends: with a wide window a client buffers a whole queue."""
+    """Buffer with constant time at both ends, because with a wide window a client buffers a whole queue."""
 
     size: int = 0
     _by_priority: dict[int, deque[Reference]] = field(default_factory=dict)
 
     def append(self, ref: Reference) -> None:
-        """A message arrives at the client."""
+        """Add a message that arrives at the client."""
         priority = ref.message.priority
         waiting = self._by_priority.get(priority)
         if waiting is None:
@@ -25,17 +25,17 @@ class ClientBuffer:
         self.size += 1
 
     def take(self) -> Reference | None:
-        """The next for the application; None when there is none."""
+        """Return the next message for the application, or None if there is none."""
         if not self.size:
             return None
         self.size -= 1
         by_priority = self._by_priority
         if len(by_priority) > 1:
-            return by_priority[max(one for one in by_priority if by_priority[one])].popleft()
+            return by_priority[max(priority for priority in by_priority if by_priority[priority])].popleft()
         (waiting,) = by_priority.values()
         return waiting.popleft()
 
     def clear(self) -> None:
-        """The client drops what it holds."""
+        """Drop all messages that the client holds."""
         self._by_priority.clear()
         self.size = 0

@@ -1,4 +1,4 @@
-"""A consumer: its credits at the broker, its window at the client, and what it holds unacknowledged.
+"""Consumer: its credits at the broker, its window at the client, and its unacknowledged messages.
 
 Source: docs/spec/trace-format.md 1.2 (window), docs/spec/paging-engine.md 3.3.
 """
@@ -12,14 +12,17 @@ from pageengine.queues.client_buffer import ClientBuffer
 from pageengine.queues.ports import ConsumerPort, HandleStatus, MessageMatcher
 from pageengine.queues.queue import Queue
 
+# Bytes of a delivered message beyond its encoding.
 PACKET_BYTES = 25
-"""What a delivered message costs beyond its encoding."""
+# Bytes of the broker's answer "nothing more" beyond the name of the queue.
 FORCED_BYTES = 132
-"""What the broker's answer "nothing more" costs beyond the name of the queue."""
 
 
 class Consumer(ConsumerPort):
-    """``credits`` in bytes, None: no limit. ``opened``: handed to the application and not yet acknowledged there."""
+    """Consumer of a queue.
+
+    ``credits`` is in bytes, None for no limit. ``opened``: passed to the application and not yet acknowledged there.
+    """
 
     __slots__ = ("buffer", "closed", "forced", "individually", "name", "opened", "queue", "returned", "window")
 
@@ -39,7 +42,7 @@ class Consumer(ConsumerPort):
         self.iterator: ReferenceIterator | None = None
 
     def status(self, ref: Reference) -> HandleStatus:
-        """Whether it would take a message that is offered to it."""
+        """Return whether the consumer would accept a message that is offered."""
         if self.credits is not None and self.credits <= 0:
             return HandleStatus.BUSY
         return HandleStatus.HANDLED if self.selector is None or self.selector(ref.message) else HandleStatus.NO_MATCH
@@ -63,7 +66,10 @@ class Consumer(ConsumerPort):
         self.buffer.append(ref)
 
     def take_buffered(self) -> Reference | None:
-        """What the client gives next: highest priority first, then in order of arrival."""
+        """Return the message that the client handles next, or None.
+
+        Highest priority first, then in order of arrival.
+        """
         ref, credits = self.buffer.take(), self.credits
         if ref is None or credits is None:
             return ref
@@ -78,7 +84,7 @@ class Consumer(ConsumerPort):
         return ref
 
     def cleared(self) -> None:
-        """At a rollback the client clears its buffer, and returns credits even for the answer that ended its wait."""
+        """Clear the client's buffer at a rollback, returning credits even for the answer that ended its wait."""
         while self.take_buffered() is not None:
             pass
         if self.forced and self.credits is not None and self.window == 0:
@@ -86,7 +92,7 @@ class Consumer(ConsumerPort):
             self.credits += FORCED_BYTES + 2 * len(self.queue.name)
 
     def cancel(self) -> list[Reference]:
-        """Everything the broker delivered and that was not acknowledged there, oldest first; counts go back by one."""
+        """Return everything that was delivered and not acknowledged, oldest first; delivery counts go back by one."""
         refs = list(self.delivering.values())
         for ref in refs:
             ref.delivery_count -= 1

@@ -1,6 +1,6 @@
-"""Which consumer gets which waiting message: the delivery round over the consumers of a queue, in turn.
+"""Delivery of waiting messages: the round over the consumers of a queue, in turn.
 
-Source: docs/spec/paging-engine.md 3.1 and 3.7; QueueImpl.deliver of 2.56.0 for the order of the questions.
+Source: docs/spec/paging-engine.md 3.1 and 3.7; QueueImpl.deliver of 2.56.0 for the order of the checks.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pageengine.model.reference import QueuePort, Reference
 from pageengine.model.reference_list import ReferenceList
 from pageengine.queues.ports import BrokerPort, ConsumerPort, HandleStatus
 
+# The group that all messages of an exclusive queue belong to.
 EXCLUSIVE = ""
-"""The group that all messages of an exclusive queue belong to."""
 LAST_OF_GROUP = -1
 
 
 @dataclass(eq=False)
 class Dispatch:
-    """The consumers of one queue in turn; ``left`` of them are still to be asked before the round ends."""
+    """Consumers of one queue in turn; ``_left`` of them are still to be asked before the round ends."""
 
     broker: BrokerPort
     queue: QueuePort
@@ -33,13 +33,13 @@ class Dispatch:
     _repeat: bool = False
 
     def consumers_changed(self) -> None:
-        """One came or went: the next round begins with the first."""
+        """Begin the next round with the first consumer, because one came or went."""
         self._turn = 0
         self._last = None
         self._repeat = False
 
     def forget(self, consumer: ConsumerPort) -> None:
-        """A consumer goes, and with it the groups that it had."""
+        """Remove a consumer and its groups."""
         self.groups = {group: owner for group, owner in self.groups.items() if owner is not consumer}
         if consumer.iterator is not None:
             consumer.iterator.close()
@@ -47,7 +47,7 @@ class Dispatch:
         self.consumers_changed()
 
     def hand_out(self) -> None:
-        """One delivery round: until every consumer is busy or wants nothing of what waits."""
+        """Run one delivery round: until every consumer is busy or wants no waiting message."""
         consumers = self.consumers
         if len(consumers) == 1:
             only = consumers[0]
@@ -100,7 +100,7 @@ class Dispatch:
                 idle = 0
 
     def _alone(self, consumer: ConsumerPort) -> bool:
-        """The short round for a single consumer without selector. False: the rest takes the general one."""
+        """Run the short round for a single consumer without selector; return False if the general round must go on."""
         queue, references = self.queue, self.references
         if consumer.selector is not None or self.exclusive or queue.non_destructive or self.groups or self._repeat:
             return False
@@ -137,17 +137,20 @@ class Dispatch:
         return consumer
 
     def _group(self, ref: Reference) -> object:
-        """The group that sticks to one consumer: all messages of an exclusive queue, or what a message names."""
+        """Return the group that sticks to one consumer, or None.
+
+        An exclusive queue is one group; otherwise a message names its group.
+        """
         if self.exclusive:
             return EXCLUSIVE
         return ref.message.property(GROUP_ID) if ref.message.special else None
 
     def _stick(self, group: object, ref: Reference, taker: ConsumerPort) -> None:
-        known = group in self.groups
+        is_assigned = group in self.groups
         if group is not EXCLUSIVE and ref.message.property(GROUP_SEQUENCE) == LAST_OF_GROUP:
             self.groups.pop(group, None)
             self._repeat = True
             return
-        if not known:
+        if not is_assigned:
             self.groups[group] = taker
-        self._repeat = known or group is EXCLUSIVE
+        self._repeat = is_assigned or group is EXCLUSIVE

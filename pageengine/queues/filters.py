@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pageengine.model.message import GROUP_ID, Message
 from pageengine.trace.operations import NS_PER_MS, MessageProperty
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 from pagefmt.selector import Value, parse
 from pagefmt.selector.values import JavaClass, Number, Opaque
 
@@ -21,7 +21,7 @@ NUMBERS = {
 
 
 class MessageSource:
-    """What a selector asks of a message: header fields by their ``AMQ`` names, then properties."""
+    """Message as a selector sees it: header fields by their ``AMQ`` names, then properties."""
 
     __slots__ = ("message",)
 
@@ -29,14 +29,14 @@ class MessageSource:
         self.message = message
 
     def property(self, name: str) -> Value:
-        """The value a selector sees under this name, None: there is none."""
+        """Return the value that a selector sees under this name, or None if there is none."""
         if name.startswith("AMQ"):
             value = self._header(name)
             if value is not None:
                 return value
-        for one in self.message.props:
-            if one.name == name:
-                return _value(one)
+        for item in self.message.props:
+            if item.name == name:
+                return _value(item)
         return None
 
     def _header(self, name: str) -> Value:
@@ -58,19 +58,19 @@ class MessageSource:
                 return None
 
 
-def _value(one: MessageProperty) -> Value:
-    if one.type in NUMBERS:
-        assert isinstance(one.value, int | float)
-        return Number(NUMBERS[one.type], one.value)
-    if one.type is ValueKind.CHAR:
-        return Opaque("Character", True, one.value)
-    if isinstance(one.value, bytes):
-        return Opaque("byte[]", False, one.value)
-    return one.value if isinstance(one.value, bool | str) else None
+def _value(item: MessageProperty) -> Value:
+    if item.type in NUMBERS:
+        assert isinstance(item.value, int | float)
+        return Number(NUMBERS[item.type], item.value)
+    if item.type is ValueKind.CHAR:
+        return Opaque("Character", True, item.value)
+    if isinstance(item.value, bytes):
+        return Opaque("byte[]", False, item.value)
+    return item.value if isinstance(item.value, bool | str) else None
 
 
 def compiled(text: str | None) -> Callable[[Message], bool] | None:
-    """A test for messages, None where there is no text. Raises SelectorError as the broker refuses the text."""
+    """Return a predicate for messages, or None without a text; raise ``SelectorError`` if the broker refuses it."""
     if text is None or not text.strip():
         return None
     selector = parse(text)

@@ -1,4 +1,4 @@
-"""What queues ask of the broker and of their consumers, as small abstract base classes."""
+"""What queues require of the broker and of their consumers, as small abstract base classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MessageMatcher = Callable[[Message], bool]
 
 
 class HandleStatus(Enum):
-    """What a consumer does with a message that is offered to it."""
+    """A consumer's answer to a message that is offered."""
 
     HANDLED = "takes it"
     BUSY = "has no credits"
@@ -23,7 +23,7 @@ class HandleStatus(Enum):
 
 
 class ConsumerPort(ABC):
-    """A consumer as its queue sees it. ``credits`` in bytes, None: no limit."""
+    """Consumer as its queue sees it; ``credits`` is in bytes, None for no limit."""
 
     __slots__ = ("credits", "delivering", "iterator", "selector")
     selector: MessageMatcher | None
@@ -33,35 +33,35 @@ class ConsumerPort(ABC):
 
     @abstractmethod
     def status(self, ref: Reference) -> HandleStatus:
-        """Whether it would take a message."""
+        """Return whether the consumer would accept a message."""
 
     @abstractmethod
     def handle(self, ref: Reference) -> None:
-        """Take a message."""
+        """Accept a message that is delivered."""
 
 
 class SettlingPort(ABC):
-    """How references end: what queues and transactions ask of the broker."""
+    """Ends of references: what queues and transactions require of the broker."""
 
     @abstractmethod
     def discard(self, ref: Reference) -> None:
-        """A reference that comes to a queue which was deleted."""
+        """Drop a reference that returns to a deleted queue."""
 
     @abstractmethod
     def replace(self, ref: Reference) -> None:
-        """A reference that a ring or a newer last value displaces."""
+        """Drop a reference that a ring or a newer last value displaces."""
 
     @abstractmethod
     def expire(self, ref: Reference) -> None:
-        """A message that expired and counts as being delivered."""
+        """Expire a message that counts as being delivered."""
 
     @abstractmethod
     def give_back(self, refs: list[Reference], *, ignore_delay: bool) -> None:
-        """References that were being delivered return to their queues."""
+        """Return references from delivery to their queues."""
 
 
 class BrokerPort(ABC):
-    """The broker as a queue sees it. ``now`` is the trace's clock in ns, ``start_ns`` its zero on the wall clock.
+    """Broker as a queue sees it. ``now`` is the trace's clock in ns, ``start_ns`` its zero on the wall clock.
 
     ``expiring``: there may be messages that expire.
     """

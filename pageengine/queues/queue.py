@@ -1,4 +1,4 @@
-"""A queue: what waits in memory, what it hands to which consumer, and when it reads on in the pages.
+"""Queue: messages waiting in memory, their delivery to consumers, and reading on in the pages.
 
 Source: docs/spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
 """
@@ -22,24 +22,29 @@ MAX_WAITING = 1000
 
 
 class Queue(QueuePort):
-    """One queue: messages waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
+    """Queue: messages waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
 
     def __init__(
-        self, broker: BrokerPort, schedule: Schedule, id: int, made: CreateQueue, traits: QueueTraits,
+        self,
+        broker: BrokerPort,
+        schedule: Schedule,
+        id: int,
+        creation: CreateQueue,
+        traits: QueueTraits,
         store: AddressStore | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.broker = broker
         self.schedule = schedule
         self.profile = broker.profile
         self.books_own = self.profile.references_booked_on_queue
         self.reference_bytes = self.profile.reference_bytes
         self.id = id
-        self.name = made.queue
-        self.address = made.address
-        self.made = made
-        self.durable = made.durable
-        self.anycast = made.routing is RoutingType.ANYCAST
-        self.filter = compiled(made.filter)
+        self.name = creation.queue
+        self.address = creation.address
+        self.creation = creation
+        self.durable = creation.durable
+        self.anycast = creation.routing is RoutingType.ANYCAST
+        self.filter = compiled(creation.filter)
         self.store = store
         self.traits = traits
         self.max_consumers = traits.max_consumers
@@ -69,7 +74,7 @@ class Queue(QueuePort):
 
     @property
     def message_count(self) -> int:
-        """Messages in memory, scheduled, being delivered and in pages."""
+        """Return the number of messages in memory, scheduled, being delivered and in pages."""
         count = self.waiting_unpaged + self.delivering_unpaged
         cursor = self.reader
         if cursor is not None and not cursor.empty:
@@ -82,7 +87,7 @@ class Queue(QueuePort):
     # memory of references
 
     def reference_up(self, ref: Reference) -> None:
-        """A reference that is not paged begins to count (spec 1.4)."""
+        """Count an unpaged reference as memory (spec 1.4)."""
         message = ref.message
         message.references += 1
         owner = message.owner
@@ -95,7 +100,7 @@ class Queue(QueuePort):
             booked.add_size(self.reference_bytes, 0)
 
     def reference_down(self, ref: Reference) -> None:
-        """A reference that is not paged ceases to count."""
+        """Stop counting an unpaged reference as memory."""
         message = ref.message
         message.references -= 1
         owner = message.owner
@@ -137,7 +142,7 @@ class Queue(QueuePort):
             self.waiting_unpaged += 1
 
     def add_back(self, ref: Reference) -> None:
-        """A reference that was being delivered goes to its old place."""
+        """Put a reference that was being delivered back at its old position."""
         if self.ring_size != -1 and self.references.size - self.taken_off + 1 > self.ring_size:
             if ref.record is not None:
                 self._take_off(ref)
@@ -170,7 +175,7 @@ class Queue(QueuePort):
         return True
 
     def release_scheduled(self) -> None:
-        """What is due goes to the head, the earliest first."""
+        """Move scheduled messages that are due to the head, the earliest first."""
         due = sorted((ref for ref in self.scheduled if ref.scheduled <= self.broker.now), key=lambda ref: ref.scheduled)
         for ref in reversed(due):
             self.scheduled.remove(ref)
@@ -184,7 +189,7 @@ class Queue(QueuePort):
             self.schedule.touch(self)
 
     def _enforce_ring(self) -> None:
-        """Beyond ring-size, remove what the list takes for the oldest message."""
+        """Remove messages beyond ring-size, each the one that the list takes for the oldest."""
         if self.references.size - self.taken_off > self.ring_size:
             oldest = self.references.poll()
             if oldest is not None:
@@ -192,27 +197,27 @@ class Queue(QueuePort):
                 self.broker.settling.replace(oldest)
 
     def _take_off(self, ref: Reference) -> None:
-        """A full ring subtracts a returning paged message from its counts a second time."""
+        """Subtract a paged message that returns to a full ring from the counts a second time, as the broker does."""
         self.mem_count -= 1
         self.mem_bytes -= ref.mem
         self.taken_off += 1
         self.phantom_bytes -= ref.mem
 
     def stick(self, ref: Reference) -> None:
-        """Expired, but refused by its expiry address: it counts as waiting and as being delivered."""
+        """Count a message as waiting and as being delivered: it expired, but its expiry address refused it."""
         self.stuck.append(ref)
         self._waits(ref)
         self.schedule.touch(self)
 
     def reset_iterators(self) -> None:
-        """A message returned to an earlier position: every consumer starts from the head again."""
+        """Restart every consumer from the head, because a message returned to an earlier position."""
         for consumer in self.consumers:
             if consumer.iterator is not None:
                 consumer.iterator.close()
                 consumer.iterator = None
 
     def removed(self, ref: Reference) -> None:
-        """It left the list of what waits."""
+        """Update the counts after a reference left the list of waiting messages."""
         if self.last_values is not None:
             self.last_values.forget(ref)
         self.mem_count -= 1
@@ -223,14 +228,14 @@ class Queue(QueuePort):
     # delivering
 
     def delivering(self, ref: Reference) -> None:
-        """The reference counts as being delivered."""
+        """Count the reference as being delivered."""
         self.delivering_count += 1
         self.delivering_bytes += ref.message.enc
         if ref.record is None:
             self.delivering_unpaged += 1
 
     def delivered(self, ref: Reference) -> None:
-        """The reference no longer counts as being delivered."""
+        """Stop counting the reference as being delivered."""
         self.delivering_count -= 1
         self.delivering_bytes -= ref.message.enc
         if ref.record is None:
@@ -241,7 +246,7 @@ class Queue(QueuePort):
         self.schedule.touched_queues[self] = None
 
     def settle(self, refs: list[Reference], reason: AckReason) -> None:
-        """References are finished, after the commit of their acknowledgement (spec 1.4, 3.4)."""
+        """Finish references after the commit of their acknowledgement (spec 1.4, 3.4)."""
         alike = reason is NORMAL and not self.non_destructive and not self.profile.books_live_pages
         if len(refs) == 1 or not alike or any(ref.record is None for ref in refs):
             for ref in refs:
@@ -258,7 +263,7 @@ class Queue(QueuePort):
             ref.gone = True
 
     def settle_one(self, ref: Reference, reason: AckReason) -> None:
-        """The same for one."""
+        """Finish one reference after the commit of its acknowledgement."""
         self.delivered(ref)
         if reason is NORMAL:
             if self.non_destructive:
@@ -275,7 +280,7 @@ class Queue(QueuePort):
             self.store.add_size(-self.profile.reference_bytes, 0)
 
     def returns_go_on(self) -> bool:
-        """Whether a reference that comes back stays: the queue exists and is not purged for want of consumers."""
+        """Return whether a returning reference is kept: the queue exists and is not purged for lack of consumers."""
         return not self.deleted and (bool(self.consumers) or not self.purge_on_no_consumers)
 
     def deliver_later(self) -> None:
@@ -285,7 +290,7 @@ class Queue(QueuePort):
             self.schedule.tasks.append(self.deliver)
 
     def deliver(self) -> None:
-        """One delivery round over the consumers in turn, then a look at the pages."""
+        """Run one delivery round over the consumers, then check whether to read from the pages."""
         self.deliver_scheduled = False
         if self.deleted or self.paused:
             return
@@ -299,7 +304,7 @@ class Queue(QueuePort):
             self.check_depage()
 
     def _replace_old_values(self, values: LastValues) -> None:
-        """At the end of a delivery round: whatever is not the newest of its key is replaced."""
+        """Replace, at the end of a delivery round, every message that is not the newest of its key."""
         waiting = self.references.iterator()
         while (ref := waiting.peek()) is not None:
             if values.is_replaced(ref):
@@ -309,7 +314,7 @@ class Queue(QueuePort):
         waiting.close()
 
     def expire_waiting(self, ref: Reference) -> None:
-        """A delivery round met a message that has expired, and took it out of the list."""
+        """Expire a message that a delivery round took out of the list."""
         self.removed(ref)
         self.delivering(ref)
         self.broker.settling.expire(ref)
@@ -340,7 +345,7 @@ class Queue(QueuePort):
             self.schedule.tasks.append(self.depage)
 
     def depage(self) -> bool:
-        """Reads from the pages as long as the limits allow (spec 3.1). True: something was read."""
+        """Read from the pages as long as the limits allow (spec 3.1); return whether anything was read."""
         self.depage_pending = False
         read = self.reader is not None and self.needs_depage() and self._depage()
         if read:
@@ -348,7 +353,7 @@ class Queue(QueuePort):
         return read
 
     def _depage(self) -> bool:
-        """The same where the limits allow at least one."""
+        """Read at least one message from the pages, then as many as the limits allow."""
         cursor = self.reader
         if self.paused or cursor is None or self.deleted:
             return False
@@ -367,7 +372,7 @@ class Queue(QueuePort):
         return read
 
     def needs_depage(self) -> bool:
-        """Whether the limits allow reading another message from the pages (spec 3.1)."""
+        """Return whether the limits allow reading another message from the pages (spec 3.1)."""
         store = self.store
         assert store is not None
         size, count = self.mem_bytes, self.mem_count
@@ -381,7 +386,7 @@ class Queue(QueuePort):
         )
 
     def rests_alone(self) -> bool:
-        """Rest, if no other queue is to be asked after this one was touched. False: others are, nothing was done."""
+        """Rest if no other queue has to be asked after this one was touched; return False, doing nothing, otherwise."""
         if self.deleted:
             return True
         store = self.store
@@ -396,7 +401,7 @@ class Queue(QueuePort):
         self._rest_on_pages()
         return True
 
-    def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
+    def queues_to_ask(self, queues: dict[QueuePort, None]) -> None:
         """Add this queue if it has something to do, and every queue of its address if something concerns them all."""
         if self.deleted:
             return
@@ -405,14 +410,14 @@ class Queue(QueuePort):
             if store.ask_all:
                 store.ask_all = False
                 for cursor in store.cursors.values():
-                    asked[cursor.queue] = None
+                    queues[cursor.queue] = None
             else:
-                asked[self] = None
+                queues[self] = None
         elif self.consumers or self.last_values is not None:
-            asked[self] = None
+            queues[self] = None
 
     def rest(self) -> None:
-        """Reads ahead and delivers at once, when nothing else is going on."""
+        """Read ahead and deliver at once, when no other work is pending."""
         store = self.store
         if store is None or not store.paging:
             self.deliver()
@@ -443,5 +448,5 @@ class Queue(QueuePort):
         self.deliver_later()
 
     def browse_pages(self) -> PageIterator | None:
-        """An iterator over the pages for a browser, None without a store."""
+        """Return an iterator over the pages for a browser, or None without a store."""
         return PageIterator(self.reader, browsing=True) if self.reader is not None else None

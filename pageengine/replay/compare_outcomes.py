@@ -1,8 +1,8 @@
-"""Where two outcomes differ: the first operation, and the sums of the rest (docs/spec/trace-format.md 2).
+"""Differences of two outcomes: the first operation, and sums over all (docs/spec/trace-format.md 2).
 
-States are compared whole, not as the changes that happen to be written: a field that both have at the same value is
-equal, however each came to it. Free text (``detail``), lines on which a broker did not come to rest, and what a crash
-loses, which no broker tells, are left out.
+States are compared whole, not as the changes that happen to be written: a field that has the same value in both is
+equal, however it got that value. Left out are free text (``detail``), lines on which a broker did not come to rest, and
+what a crash loses, which no broker reports.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ABSENT = "absent"
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """``name``: a key of the line, or ``part.field`` of the state. A value that is not there is ``ABSENT``."""
+    """Differing field: a key of the line, or ``part.field`` of the state. A missing value is ``ABSENT``."""
 
     name: str
     left: Any
@@ -47,7 +47,7 @@ class FieldDifference:
 
 @dataclass(frozen=True, slots=True)
 class FirstDifference:
-    """``i``: number of the operation; None: the end line."""
+    """First line that differs. ``i``: number of the operation; None: the end line."""
 
     i: int | None
     op: str | None
@@ -56,7 +56,10 @@ class FirstDifference:
 
 @dataclass(slots=True)
 class Comparison:
-    """``operations`` were compared; the others are in one outcome only. ``changes``: what became of sends, by pair."""
+    """Counts of a comparison.
+
+    ``operations`` were compared; the others are in one outcome only. ``changes``: outcomes of sends, by pair.
+    """
 
     operations: int = 0
     only_left: int = 0
@@ -72,7 +75,7 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Whether no line differs and none is missing."""
+        """Return whether no line differs and none is missing."""
         return not (self.lines_different or self.only_left or self.only_right)
 
 
@@ -83,66 +86,66 @@ def compare_outcomes(
     result = Comparison()
     states = _States()
     states.apply(left_start, right_start)
-    for one, other in zip_longest(left, right):
-        if one is None or other is None:
-            result.only_left += other is None and "end" not in one
-            result.only_right += one is None and "end" not in other
+    for left_line, right_line in zip_longest(left, right):
+        if left_line is None or right_line is None:
+            result.only_left += right_line is None and "end" not in left_line
+            result.only_right += left_line is None and "end" not in right_line
             continue
-        states.apply(one, other)
-        if one.get("unsettled") or other.get("unsettled"):
+        states.apply(left_line, right_line)
+        if left_line.get("unsettled") or right_line.get("unsettled"):
             result.unsettled += 1
             continue
-        found = list(_keys(one, other, decisions_only))
+        field_differences = list(_keys(left_line, right_line, decisions_only))
         if not decisions_only:
-            found += states.differences()
-        _count(result, one, other, found)
+            field_differences += states.differences()
+        _count(result, left_line, right_line, field_differences)
     return result
 
 
-def _count(result: Comparison, one: Line, other: Line, found: list[FieldDifference]) -> None:
-    if "end" not in one:
+def _count(result: Comparison, left_line: Line, right_line: Line, field_differences: list[FieldDifference]) -> None:
+    if "end" not in left_line:
         result.operations += 1
-        if one.get("op") == "send":
-            before, after = str(one.get("r")), str(other.get("r"))
+        if left_line.get("op") == "send":
+            before, after = str(left_line.get("r")), str(right_line.get("r"))
             result.left[before] += 1
             result.right[after] += 1
             if before != after:
                 result.changes[before, after] += 1
-    if not found:
+    if not field_differences:
         return
     result.lines_different += 1
-    result.fields_different += len(found)
-    result.by_field.update(one_.name.rpartition(".")[2] for one_ in found)
+    result.fields_different += len(field_differences)
+    result.by_field.update(one_.name.rpartition(".")[2] for one_ in field_differences)
     if result.first is None:
-        result.first = FirstDifference(one.get("i"), one.get("op"), tuple(found))
+        result.first = FirstDifference(left_line.get("i"), left_line.get("op"), tuple(field_differences))
 
 
-def _keys(one: Line, other: Line, decisions_only: bool) -> Iterator[FieldDifference]:
-    for name in (*one, *(key for key in other if key not in one)):
+def _keys(left_line: Line, right_line: Line, decisions_only: bool) -> Iterator[FieldDifference]:
+    for name in (*left_line, *(key for key in right_line if key not in left_line)):
         if name in IGNORED or (decisions_only and name not in DECISIONS):
             continue
-        mine, theirs = one.get(name, ABSENT), other.get(name, ABSENT)
+        mine, theirs = left_line.get(name, ABSENT), right_line.get(name, ABSENT)
         if mine != theirs:
             yield FieldDifference(name, mine, theirs)
 
 
 @dataclass(slots=True)
 class _States:
-    """Both states side by side, and the fields in which they differ now; the work is that of the changes."""
+    """Both states side by side, and the fields in which they differ now; the cost is proportional to the changes."""
 
     left: RunningState = field(default_factory=RunningState)
     right: RunningState = field(default_factory=RunningState)
     different: dict[tuple[str, str], None] = field(default_factory=dict)
 
-    def apply(self, one: Line, other: Line) -> None:
-        touched = self.left.apply(one)
-        for part, names in self.right.apply(other).items():
+    def apply(self, left_line: Line, right_line: Line) -> None:
+        touched = self.left.apply(left_line)
+        for part, names in self.right.apply(right_line).items():
             before = touched.get(part, set())
             touched[part] = None if names is None or before is None else before | names
         for part, names in touched.items():
-            self._look(part, names)
+            self._update_differences(part, names)
 
-    def _look(self, part: str, names: set[str] | None) -> None:
+    def _update_differences(self, part: str, names: set[str] | None) -> None:
         mine, theirs = self.left.parts.get(part), self.right.parts.get(part)
         if names is None or mine is None or theirs is None:
             self.different = {key: None for key in self.different if key[0] != part}

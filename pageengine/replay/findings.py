@@ -11,10 +11,11 @@ from pageengine.replay.records import AddressRecord, Span
 from pagefmt.findings import Finding, Position, Severity, some
 from pagefmt.quantities import count_text, duration_text, size_text
 
+# Share of the replay; a shorter hold is no finding.
 WORTH_TELLING = 0.01
-"""A hold shorter than this share of the replay is no finding."""
 
 
+# Rules of the findings, most serious first.
 RULES = {
     "lost": Severity.ERROR,
     "refused": Severity.ERROR,
@@ -24,20 +25,19 @@ RULES = {
     "limit": Severity.WARNING,
     "paged": Severity.INFO,
 }
-"""Rules of the findings, most serious first."""
 _ORDER = list(RULES)
 
 
+# In ns; a shorter wait, as by the default timer of pages, is no finding.
 LONG_ANSWER = 3_333_333
-"""In ns; what the timer of pages makes a send wait by default is no finding."""
+# From this number on, similar findings become one.
 FOLDED_FROM = 4
-"""So many findings alike become one."""
+# Places that a folded finding names after the worst.
 NAMED = 3
-"""Places that a folded finding names after the worst."""
 
 
 class _WeighedFinding(NamedTuple):
-    """A finding; how many alike are told together (``{}``: how many), and how bad this one is among them."""
+    """Finding with a sentence for many similar ones (``{}``: how many), and its weight among them."""
 
     finding: Finding
     alike: str
@@ -45,7 +45,7 @@ class _WeighedFinding(NamedTuple):
 
 
 class FoldedFinding(NamedTuple):
-    """A sentence for people, and all that it stands for, the worst first."""
+    """Sentence for people, and all findings that it represents, the worst first."""
 
     rule: str
     message: str
@@ -53,44 +53,44 @@ class FoldedFinding(NamedTuple):
 
 
 def findings(recording: Recording) -> list[Finding]:
-    """All findings of a finished recording: the most serious first, of those alike the worst."""
-    return [one.finding for one in _weighed(recording)]
+    """Return all findings of a finished recording: the most serious first, among equals the worst."""
+    return [weighed.finding for weighed in _weighed(recording)]
 
 
 def folded(recording: Recording) -> list[FoldedFinding]:
-    """The same for a person: what is alike in many places is one finding, that names the worst."""
+    """Return the findings for a person: one for similar findings in many places, which names the worst."""
     by_kind: dict[tuple[str, str], list[Finding]] = {}
-    for one in _weighed(recording):
-        kind = (one.finding.rule, one.alike or one.finding.message)
-        by_kind.setdefault(kind, []).append(one.finding)
-    found = []
+    for weighed in _weighed(recording):
+        kind = (weighed.finding.rule, weighed.alike or weighed.finding.message)
+        by_kind.setdefault(kind, []).append(weighed.finding)
+    result = []
     for (rule, alike), members in by_kind.items():
         if len(members) >= FOLDED_FROM:
-            places = list(dict.fromkeys(one.place.file for one in members))[1:]
+            places = list(dict.fromkeys(weighed.place.file for weighed in members))[1:]
             then = f"; then {some(places, NAMED)}" if places else ""
             text = f"{alike.format(len(members))}; the worst: {members[0].message}{then}"
-            found.append(FoldedFinding(rule, text, members))
+            result.append(FoldedFinding(rule, text, members))
         else:
-            found += [FoldedFinding(rule, one.message, [one]) for one in members]
-    return found
+            result += [FoldedFinding(rule, weighed.message, [weighed]) for weighed in members]
+    return result
 
 
 def _weighed(recording: Recording) -> list[_WeighedFinding]:
-    found = [
+    weighed = [
         *_broker(recording),
-        *_held(recording),
+        *_page_holds(recording),
         *_starved(recording),
         *_failed_acks(recording),
         *_crashed(recording),
     ]
     for record in recording.addresses.values():
-        found += _address(record, recording)
-    return sorted(found, key=_order)
+        weighed += _address(record, recording)
+    return sorted(weighed, key=_order)
 
 
-def _order(one: _WeighedFinding) -> tuple[object, ...]:
-    place = one.finding.place.file
-    return (_ORDER.index(one.finding.rule), one.alike, -one.weight, natural(place), one.finding.message)
+def _order(weighed: _WeighedFinding) -> tuple[object, ...]:
+    place = weighed.finding.place.file
+    return (_ORDER.index(weighed.finding.rule), weighed.alike, -weighed.weight, natural(place), weighed.finding.message)
 
 
 def _finding(rule: str, place: str, message: str, alike: str = "", weight: int = 0) -> _WeighedFinding:
@@ -101,57 +101,59 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[_WeighedFi
     name, end = record.name, recording.end
     if dropped := record.sends["dropped"]:
         reasons = _reasons(record, ("address_full", "page_full", "disk_full"))
-        said = f"address {name} dropped {count_text(dropped, 'message')}{reasons}"
-        yield _finding("lost", name, said, "messages dropped on {} addresses", dropped)
+        message = f"address {name} dropped {count_text(dropped, 'message')}{reasons}"
+        yield _finding("lost", name, message, "messages dropped on {} addresses", dropped)
     if failed := record.sends["failed"]:
         errors = tuple(key for key in sorted(record.why) if key.isupper() and key not in _ROUTING)
         errors += (CONNECTION_DROPPED,)
-        said = f"address {name} refused {count_text(failed, 'message')}{_reasons(record, errors)}"
-        yield _finding("refused", name, said, "messages refused on {} addresses", failed)
+        message = f"address {name} refused {count_text(failed, 'message')}{_reasons(record, errors)}"
+        yield _finding("refused", name, message, "messages refused on {} addresses", failed)
     if blocked := record.sends["blocked"]:
         left = blocked - record.released - record.abandoned
         tail = f"; {count_text(left, 'send')} still waited at the end" if left else ""
         tail += f"; {count_text(record.abandoned, 'send')} lost with the broker" if record.abandoned else ""
         waited = duration_text(record.blocked_ns)
-        said = f"producers to {name} were blocked {_times(blocked)}, {waited} taken together{tail}"
-        yield _finding("blocked", name, said, "producers blocked on {} addresses", record.blocked_ns or blocked)
+        message = f"producers to {name} were blocked {_times(blocked)}, {waited} taken together{tail}"
+        yield _finding("blocked", name, message, "producers blocked on {} addresses", record.blocked_ns or blocked)
     if record.page_full.times:
-        said = f"address {name} was at its page limit {_held_for(record.page_full, recording)}"
-        yield _finding("limit", name, said, "{} addresses at their page limit", record.page_full.until(end))
+        message = f"address {name} was at its page limit {_held_for(record.page_full, recording)}"
+        yield _finding("limit", name, message, "{} addresses at their page limit", record.page_full.until(end))
     if record.paging.times:
-        said = (
+        message = (
             f"address {name} was in page mode {_held_for(record.paging, recording)}; at most "
             f"{count_text(record.pages.value, 'page')} with {size_text(record.disk.value)} on disk"
         )
-        yield _finding("paged", name, said, "page mode on {} addresses", record.paging.until(end))
+        yield _finding("paged", name, message, "page mode on {} addresses", record.paging.until(end))
     if recording.timed and record.longest_answer > LONG_ANSWER:
         mean = duration_text(record.answers_ns // record.answers)
-        said = (
+        message = (
             f"{count_text(record.answers, 'send')} to pages of {name} waited {mean} for the answer on average, at most "
             f"{duration_text(record.longest_answer)} (page-sync-timeout)"
         )
-        yield _finding("paged", name, said, "answers waited for pages on {} addresses", record.answers_ns)
+        yield _finding("paged", name, message, "answers waited for pages on {} addresses", record.answers_ns)
     if record.full.times and not record.paging.times:
-        said = f"address {name} was full {_held_for(record.full, recording)}"
-        if taken := record.taken_while_full:
-            said += (
-                f"; {count_text(taken, 'message')} went to memory all the same, {size_text(record.memory.value)} at "
+        message = f"address {name} was full {_held_for(record.full, recording)}"
+        if extra := record.taken_while_full:
+            message += (
+                f"; {count_text(extra, 'message')} went to memory all the same, {size_text(record.memory.value)} at "
                 "most (BLOCK holds back no STOMP and MQTT, other clients only once their credits are used up)"
             )
-        yield _finding("limit", name, said, "{} addresses full", record.full.until(end))
+        yield _finding("limit", name, message, "{} addresses full", record.full.until(end))
 
 
 def _crashed(recording: Recording) -> Iterator[_WeighedFinding]:
     for crash in recording.crashes:
         for address, count in crash.messages.items():
             lost, again = count["lost"] + count["perhaps_lost"], count["again"] + count["perhaps_again"]
-            told = [_of_crash(count["lost"], count["perhaps_lost"], "lost")] if lost else []
-            told += [_of_crash(count["again"], count["perhaps_again"], "delivered again")] if again else []
-            said = f"by the crash at operation {crash.i}, of address {address}: {'; '.join(told)}"
-            yield _finding("lost" if lost else "paged", address, said, "a crash struck {} addresses", lost or again)
+            losses = [_of_crash(count["lost"], count["perhaps_lost"], "lost")] if lost else []
+            losses += [_of_crash(count["again"], count["perhaps_again"], "delivered again")] if again else []
+            message = f"by the crash at operation {crash.i}, of address {address}: {'; '.join(losses)}"
+            yield _finding("lost" if lost else "paged", address, message, "a crash struck {} addresses", lost or again)
         if crash.answered:
-            said = f"by the crash at operation {crash.i}: {count_text(crash.answered, 'durable send')} perhaps lost"
-            yield _finding("lost", "broker", f"{said} though answered (journal-sync-transactional, -non-transactional)")
+            message = f"by the crash at operation {crash.i}: {count_text(crash.answered, 'durable send')} perhaps lost"
+            yield _finding(
+                "lost", "broker", f"{message} though answered (journal-sync-transactional, -non-transactional)"
+            )
         if crash.incomplete:
             yield _finding(
                 "lost",
@@ -172,10 +174,11 @@ def _broker(recording: Recording) -> Iterator[_WeighedFinding]:
     broker, end = recording.broker, recording.end
     if recording.no_space is not None:
         yield _finding(
-            "refused", "broker",
+            "refused",
+            "broker",
             f"the disk has 0 bytes left from operation {recording.no_space} on: a broker stops itself at its next "
             "write (critical I/O error); what follows is what it would decide if it continued",
-        )  # fmt: skip
+        )
     if recording.disk_full.times:
         yield _finding("blocked", "broker", f"the disk was full {_held_for(recording.disk_full, recording)}")
     only_global = broker.full.until(end) - recording.disk_full.until(end)
@@ -186,14 +189,14 @@ def _broker(recording: Recording) -> Iterator[_WeighedFinding]:
             yield _finding("limit", "trace", f"{count_text(count, 'line')} of the trace could not be applied ({name})")
 
 
-def _held(recording: Recording) -> Iterator[_WeighedFinding]:
+def _page_holds(recording: Recording) -> Iterator[_WeighedFinding]:
     span = recording.end - (recording.start or 0)
     for hold in recording.holds:
         if hold.end - hold.start <= span * WORTH_TELLING and span:
             continue
         held = f" for {duration_text(hold.end - hold.start)}" if recording.timed else ""
-        said = f"queue {hold.queue} held {hold.pages} of {count_text(hold.total, 'page')}{held}"
-        yield _finding("held", hold.queue, said, "pages held by single queues, {} times", hold.end - hold.start)
+        message = f"queue {hold.queue} held {hold.pages} of {count_text(hold.total, 'page')}{held}"
+        yield _finding("held", hold.queue, message, "pages held by single queues, {} times", hold.end - hold.start)
 
 
 def _starved(recording: Recording) -> Iterator[_WeighedFinding]:
@@ -210,8 +213,10 @@ def _starved(recording: Recording) -> Iterator[_WeighedFinding]:
 
 def _failed_acks(recording: Recording) -> Iterator[_WeighedFinding]:
     for queue, count in recording.failed_acks.items():
-        said = f"{count_text(count, 'acknowledgement')} on {queue} failed: the consumer is closed or lacks the message"
-        yield _finding("unacknowledged", queue, said, "acknowledgements failed on {} queues", count)
+        message = (
+            f"{count_text(count, 'acknowledgement')} on {queue} failed: the consumer is closed or lacks the message"
+        )
+        yield _finding("unacknowledged", queue, message, "acknowledgements failed on {} queues", count)
 
 
 def _reasons(record: AddressRecord, keys: tuple[str, ...]) -> str:
@@ -220,7 +225,7 @@ def _reasons(record: AddressRecord, keys: tuple[str, ...]) -> str:
 
 
 def _held_for(span: Span, recording: Recording) -> str:
-    """How often and how long; without times in the trace, how often."""
+    """Return, in words, how often and how long; only how often if the trace has no times."""
     lasting = f", {duration_text(span.until(recording.end))} in all" if recording.timed else ""
     return f"{_times(span.times)}{lasting}"
 

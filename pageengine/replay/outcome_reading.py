@@ -1,4 +1,4 @@
-"""Reading an outcome, its own or a real broker's: JSON objects line by line (docs/spec/trace-format.md 2)."""
+"""Reading of an outcome, the engine's or a real broker's: JSON objects line by line (docs/spec/trace-format.md 2)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FullState = dict[str, dict[str, Any]]
 
 
 class OutcomeError(PageEngineError):
-    """A file that is no outcome: file, line, reason."""
+    """Error for a file that is no outcome: file, line, reason."""
 
 
 @dataclass(slots=True)
 class OutcomeReader:
-    """Iterate for the operation lines; then ``end`` is the end line, None in an outcome that was cut off."""
+    """Iterable of the operation lines; then ``end`` is the end line, None in an outcome that was cut off."""
 
     path: Path
     header: Line
@@ -35,12 +35,14 @@ class OutcomeReader:
                 self.end = line
                 return
             if line.get("i") != expected:
-                found = line.get("i")
-                raise OutcomeError(f"{self.path}: line {number}: expected operation {expected}, found {found!r}")
+                number_in_line = line.get("i")
+                raise OutcomeError(
+                    f"{self.path}: line {number}: expected operation {expected}, found {number_in_line!r}"
+                )
             yield line
 
     def with_end(self) -> Iterator[Line]:
-        """The operation lines, then the end line where there is one."""
+        """Yield the operation lines, then the end line if there is one."""
         yield from self
         if self.end is not None:
             yield self.end
@@ -73,7 +75,7 @@ def _objects(path: Path) -> Iterator[tuple[int, Line]]:
 
 @dataclass(slots=True)
 class RunningState:
-    """The complete state, carried on from line to line."""
+    """Complete state, carried on from line to line."""
 
     parts: FullState = field(default_factory=dict)
 

@@ -18,7 +18,7 @@ from pageengine.model.outcome import (
     QueueFigures,
     Released,
     StateChange,
-)  # fmt: skip
+)
 from pageengine.replay.outcome_reading import Line, OutcomeError, OutcomeReader
 from pageengine.replay.recording import Recording
 from pageengine.trace.items import Item
@@ -28,7 +28,7 @@ Figures = TypeVar("Figures", bound=Struct)
 
 
 class OutcomeResults:
-    """Give it the lines in order, the header's state first; it knows what each change came from."""
+    """Converter of lines to results, in order and the header's state first; it keeps the state before each change."""
 
     def __init__(self) -> None:
         self._addresses: dict[str, AddressFigures] = {}
@@ -36,27 +36,35 @@ class OutcomeResults:
         self._broker: BrokerFigures | None = None
 
     def result(self, line: Mapping[str, Any]) -> OperationResult:
-        """An operation's line. Raises msgspec.ValidationError."""
-        released = [Released(one["i"], _decision(one)) for one in line.get("released") or ()]
+        """Return the result of an operation's line; raise ``msgspec.ValidationError``."""
+        released = [Released(release["i"], _decision(release)) for release in line.get("released") or ()]
         return OperationResult(
-            line["i"], line.get("op"), _decision(line), got=line.get("got"), released=released,
-            abandoned=line.get("abandoned"), loss=convert(line["loss"], CrashLoss) if "loss" in line else None,
+            line["i"],
+            line.get("op"),
+            _decision(line),
+            got=line.get("got"),
+            released=released,
+            abandoned=line.get("abandoned"),
+            loss=convert(line["loss"], CrashLoss) if "loss" in line else None,
             state=self.state(line.get("state") or {}),
-        )  # fmt: skip
+        )
 
     def state(self, parts: Mapping[str, Any]) -> StateChange:
-        """The changes of a line; the whole state of the header and of the last line. Raises as ``result``."""
-        found = StateChange([], [])
+        """Return the changes of a line, or the whole state of the header and of the last line.
+
+        Raises as ``result`` does.
+        """
+        changes = StateChange([], [])
         for key, fields in parts.items():
             kind, _, name = key.partition(":")
             if kind == "a":
-                found.addresses.append((name, *_changed(self._addresses, AddressFigures, name, fields)))
+                changes.addresses.append((name, *_changed(self._addresses, AddressFigures, name, fields)))
             elif kind == "q":
-                found.queues.append((name, *_changed(self._queues, QueueFigures, name, fields)))
+                changes.queues.append((name, *_changed(self._queues, QueueFigures, name, fields)))
             else:
                 before, self._broker = self._broker, _with(self._broker or BrokerFigures(), fields or {})
-                found.broker = (before, self._broker)
-        return found
+                changes.broker = (before, self._broker)
+        return changes
 
 
 def _decision(line: Mapping[str, Any]) -> Decision:
@@ -64,25 +72,25 @@ def _decision(line: Mapping[str, Any]) -> Decision:
 
 
 def _changed(
-    known: dict[str, Figures], kind: type[Figures], name: str, fields: Mapping[str, Any] | None
+    current: dict[str, Figures], kind: type[Figures], name: str, fields: Mapping[str, Any] | None
 ) -> tuple[Figures | None, Figures | None]:
-    before = known.pop(name, None)
+    before = current.pop(name, None)
     if fields is None:
         return before, None
-    now = known[name] = _with(before or kind(), fields)
+    now = current[name] = _with(before or kind(), fields)
     return before, now
 
 
 def _with(figures: Figures, fields: Mapping[str, Any]) -> Figures:
-    known = figures.__struct_fields__
-    return replace(figures, **{name: value for name, value in fields.items() if name in known})
+    field_names = figures.__struct_fields__
+    return replace(figures, **{name: value for name, value in fields.items() if name in field_names})
 
 
 def recorded_outcome(reader: OutcomeReader, recording: Recording) -> Iterator[Line]:
-    """The lines after the header, the end line too; ``recording`` sees them pass.
+    """Yield the lines after the header, including the end line, and record each in ``recording``.
 
     Times and addresses of sends are in the trace alone: a recording made without it has no times, and its sends no
-    address. Raises OutcomeError.
+    address. Raises ``OutcomeError``.
     """
     results = OutcomeResults()
     line = reader.header

@@ -1,4 +1,4 @@
-"""Writing an outcome: JSON Lines, compressed by name (docs/spec/trace-format.md 2)."""
+"""Writing of an outcome: JSON Lines, compressed by name (docs/spec/trace-format.md 2)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _NO_FILES = '"page_files":{'
 
 
 class OutcomeWriter:
-    """Writes the lines of an outcome to a text file."""
+    """Writer of an outcome's lines to a text file."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def line(self, line: dict[str, Any]) -> None:
-        """The next line but the last."""
+        """Write one line, any but the last."""
         self._stream.write(line_text(line))
 
     def end(self, engine: Engine) -> None:
-        """The last line, page file by page file: with a million messages it is longer than the rest of the program."""
-        before, here, after = line_text(engine.finish(pages=False).as_json()).partition(_NO_FILES)
-        self._stream.write(before + here)
+        """Write the last line, page file by page file: with a million messages it is longer than memory should hold."""
+        before, opening, after = line_text(engine.finish(pages=False).as_json()).partition(_NO_FILES)
+        self._stream.write(before + opening)
         for n, (address, pages) in enumerate(engine.page_files()):
             self._stream.write(f"{',' if n else ''}{line_text(address)[:-1]}:[")
             for at, page in enumerate(pages):
@@ -40,6 +40,6 @@ class OutcomeWriter:
 
 @contextmanager
 def writing_outcome(path: Path) -> Iterator[OutcomeWriter]:
-    """Where to write the lines of an outcome; the file appears when the block ends without an error."""
+    """Open a file for the lines of an outcome; it appears when the block ends without an error."""
     with writing_lines(path) as stream:
         yield OutcomeWriter(stream)

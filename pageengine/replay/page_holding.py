@@ -1,7 +1,7 @@
-"""Which queue keeps pages alive: how many pages each queue still has messages on (docs/spec/paging-engine.md 3.5).
+"""Queues that keep pages alive: how many pages each queue still has messages on (docs/spec/paging-engine.md 3.5).
 
-An outcome tells how many paged messages a queue has left, not where they lie. Read as a queue is read, oldest first,
-that is enough: what is acknowledged leaves the front page.
+An outcome says how many paged messages a queue has left, not where they are. If a queue is read in order, oldest first,
+that is enough: acknowledged messages leave the front page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ class HeldPages:
     messages: int = 0
 
     def change(self, messages: int, page: int) -> bool:
-        """The queue now has this many paged messages; new ones lie on ``page``. True: on other pages than before."""
+        """Set the queue's number of paged messages; return whether it holds other pages now.
+
+        New messages lie on ``page``; acknowledged ones are taken from the first pages.
+        """
         before = len(self.runs)
         grown = messages - self.messages
         self.messages = messages
@@ -32,22 +35,22 @@ class HeldPages:
                 self.runs.append([page, grown])
             return len(self.runs) != before
         while grown < 0 and self.runs:
-            taken = min(-grown, self.runs[0][1])
-            self.runs[0][1] -= taken
-            grown += taken
+            removed = min(-grown, self.runs[0][1])
+            self.runs[0][1] -= removed
+            grown += removed
             if self.runs[0][1] == 0:
                 self.runs.popleft()
         return len(self.runs) != before
 
     @property
     def pages(self) -> int:
-        """The number of pages."""
+        """Return the number of pages that the queue holds."""
         return len(self.runs)
 
 
 @dataclass
 class PageHold:
-    """A time in which one queue alone kept most pages of its address. ``pages`` of ``total`` at its height."""
+    """Time in which one queue alone kept most pages of its address: ``pages`` of ``total`` at its height."""
 
     queue: str
     address: str
@@ -59,7 +62,7 @@ class PageHold:
 
 @dataclass
 class HoldWatch:
-    """Looks at the queues of one address after each change; keeps the longest hold of each queue.
+    """Watch over the queues of one address, which keeps the longest hold of each queue.
 
     A hold: the queue has messages on at least ``FEWEST`` pages, and on at least twice as many as any other queue.
     """
@@ -70,7 +73,7 @@ class HoldWatch:
     _now: PageHold | None = None
 
     def look(self, t: int, total: int) -> None:
-        """The queues changed; ``total``: pages of the address."""
+        """Check the queues after a change; ``total`` is the number of pages of the address."""
         most, second, holder = 0, 0, None
         for queue, held in self.held.items():
             pages = len(held.runs)
@@ -95,11 +98,11 @@ class HoldWatch:
         hold, self._now = self._now, None
         if hold is not None:
             hold.end = t
-            known = self.longest.get(hold.queue)
-            if known is None or hold.end - hold.start > known.end - known.start:
+            longest = self.longest.get(hold.queue)
+            if longest is None or hold.end - hold.start > longest.end - longest.start:
                 self.longest[hold.queue] = hold
 
     def finish(self, t: int) -> Iterable[PageHold]:
-        """The longest holds, at the end of the replay."""
+        """Return the longest holds, at the end of the replay."""
         self._close(t)
         return self.longest.values()

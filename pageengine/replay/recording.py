@@ -25,7 +25,7 @@ from pageengine.model.outcome import (
     QueueFigures,
     StateChange,
     became,
-)  # fmt: skip
+)
 from pageengine.replay.page_holding import HeldPages, HoldWatch, PageHold
 from pageengine.replay.records import (
     AddressRecord,
@@ -41,11 +41,11 @@ from pageengine.trace.items import Item
 from pageengine.trace.operations import Ack, CreateQueue, DiskSpaceChange, OpenConsumer, Receive, Send
 
 MOMENTS = 200
+# What may happen to a queue's messages in a crash.
 LOSSES = ("lost", "perhaps_lost", "again", "perhaps_again")
-"""What may become of a queue's messages in a crash."""
 BROKER = "broker"
+# The reason of a message that was refused together with its producer's connection.
 CONNECTION_DROPPED = "connection_dropped"
-"""Why a message was refused: with its producer's connection."""
 NOT_SEEN = AddressFigures()
 GONE = AddressFigures(paging=False, full=False, page_full=False, size=0, elements=0, files=[], pages=0)
 EMPTY = QueueFigures(paged_n=0)
@@ -53,15 +53,15 @@ EMPTY = QueueFigures(paged_n=0)
 
 @dataclass
 class Recording:
-    """Feed it with ``see``, in order; it is complete after ``finish``. Times are the trace's, in nanoseconds."""
+    """Recording of an outcome: call ``see`` in order; it is complete after ``finish``. Times are the trace's, in ns."""
 
     name: str
     addresses: dict[str, AddressRecord] = field(default_factory=dict)
     queues: dict[str, QueueRecord] = field(default_factory=dict)
     broker: AddressRecord = field(default_factory=lambda: AddressRecord(BROKER))
     disk_full: Span = field(default_factory=Span)
+    # The first operation that reports a disk with no byte left.
     no_space: int | None = None
-    """The first operation that reports a disk with no byte left."""
     moments: list[Moment] = field(default_factory=list)
     more_moments: int = 0
     operations: int = 0
@@ -70,12 +70,12 @@ class Recording:
     end: int = 0
     holds: list[PageHold] = field(default_factory=list)
     crashes: list[CrashRecord] = field(default_factory=list)
+    # None if unknown, as for an outcome without its configuration.
     answers: AnswerTimer | None = None
-    """None: not known, as for an outcome without its configuration."""
+    # Receives that returned nothing although the queue had undelivered messages, by consumer and queue.
     starved: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By consumer and queue: receives that returned nothing although the queue had undelivered messages."""
+    # Acknowledgements that failed, by queue (by consumer if its queue is unknown).
     failed_acks: Counter[str] = field(default_factory=Counter)
-    """By queue (by consumer if its queue is not known): acknowledgements that failed."""
     _queue_of: dict[str, str] = field(default_factory=dict)
     _address_of: dict[str, str] = field(default_factory=dict)
     _waiting: dict[int, BlockedSend] = field(default_factory=dict)
@@ -85,12 +85,12 @@ class Recording:
     watches: dict[str, HoldWatch] = field(default_factory=dict)
 
     def begin(self, state: StateChange, address_of: Mapping[str, str] | None = None) -> None:
-        """The state at first; ``address_of``: address by queue, of queues that the configuration makes."""
+        """Record the initial state; ``address_of`` maps queues that the configuration creates to addresses."""
         self._address_of.update(address_of or {})
         self._state(state, 0, 0)
 
     def see(self, item: Item, result: OperationResult) -> None:
-        """One operation of the trace and what came of it."""
+        """Record one operation of the trace and its result."""
         t, i = item.t, item.i
         if self.start is None:
             self.start = t
@@ -114,8 +114,8 @@ class Recording:
             elif isinstance(item, Receive) and r == OK and not result.got:
                 self._starved(item)
         if result.released:
-            for one in result.released:
-                self._went_on(one.i, t, became(one.verdict))
+            for release in result.released:
+                self._went_on(release.i, t, became(release.verdict))
         if result.abandoned:
             for number in result.abandoned:
                 self._went_on(number, t, None)
@@ -135,7 +135,7 @@ class Recording:
         self._moment(t, i, BROKER, "crash")
 
     def finish(self, state: StateChange | None) -> None:
-        """The complete state at the end, None where the outcome stops early."""
+        """Record the complete state at the end; None if the outcome ends early."""
         if state is not None:
             self._state(state, self.end, self.operations)
         for record in self.addresses.values():
@@ -148,20 +148,20 @@ class Recording:
 
     @property
     def timed(self) -> bool:
-        """Whether the trace has times; otherwise the axis is the operation number."""
+        """Return whether the trace has times; otherwise the axis is the operation number."""
         return self.end > (self.start or 0)
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """First and last point of the axis."""
+        """Return the first and the last point of the axis."""
         return (self.start or 0, self.end) if self.timed else (0, max(self.operations - 1, 1))
 
     def address(self, name: str) -> AddressRecord:
-        """The record of an address, made if need be."""
-        found = self.addresses.get(name)
-        if found is None:
-            found = self.addresses[name] = AddressRecord(name)
-        return found
+        """Return the record of an address, created if missing."""
+        record = self.addresses.get(name)
+        if record is None:
+            record = self.addresses[name] = AddressRecord(name)
+        return record
 
     def _sent(self, send: Send, verdict: Decision) -> None:
         r = verdict.r if type(verdict) is Decision else became(verdict)
@@ -192,8 +192,8 @@ class Recording:
             self._waiting[send.i] = BlockedSend(send.t, send.address)
             self._blocked(record, 1, send.t, send.i)
         elif r in (DROPPED, FAILED):
-            for one in (record, self.broker):
-                one.series.add(r, send.i, send.t, 1)
+            for counting in (record, self.broker):
+                counting.series.add(r, send.i, send.t, 1)
             if record.sends[r] == 1:
                 what = "dropped" if r == DROPPED else "refused"
                 self._moment(send.t, send.i, send.address, f"first message {what}")
@@ -205,7 +205,7 @@ class Recording:
             self._moment(t, i, record.name, "first producer blocked")
 
     def _went_on(self, number: int, t: int, r: str | None) -> None:
-        """A blocked send ended with the result ``r``, or with the broker (None)."""
+        """Note that a blocked send ended with the result ``r``, or with the broker (None)."""
         waiting = self._waiting.pop(number, None)
         if waiting is None:
             return
@@ -278,7 +278,10 @@ class Recording:
         span.switch(on, t, self._moment(t, i, record.name, what) if on and span.since is None else None)
 
     def _disk(self, record: AddressRecord, files: list[int] | None, now: AddressFigures, t: int, i: int) -> None:
-        """Bytes in page files. The outcome has the size of the current page; a finished page keeps its last size."""
+        """Record the bytes in page files.
+
+        The outcome has the size of the current page; a finished page keeps its last size.
+        """
         sizes, change = record.page_bytes, 0
         if now.files is not files:
             sizes = record.page_bytes = {page: sizes.get(page, 0) for page in now.files or ()}
@@ -306,7 +309,7 @@ class Recording:
             self.broker.series.see("disk_full", i, t, int(bool(now.disk_full)))
 
     def _queue(self, name: str, now: QueueFigures | None, t: int, i: int, moved: dict[str, None]) -> None:
-        """Changes of a queue; ``moved`` gets its address when its messages now lie on other pages."""
+        """Record changes of a queue; add its address to ``moved`` if its messages now lie on other pages."""
         record = self.queues.get(name)
         if record is None:
             record = self.queues[name] = QueueRecord(name, self._address_of.get(name, name))
@@ -340,9 +343,9 @@ class Recording:
         return moved
 
     def _moment(self, t: int, i: int, where: str, what: str) -> Moment:
-        found = Moment(t, i, where, what)
+        moment = Moment(t, i, where, what)
         if len(self.moments) < MOMENTS:
-            self.moments.append(found)
+            self.moments.append(moment)
         else:
             self.more_moments += 1
-        return found
+        return moment

@@ -14,7 +14,7 @@ FRESH = 100_000
 
 @dataclass(frozen=True)
 class Moment:
-    """A limit was reached (or page mode entered): when, where, what."""
+    """Event: a limit was reached or page mode entered; with time, operation, place and what."""
 
     t: int
     i: int
@@ -24,8 +24,11 @@ class Moment:
 
 @dataclass
 class Span:
-    """A condition over time: times it began, nanoseconds in all, since when it holds (None: it does not), and when it
-    began first."""
+    """Condition over time.
+
+    ``times`` is how often it began, ``total`` nanoseconds in all, ``since`` when it began to hold (None: it does not)
+    and ``first`` its first beginning.
+    """
 
     times: int = 0
     total: int = 0
@@ -33,7 +36,7 @@ class Span:
     first: Moment | None = None
 
     def switch(self, on: bool, t: int, began: Moment | None = None) -> None:
-        """It holds, or does not, from ``t`` on; ``began`` tells of its beginning."""
+        """Begin or end the condition at ``t``; ``began`` describes its beginning."""
         if on and self.since is None:
             self.since = t
             self.times += 1
@@ -43,27 +46,27 @@ class Span:
             self.since = None
 
     def until(self, t: int) -> int:
-        """Nanoseconds up to ``t``."""
+        """Return the nanoseconds up to ``t``."""
         return self.total + (t - self.since if self.since is not None else 0)
 
 
 @dataclass
 class Peak:
-    """The largest value, when and at which operation it was reached first."""
+    """Largest value, with the time and operation at which it was reached first."""
 
     value: int = 0
     t: int = 0
     i: int = 0
 
     def see(self, value: int, t: int, i: int) -> None:
-        """A value at time ``t``, by operation ``i``."""
+        """Record a value at time ``t``, by operation ``i``, if it is the highest."""
         if value > self.value:
             self.value, self.t, self.i = value, t, i
 
 
 @dataclass
 class AddressRecord:
-    """One address. ``sends``: by what became of them; ``why``: reasons of drops and errors of refusals.
+    """Record of one address. ``sends``: counts by outcome; ``why``: reasons of drops and errors of refusals.
 
     ``taken_while_full``: messages that went to memory although a limit was reached.
     """
@@ -88,30 +91,30 @@ class AddressRecord:
     released: int = 0
     abandoned: int = 0
     disk_bytes: int = 0
+    # Pages of the messages that were paged last and that no queue counts yet (it does at once, or at commit).
     fresh_pages: deque[int] = field(default_factory=lambda: deque(maxlen=FRESH))
-    """Pages of the messages that were paged last and that no queue counts yet (it does at once, or at commit)."""
+    # The page being written when a queue's count last grew.
     counted_page: int = 0
-    """The page being written when a queue's count last grew."""
     answers: int = 0
     answers_ns: int = 0
     longest_answer: int = 0
+    # When the timer writes the page and answers the sends that wait for it; the first of them starts it.
     answered_at: int = -(2**62)
-    """When the timer writes the page and answers the sends that wait for it; the first of them set it."""
 
     def block(self, change: int, t: int, i: int) -> None:
-        """So many more producers wait."""
+        """Record that ``change`` more producers wait."""
         self.blocked_now += change
         self.blocked.switch(self.blocked_now > 0, t)
         self.series.see("blocked", i, t, self.blocked_now)
 
     def use_memory(self, size: int, t: int, i: int) -> None:
-        """Messages take so many bytes of memory."""
+        """Record that messages take ``size`` bytes of memory."""
         if size > self.memory.value:
             self.memory.see(size, t, i)
         self.series.see("memory", i, t, size)
 
     def use_disk(self, change: int, t: int, i: int) -> None:
-        """Page files grew or shrank by so many bytes."""
+        """Record that page files grew or shrank by ``change`` bytes."""
         self.disk_bytes += change
         if self.disk_bytes > self.disk.value:
             self.disk.see(self.disk_bytes, t, i)
@@ -120,7 +123,7 @@ class AddressRecord:
 
 @dataclass
 class QueueRecord:
-    """One queue: its peaks and its state now."""
+    """Record of one queue: its peaks and its present state."""
 
     name: str
     address: str
@@ -132,7 +135,7 @@ class QueueRecord:
 
 @dataclass(frozen=True)
 class CrashRecord:
-    """What a crash cost: messages by address, in the words of ``CrashLoss``, and what it says besides."""
+    """Cost of a crash: messages by address, in the words of ``CrashLoss``, and its other remarks."""
 
     t: int
     i: int
@@ -143,7 +146,7 @@ class CrashRecord:
 
 @dataclass(frozen=True)
 class AnswerTimer:
-    """How long a send that goes to a page waits for its answer at most, in ns; ``durable_only``: others do not."""
+    """Longest wait in ns for the answer to a send that goes to a page; ``durable_only``: others do not wait."""
 
     timeout: int
     durable_only: bool
@@ -151,15 +154,17 @@ class AnswerTimer:
 
 @dataclass
 class BlockedSend:
-    """A blocked send."""
+    """Send that waits for its broker."""
 
     t: int
     address: str
 
 
 def pages_of(record: AddressRecord, grown: int) -> list[int]:
-    """The pages of messages that a queue counts all at once. Of released sends the outcome does not tell them: they are
-    spread over the pages that were begun meanwhile."""
+    """Return the pages of messages that a queue counts all at once.
+
+    The outcome does not name those of released sends: they are spread over the pages begun in the meantime.
+    """
     if len(record.fresh_pages) >= grown:
         return [*record.fresh_pages][-grown:]
     last = record.now.cur or 0

@@ -1,4 +1,4 @@
-"""A trace through the engine, item by item: every line of the trace gets its line of the outcome."""
+"""Replay of a trace through the engine, item by item: every line of the trace gets its line of the outcome."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brokerconf.reading.document import Document
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.property_entries import Entry
 from brokerconf.reading.reading import read
 
 from pageengine.model.outcome import OperationResult, malformed, unsupported
@@ -29,11 +29,11 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A configuration, the edition that reads it, and what comes after it. ``heap``: the JVM's maximum in bytes.
+    """Configuration, the edition that reads it, and what is applied after it. ``heap``: the JVM's maximum in bytes.
 
     ``properties`` are the values of ``${…}``; ``entries`` those of broker.properties and of system properties that are
     in force, before the ``overrides`` of the command line. ``reader`` reads the file, whatever its form, in any
-    process. ``assumed``: why the edition is the one that it is, where nobody named it.
+    process. ``assumed``: why this edition was chosen, if none was requested.
     """
 
     path: Path
@@ -46,31 +46,31 @@ class Configuration:
     assumed: str = ""
 
     def settings(self) -> tuple[EngineSettings, Edition]:
-        """What the engine decides by, and the edition in force. Raises BrokerConfError, PageEngineError, OSError."""
+        """Return the engine's settings and the edition; raise ``BrokerConfError``, ``PageEngineError``, ``OSError``."""
         document = self._document()
         return overridden(document, self.overrides, heap=self.heap, entries=self.entries), document.edition
 
     def settings_in_force(self, addresses: list[str]) -> dict[str, list[SettingInForce]]:
-        """The settings in force, for a person."""
+        """Return the settings in force, for a person."""
         return settings_in_force(self._document(), self.overrides, addresses, heap=self.heap, entries=self.entries)
 
     def not_modelled(self) -> list[str]:
-        """Settings that were given and that a replay does not look at, a sentence for each."""
+        """Return a sentence for each setting that is made but that a replay does not model."""
         return not_modelled(self._document(), self.overrides, self.entries)
 
     def _document(self) -> Document:
         return self.reader(self.path, edition=self.edition, properties=self.properties)
 
     def over(self, overrides: Iterable[SettingOverride]) -> Configuration:
-        """The same with more settings over it."""
+        """Return the configuration with more settings applied."""
         return replace(self, overrides=(*self.overrides, *overrides))
 
     def absolute(self) -> Configuration:
-        """The same for a worker that runs somewhere else."""
+        """Return the configuration with an absolute path, for a worker in another working directory."""
         return replace(self, path=self.path.absolute())
 
     def engine(self, reader: TraceReader, *, check: bool = False) -> Engine:
-        """A fresh engine for this trace."""
+        """Return a fresh engine for this trace."""
         settings, edition = self.settings()
         engine = Engine(settings, profile_of(edition), reader.header, check=check)
         if reader.foresees_clients():
@@ -79,7 +79,7 @@ class Configuration:
 
 
 def result_of(engine: Engine, item: Item) -> OperationResult:
-    """What comes of one item of a trace."""
+    """Return the result of one item of a trace."""
     if isinstance(item, MalformedLine):
         return malformed(item.i, item.reason)
     if type(item) is UnknownOperation:
@@ -88,9 +88,9 @@ def result_of(engine: Engine, item: Item) -> OperationResult:
 
 
 def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, OperationResult]]:
-    """Each item of the trace with what came of it, up to operation ``until``.
+    """Yield each item of the trace with its result, up to operation ``until``.
 
-    Raises TraceError when a malformed line is reached; what came before it was applied.
+    Raises ``TraceError`` when a malformed line is reached; what came before it was applied.
     """
     for item in reader:
         yield item, engine.apply(item) if type(item) is Send else result_of(engine, item)
@@ -99,7 +99,7 @@ def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iter
 
 
 def whole_outcome(engine: Engine, reader: TraceReader, recording: Recording) -> tuple[Line, Iterator[Line]]:
-    """The header line, and the lines after it, the end line too; ``recording`` sees them pass."""
+    """Return the header line, and an iterator over the lines after it; each is recorded in ``recording``."""
     begin(recording, engine)
 
     def lines() -> Iterator[Line]:
@@ -113,7 +113,7 @@ def whole_outcome(engine: Engine, reader: TraceReader, recording: Recording) -> 
 
 
 def trace_warnings(reader: TraceReader, recording: Recording) -> list[str]:
-    """What a whole replay did without, for a person: keys that were ignored, a missing end, lines not applied."""
+    """Return what a whole replay ignored, for a person: unknown keys, a missing end, lines not applied."""
     return reader.warnings + [
         f"{reader.path}: {count_text(count, 'line')} could not be applied ({name})"
         for name in ("unsupported", "malformed")

@@ -1,7 +1,7 @@
 """Values over the course of a replay, downsampled as they come in: bounded memory and reproducible.
 
-A bucket covers a power of two of operations; when there are too many buckets, each two become one. What happens between
-two operations is nothing, so a plot over time loses nothing by it.
+A bucket covers a power of two of operations; when there are too many buckets, each two become one. Nothing happens
+between two operations, so a plot over time loses nothing by it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 BUCKETS = 1024
+# Series of amounts; all others are levels.
 COUNTS = ("dropped", "failed")
-"""Series of amounts; all others are levels."""
 
 
 @dataclass
 class Bucket:
-    """``high``: largest value in it; ``last``: value at its end; ``t``: time of its first change."""
+    """Bucket of a series.
+
+    ``high``: largest value in it; ``last``: value at its end; ``t``: time of its first change.
+    """
 
     number: int
     t: int
@@ -23,7 +26,7 @@ class Bucket:
     last: int
 
     def merge(self, high: int, last: int, counted: bool) -> None:
-        """Take in what follows."""
+        """Add the bucket that follows."""
         self.high = self.high + high if counted else max(self.high, high)
         self.last = self.last + last if counted else last
 
@@ -36,7 +39,7 @@ class Series:
     lines: dict[str, list[Bucket]] = field(default_factory=dict)
 
     def see(self, name: str, i: int, t: int, value: int) -> None:
-        """By operation ``i``: the level from there on."""
+        """Record the level from operation ``i`` on."""
         number = i // self.width
         line = self.lines.get(name)
         if line is None:
@@ -53,7 +56,7 @@ class Series:
             self._thin()
 
     def add(self, name: str, i: int, t: int, amount: int) -> None:
-        """By operation ``i``: an amount of COUNTS."""
+        """Record an amount of COUNTS at operation ``i``."""
         line = self.lines.get(name)
         if line and line[-1].number == i // self.width:
             amount += line[-1].last
@@ -72,7 +75,10 @@ class Series:
             self.lines[name] = thinner
 
     def points(self, name: str, *, timed: bool = True) -> list[tuple[int, int, int]]:
-        """(time, highest, last) of each bucket in order; ``timed`` False: the number of the operation for the time."""
+        """Return (time, highest, last) of each bucket in order.
+
+        If not ``timed``, the number of the operation takes the place of the time.
+        """
         return [
             (bucket.t if timed else bucket.number * self.width, bucket.high, bucket.last)
             for bucket in self.lines.get(name, ())
@@ -83,7 +89,7 @@ Points = list[tuple[int, int, int]]
 
 
 def in_columns(points: Points, start: int, end: int, count: int, *, sums: bool = False) -> list[int]:
-    """The series cut into ``count`` equal parts of the axis: the highest level in each, or the sum."""
+    """Return the series cut into ``count`` equal parts of the axis: the highest level in each, or the sum."""
     columns = [0] * count
     span = max(end - start, 1)
     at, level = 0, 0

@@ -1,4 +1,4 @@
-"""Two replays side by side: two outcomes, or one trace under two configurations."""
+"""Comparison of two replays: two outcomes, or one trace under two configurations."""
 
 from __future__ import annotations
 
@@ -38,21 +38,24 @@ class SideBySide(NamedTuple):
 
     @property
     def remarks(self) -> list[str]:
-        """Why a figure is not known."""
+        """Return why figures are unknown."""
         sides = zip("AB", self.totals, strict=True)
-        unknown = ((side, name) for side, one in sides for name, value in asdict(one).items() if value is None)
+        unknown = ((side, name) for side, figures in sides for name, value in asdict(figures).items() if value is None)
         return list(dict.fromkeys(f"{side}: {_UNKNOWN[name]}" for side, name in unknown))
 
 
-def compared_outcomes(one: Path, other: Path, *, decisions_only: bool) -> SideBySide:
-    """Compare two outcomes."""
-    names = (str(one), str(other))
-    readers = open_outcome(one), open_outcome(other)
+def compared_outcomes(left: Path, right: Path, *, decisions_only: bool) -> SideBySide:
+    """Compare two outcome files; raise ``OutcomeError``."""
+    names = (str(left), str(right))
+    readers = open_outcome(left), open_outcome(right)
     recordings = Recording(names[0]), Recording(names[1])
     sides = [(reader.header, recorded_outcome(reader, kept)) for reader, kept in zip(readers, recordings, strict=True)]
     both = _compared(names, sides, recordings, decisions_only)
-    cut = [f"{reader.path}: has no end line; what comes after its last line is not known" for reader in readers
-           if reader.end is None]  # fmt: skip
+    cut = [
+        f"{reader.path}: has no end line; what comes after its last line is not known"
+        for reader in readers
+        if reader.end is None
+    ]
     return both._replace(warnings=list(dict.fromkeys(cut)), lacking=bool(cut))
 
 
@@ -71,9 +74,11 @@ def compared_configurations(
 
 
 def _compared(
-    names: tuple[str, str], sides: Sequence[tuple[Line, Iterable[Line]]], recordings: tuple[Recording, Recording],
+    names: tuple[str, str],
+    sides: Sequence[tuple[Line, Iterable[Line]]],
+    recordings: tuple[Recording, Recording],
     decisions_only: bool,
-) -> SideBySide:  # fmt: skip
+) -> SideBySide:
     (left_start, left), (right_start, right) = sides
     comparison = compare_outcomes(
         left, right, left_start=left_start, right_start=right_start, decisions_only=decisions_only

@@ -1,4 +1,4 @@
-"""Traces of brokers under many settings, side by side: on the cores here, or on Spark."""
+"""Replays of brokers' traces under many settings: on local cores, or on Spark."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ MOST_PAGED = 3
 
 
 class SweepError(PageEngineError):
-    """A worker could not replay its variant."""
+    """Error of a worker that could not replay its variant."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepVariant:
-    """One row of the table: what is put over the configuration."""
+    """Row of the table: the overrides of the configuration."""
 
     number: int
     overrides: tuple[SettingOverride, ...]
@@ -45,23 +45,23 @@ class SweepVariant:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """What a variant came to. ``broker``: whose trace, where there are several."""
+    """Result of a variant. ``broker``: whose trace, if there are several."""
 
     number: int
     settings: tuple[str, ...]
     totals: Totals
+    # The addresses that paged most, and the messages of each.
     most_paged: tuple[tuple[str, int], ...] = ()
-    """The addresses that paged most, and the messages of each."""
     broker: str | None = None
+    # What the totals lack of the trace.
     warnings: tuple[str, ...] = ()
-    """What of the trace the totals are without."""
+    # Whether the trace lacks its end.
     cut: bool = False
-    """Whether the trace lacks its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedSweepRow:
-    """A variant that could not be replayed, of one broker among several."""
+    """Variant that could not be replayed, of one broker among several."""
 
     number: int
     settings: tuple[str, ...]
@@ -70,7 +70,7 @@ class FailedSweepRow:
 
 
 def parse_vary(text: str) -> list[SettingOverride]:
-    """``MATCH:NAME=V1,V2,…``: one override for each value. Raises SettingError."""
+    """Parse ``MATCH:NAME=V1,V2,…`` into one override for each value; raise ``SettingError``."""
     whole = parse_override(text)
     values = [value.strip() for value in whole.text.split(",")]
     if not all(values):
@@ -79,13 +79,13 @@ def parse_vary(text: str) -> list[SettingOverride]:
 
 
 def variants(axes: Sequence[Sequence[SettingOverride]]) -> list[SweepVariant]:
-    """Every combination, the last axis varying fastest."""
+    """Return every combination, the last axis varying fastest."""
     return [SweepVariant(n, combination) for n, combination in enumerate(product(*axes))]
 
 
 @dataclass(frozen=True, slots=True)
 class SweepJob:
-    """What a worker needs; goes to other processes and hosts. ``broker``: where there are several."""
+    """Input of a worker; it is sent to other processes and hosts. ``broker``: whose trace, if there are several."""
 
     trace: Path
     configuration: Configuration
@@ -95,32 +95,36 @@ class SweepJob:
 
 
 def variant_configuration(job: SweepJob) -> Configuration:
-    """The configuration with the settings of the variant over it."""
+    """Return the configuration with the settings of the variant applied."""
     return job.configuration.over(job.variant.overrides)
 
 
 def sweep_row(job: SweepJob) -> SweepRow:
-    """Replay one variant."""
+    """Replay one variant and return its row."""
     reader = open_trace(job.trace, skip_bad_lines=job.skip_bad_lines)
-    found = recorded(variant_configuration(job), reader)
-    paged = {name: one.sends[PAGED] + one.sends[f"released {PAGED}"] for name, one in found.addresses.items()}
+    recording = recorded(variant_configuration(job), reader)
+    paged = {
+        name: record.sends[PAGED] + record.sends[f"released {PAGED}"] for name, record in recording.addresses.items()
+    }
     most = nlargest(MOST_PAGED, ((name, count) for name, count in paged.items() if count), key=itemgetter(1))
     settings = tuple(map(str, job.variant.overrides))
-    told = tuple(trace_warnings(reader, found))
-    return SweepRow(job.variant.number, settings, totals(found), tuple(most), job.broker, told, reader.cut is not None)
+    warnings = tuple(trace_warnings(reader, recording))
+    return SweepRow(
+        job.variant.number, settings, totals(recording), tuple(most), job.broker, warnings, reader.cut is not None
+    )
 
 
 @contextmanager
 def sweeping(
     name: str, processes: int, spark: str | None, replayed: Callable[[SweepJob], _Replayed], tell: Callable[[str], None]
 ) -> Iterator[Callable[[Sequence[SweepJob]], Iterator[_Replayed]]]:
-    """What has each job ``replayed``, as often as it is asked: on ``processes`` cores here, or by a master of Spark.
+    """Yield a function that runs jobs, as often as it is called: on ``processes`` local cores, or on a Spark master.
 
     On Spark the traces and configurations must be readable under their paths on every worker, and rows come when all
-    are there; ``tell`` hears what its workers wait for. Raises NoSpark, NoJava, SweepError.
+    are there; ``tell`` gets what its workers wait for. Raises ``NoSpark``, ``NoJava``, ``SweepError``.
     """
     if spark is None:
-        yield lambda jobs: _here(jobs, processes, replayed)
+        yield lambda jobs: _on_local_cores(jobs, processes, replayed)
         return
     from pagefmt.spark.session import running
 
@@ -128,11 +132,10 @@ def sweeping(
         yield lambda jobs: iter(_on_spark(context, spark, jobs, replayed))
 
 
-def _here(jobs: Sequence[SweepJob], processes: int, replayed: Callable[[SweepJob], _Replayed]) -> Iterator[_Replayed]:
-    """Rows in the order of the jobs; at most ``processes`` at a time. Raises SweepError.
-
-    Nobody waits for the processes where the rows are no longer wanted: a replay may take an hour.
-    """
+def _on_local_cores(
+    jobs: Sequence[SweepJob], processes: int, replayed: Callable[[SweepJob], _Replayed]
+) -> Iterator[_Replayed]:
+    """Yield the rows in the order of the jobs, at most ``processes`` running at a time; raise ``SweepError``."""
     if processes <= 1 or len(jobs) == 1:
         yield from map(replayed, jobs)
         return
@@ -164,7 +167,7 @@ def _end_all_but(others: Sequence[BaseProcess]) -> None:
 
 
 def _leave_signals() -> None:
-    """Who started this process tidies up after Ctrl-C, and ends it."""
+    """Ignore Ctrl-C in a worker, because the parent process tidies up and ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

@@ -1,4 +1,4 @@
-"""What a replay comes to in a few figures: a row of a sweep, a column of a comparison."""
+"""Totals of a replay in a few figures: a row of a sweep, a column of a comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pageengine.replay.recording import Recording
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of all addresses together; sizes in bytes, times in nanoseconds. None: the outcome does not tell."""
+    """Figures over all addresses; sizes in bytes, times in nanoseconds. None: the outcome does not say."""
 
     peak_memory: int
     peak_messages: int | None
@@ -26,7 +26,7 @@ class Totals:
 
 
 def totals(recording: Recording) -> Totals:
-    """The figures of a finished recording; without times in it, how long something lasted is not known."""
+    """Return the figures of a finished recording; without times in it, durations are None."""
     records = recording.addresses.values()
     timed, disk = recording.timed, recording.broker.disk.value
 
@@ -35,7 +35,7 @@ def totals(recording: Recording) -> Totals:
 
     paged, blocked = sends("paged"), sum(record.sends["blocked"] for record in records)
     page_mode = sum(record.paging.times for record in records)
-    counted = all(one.now.elements is not None for one in records if one.now.paging is not None)
+    counted = all(item.now.elements is not None for item in records if item.now.paging is not None)
     return Totals(
         recording.broker.memory.value,
         recording.broker.messages.value if counted else None,

@@ -1,4 +1,4 @@
-"""Addresses and queues that the configuration names: made at start where they are missing."""
+"""Addresses and queues that the configuration names: created at start if they are missing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ def configure(run: Run) -> None:
     broker = run.broker
     for address, routing in run.settings.addresses.items():
         broker.addresses.setdefault(address, set()).update(routing)
-    for one in run.settings.queues:
-        if one.name in broker.queues:
+    for queue in run.settings.queues:
+        if queue.name in broker.queues:
             continue
-        made = CreateQueue(
-            one.name, one.address, one.routing, one.filter, one.durable,
-            -1 if one.max_consumers is None else one.max_consumers,
-            bool(one.purge_on_no_consumers), bool(one.exclusive), i=-1, t=0,
-        )  # fmt: skip
-        traits = configured(one, broker.settings.address_settings.effective(one.address))
-        broker.make_queue(made, traits)
+        creation = CreateQueue(
+            queue.name,
+            queue.address,
+            queue.routing,
+            queue.filter,
+            queue.durable,
+            -1 if queue.max_consumers is None else queue.max_consumers,
+            bool(queue.purge_on_no_consumers),
+            bool(queue.exclusive),
+            i=-1,
+            t=0,
+        )
+        traits = configured(queue, broker.settings.address_settings.effective(queue.address))
+        broker.make_queue(creation, traits)
     broker.routes.clear()
     run.parts_changed = True

@@ -1,4 +1,4 @@
-"""What a crash loses at its instant: what was not written yet, and what was not synced yet.
+"""Losses by a crash at its instant: what was not written yet, and what was not synced yet.
 
 Source: docs/spec/paging-engine.md 4.1.
 """
@@ -21,12 +21,12 @@ from pageengine.trace.operations import Crash, CrashKind
 
 LONG_AGO: Final = -(2**62)
 NEVER: Final = 2**62
+# Bytes of a message's and its reference's records in the journal beyond the message, at least.
 MESSAGE_FRAME = 100
-"""Bytes of the records of a message and its reference in the journal, at least, over those of the message."""
 
 
 def references(run: Run, queue: Queue) -> list[Reference]:
-    """References that were never paged and are not acknowledged, in the order they came."""
+    """Return references that were never paged and are not acknowledged, in the order they came."""
     refs = [*queue.references, *queue.scheduled, *queue.stuck]
     for consumer in queue.consumers:
         refs += consumer.delivering.values()
@@ -37,12 +37,12 @@ def references(run: Run, queue: Queue) -> list[Reference]:
 
 
 def alive_references(run: Run, queue: Queue) -> list[Reference]:
-    """Those of them that the journal holds: durable ones."""
+    """Return those of the queue's unpaged references that the journal holds: durable ones."""
     return [ref for ref in references(run, queue) if ref.message.durable]
 
 
 class CrashState:
-    """What of a run is on the disk at the instant of a crash.
+    """State of a run on the disk at the instant of a crash.
 
     ``journal``: by queue the references that are surely or perhaps there. Pages, page transactions and
     acknowledgements of the run lose what is surely not.
@@ -68,55 +68,60 @@ class CrashState:
                 self._unsynced_pages()
         self._volatile()
         self.loss.answered.sort()
-        for found in (self.loss.lost, self.loss.perhaps_lost, self.loss.again, self.loss.perhaps_again):
-            for name, seqs in found.items():
-                found[name] = sorted(set(seqs))
+        for losses in (self.loss.lost, self.loss.perhaps_lost, self.loss.again, self.loss.perhaps_again):
+            for name, seqs in losses.items():
+                losses[name] = sorted(set(seqs))
 
     # what is lost or given again whenever it happens
 
     def _volatile(self) -> None:
-        """Messages in memory that are not durable, and all that queues hold which are not durable."""
+        """Count messages in memory that are not durable, and everything in queues that are not durable, as lost."""
         for queue in self.broker.queues.values():
             lost = [ref.message for ref in references(self.run, queue) if not (queue.durable and ref.message.durable)]
             if not queue.durable and queue.store is not None:
                 pages = queue.store.pages
-                lost += [one.message for n in sorted(pages) for one in pages[n].records if self._waits(queue.id, one)]
+                lost += [
+                    record.message
+                    for n in sorted(pages)
+                    for record in pages[n].records
+                    if self._waits(queue.id, record)
+                ]
             self._lose(self.loss.lost, queue, lost)
 
     def _again(self) -> None:
-        """What clients have and have not acknowledged, or in transactions that end with the crash."""
+        """Count as delivered again what clients have not acknowledged, or only in transactions the crash ends."""
         run = self.run
         refs = [ref for consumer in run.consumers.values() for ref in consumer.opened.values()]
         refs += [ref for tx in run.transactions() if not tx.prepared for ref, _ in tx.acked]
         self._give_again(self.loss.again, refs)
 
-    def _give_again(self, found: dict[str, list[int]], refs: Iterable[Reference]) -> None:
+    def _give_again(self, losses: dict[str, list[int]], refs: Iterable[Reference]) -> None:
         for ref in refs:
             if ref.queue.durable and not ref.queue.deleted and (ref.record is not None or ref.message.durable):
-                found.setdefault(ref.queue.name, []).append(ref.message.source.seq)
+                losses.setdefault(ref.queue.name, []).append(ref.message.source.seq)
 
     @staticmethod
-    def _lose(found: dict[str, list[int]], queue: Queue, messages: list[Message]) -> None:
+    def _lose(losses: dict[str, list[int]], queue: Queue, messages: list[Message]) -> None:
         if messages:
-            found.setdefault(queue.name, []).extend([message.source.seq for message in messages])
+            losses.setdefault(queue.name, []).extend([message.source.seq for message in messages])
 
-    def _add(self, found: dict[str, list[int]], records: Iterable[PagedMessage]) -> None:
-        """The queues of these records lose them."""
+    def _add(self, losses: dict[str, list[int]], records: Iterable[PagedMessage]) -> None:
+        """Add the records to the losses of their queues."""
         for record in records:
             for id in record.queues:
                 name = self.names.get(id)
                 if name is not None and self.broker.queues[name].durable and self._waits(id, record):
-                    found.setdefault(name, []).append(record.message.source.seq)
+                    losses.setdefault(name, []).append(record.message.source.seq)
 
     def _waits(self, queue: int, record: PagedMessage) -> bool:
-        """Whether the record is for the queue, sent for good, and not acknowledged by it."""
+        """Return whether the record is for the queue, finally sent, and not acknowledged by it."""
         name = self.names.get(queue)
         cursor = self.broker.queues[name].cursor if name is not None and queue in record.queues else None
         if cursor is None:
             return False
         if record.tx >= 0:
-            known = self.broker.page_transactions.get(record.tx)
-            if known is None or not known.committed:
+            transaction = self.broker.page_transactions.get(record.tx)
+            if transaction is None or not transaction.committed:
                 return False
         info = cursor.pages.get(record.page)
         return info is None or not (cursor.is_done(info) or info.is_ack(record.nr))
@@ -124,7 +129,7 @@ class CrashState:
     # pages
 
     def _unwritten_pages(self) -> None:
-        """Records that still wait for the timer go, and so do the commits that wait for them."""
+        """Remove records that still wait for the timer, and the commits that wait for them."""
         if not self.run.profile.writes_pages_in_batches:
             return
         undone: set[int] = set()
@@ -146,14 +151,14 @@ class CrashState:
         self._undo(undone)
 
     def _undo(self, transactions: set[int]) -> None:
-        """Commits that wait for pages have not reached the journal."""
+        """Undo commits that wait for pages and so have not reached the journal."""
         latest, loss = self.broker.latest, self.loss
         for store in self.broker.stores.values():
-            self._add(loss.lost, (one for one in _fresh(store) if one.tx in transactions))
+            self._add(loss.lost, (record for record in _fresh(store) if record.tx in transactions))
         for tx in transactions:
-            known = self.broker.page_transactions.get(tx)
-            if known is not None:
-                known.committed = False
+            transaction = self.broker.page_transactions.get(tx)
+            if transaction is not None:
+                transaction.committed = False
         gone = {place for _, tx, place in latest.sent if tx in transactions}
         for id_, refs in self.journal.items():
             lost = [ref.message for ref in refs if ref.place in gone]
@@ -170,7 +175,7 @@ class CrashState:
             refs = self.journal.get(ref.queue.id)
             if refs is not None and ref.message.durable:
                 refs.append(ref)
-                refs.sort(key=lambda one: one.sequence)
+                refs.sort(key=lambda other: other.sequence)
             return
         cursor = ref.queue.cursor
         info = cursor.pages.get(ref.record.page) if cursor is not None else None
@@ -180,7 +185,10 @@ class CrashState:
     # the journal
 
     def _sure(self) -> int:
-        """Up to when everything in the journal is surely on the disk: the last that was synced long enough ago."""
+        """Return the time up to which all of the journal is surely on the disk.
+
+        That is the time of the last entry that was synced long enough ago.
+        """
         settings, latest = self.run.settings, self.broker.latest
         until = self.t - settings.journal_buffer_timeout
         times = [LONG_AGO]
@@ -193,20 +201,20 @@ class CrashState:
         return max(times)
 
     def _alone(self) -> list[tuple[int, Reference]]:
-        """Durable messages in memory that no transaction sent of late, and when they came."""
+        """Return (time of arrival, reference) of durable messages in memory that no recent transaction sent."""
         latest = self.broker.latest
         released = {message: at for at, message in latest.released}
         sent = {place for _, _, place in latest.sent}
-        found = []
+        result = []
         for ref in (ref for refs in self.journal.values() for ref in refs if ref.place not in sent):
             source = ref.message.source
             at = released.get(ref.message.id, source.t)
             later = [end for begin, end in self.held.get(source.session, ()) if begin < at < end]
-            found.append((max([at, *later]), ref))
-        return found
+            result.append((max([at, *later]), ref))
+        return result
 
     def _journal(self) -> None:
-        """What came after the last that is sure is perhaps there: the timer of the journal's buffer decides."""
+        """Count what came after the last certain write as perhaps lost: the timer of the journal's buffer decides."""
         settings, latest, loss = self.run.settings, self.broker.latest, self.loss
         sure = self._sure()
         loss.incomplete = latest.since is not None and latest.since > sure
@@ -219,7 +227,7 @@ class CrashState:
         ]
         room = settings.journal_buffer_size if self.kind is CrashKind.KILL else NEVER
         lost: list[Reference] = []
-        for _, ref, synced in sorted(recent, key=lambda one: -one[0]):
+        for _, ref, synced in sorted(recent, key=lambda item: -item[0]):
             room -= ref.message.enc + MESSAGE_FRAME
             if synced or self.flushes or room > 0:
                 lost.append(ref)
@@ -229,7 +237,7 @@ class CrashState:
             loss.perhaps_lost.setdefault(ref.queue.name, []).append(ref.message.source.seq)
         unsure = {tx for tx, at in self.committed.items() if at > sure}
         for store in self.broker.stores.values():
-            self._add(loss.perhaps_lost, (one for one in _fresh(store) if one.tx in unsure))
+            self._add(loss.perhaps_lost, (item for item in _fresh(store) if item.tx in unsure))
         undone = {id(ref) for refs in self.journal.values() for ref in refs}
         self._give_again(
             loss.perhaps_again,
@@ -246,14 +254,14 @@ class CrashState:
         for store in self.broker.stores.values():
             records = self._unsynced(store)
             self._add(self.loss.perhaps_lost, records)
-            alone = (one.message for one in records if answered and one.tx < 0 and one.message.durable)
+            alone = (record.message for record in records if answered and record.tx < 0 and record.message.durable)
             self.loss.answered += [message.source.seq for message in alone]
 
     def _unsynced(self, store: AddressStore) -> list[PagedMessage]:
-        """Records that are written and perhaps not forced to the disk: those after the last that surely is."""
+        """Return records that are written but perhaps not synced: those after the last one that surely is."""
         profile, settings = self.run.profile, self.run.settings
         until = self.t if profile.writes_pages_in_batches else self.t - settings.page_sync_timeout
-        found: list[PagedMessage] = []
+        unsynced: list[PagedMessage] = []
         for record in reversed(_fresh(store)):
             if profile.syncs_closed_pages and record.page != store.current_id and record.page != max(store.pages):
                 break
@@ -264,12 +272,12 @@ class CrashState:
                 synced = asks and settings.journal_sync_non_transactional and record.at <= until
             if synced:
                 break
-            found.append(record)
-        return found[::-1]
+            unsynced.append(record)
+        return unsynced[::-1]
 
 
 def _fresh(store: AddressStore) -> list[PagedMessage]:
-    """The records that were written since the broker started, in order."""
+    """Return the records written since the broker started, in order."""
     return [
         record
         for number in sorted(store.pages)
@@ -279,49 +287,53 @@ def _fresh(store: AddressStore) -> list[PagedMessage]:
 
 
 def _last_read(run: Run, store: AddressStore) -> tuple[int, int]:
-    """The last record that a client has or has acknowledged."""
-    found = (0, 0)
+    """Return (page, number) of the last record that a client has or has acknowledged; (0, 0) if none."""
+    last = (0, 0)
     for consumer in run.consumers.values():
         if consumer.queue.store is store:
             records = [ref.record for ref in consumer.delivering.values() if ref.record is not None]
-            found = max([found, *((record.page, record.nr) for record in records)])
+            last = max([last, *((record.page, record.nr) for record in records)])
     for cursor in store.cursors.values():
         for info in cursor.pages.in_order():
             page = store.pages.get(info.page)
             if page is not None and info.complete:
-                found = max(found, (info.page, page.count - 1))
+                last = max(last, (info.page, page.count - 1))
             acked = [nr for nr in info.acks or () if nr not in info.ignored]
-            found = max([found, *((info.page, nr) for nr in acked)])
-    return found
+            last = max([last, *((info.page, nr) for nr in acked)])
+    return last
 
 
 def _cut(store: AddressStore, unwritten: list[PagedMessage]) -> None:
-    """Take records that were not written out of the pages; pages that were begun for them go.
+    """Remove unwritten records from the pages, and pages that were begun for them.
 
-    What was written all the same came before them: their connections were not read on.
+    Records that were written all the same are written again: their connections were not read on.
     """
     if not unwritten:
         return
     first, out = unwritten[0], {id(record) for record in unwritten}
-    rest = [one for one in _fresh(store) if (one.page, one.nr) > (first.page, first.nr) and id(one) not in out]
+    later_records = [
+        record_after
+        for record_after in _fresh(store)
+        if (record_after.page, record_after.nr) > (first.page, first.nr) and id(record_after) not in out
+    ]
     for number in [number for number in store.pages if number > first.page]:
         del store.pages[number]
     page = store.pages[first.page]
     page.cut(first.nr)
     if not page.count and not page.forced:
         del store.pages[first.page]
-    if rest:
+    if later_records:
         store.current_id = max(store.pages)
         store.current = store.pages[store.current_id]
         store.current_bytes = store.current.bytes
-        for record in rest:
+        for record in later_records:
             store.write(record)
 
 
 class PageTimers:
-    """The timers of stores that write what waits for their pages: the first that comes starts one, a run writes all.
+    """Timers of stores, which write what waits for their pages: the first record starts one, a run writes all.
 
-    A connection whose message makes more wait than a page of its store holds is not read on before that timer's run.
+    A connection whose message makes more wait than a page of its store holds is not read until that timer runs.
     ``held``: from when to when that was so, by session. ``written``: when each record was, by ``id``, up to the end.
     """
 
@@ -335,7 +347,7 @@ class PageTimers:
         self._bytes: dict[AddressStore, int] = {}
         self._unread: dict[str, deque[tuple[AddressStore, PagedMessage]]] = {}
         fresh = [(store, record) for store in stores for record in _fresh(store)]
-        for store, record in sorted(fresh, key=lambda one: (one[1].at, one[1].message.id)):
+        for store, record in sorted(fresh, key=lambda item: (item[1].at, item[1].message.id)):
             self._run(record.at)
             self._come(store, record, record.at)
         self._run(until)

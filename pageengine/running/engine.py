@@ -1,4 +1,4 @@
-"""The engine: operations in, what the broker decided out.
+"""Engine: operations in, the broker's decisions out.
 
     engine = Engine(settings, profile_of(Edition.ARTEMIS_2_56), header)
     for operation in operations:
@@ -28,7 +28,7 @@ from pageengine.model.outcome import (
     PageFiled,
     RecordFiled,
     StateChange,
-)  # fmt: skip
+)
 from pageengine.model.page import WrittenPage
 from pageengine.paging.store import AddressStore
 from pageengine.running.configured import configure
@@ -43,7 +43,7 @@ SEND = "send"
 
 
 class Engine(Run):
-    """Applies operations one at a time. ``check``: tests the invariants of spec 5 after each."""
+    """Engine that applies operations one at a time. ``check``: tests the invariants of spec 5 after each."""
 
     def __init__(self, settings: EngineSettings, profile: Profile, header: TraceHeader, *, check: bool = False) -> None:
         super().__init__(settings, profile, header)
@@ -54,11 +54,11 @@ class Engine(Run):
         self.broker.schedule.settle()
 
     def start(self) -> OutcomeHeader:
-        """First line of the outcome."""
+        """Return the first line of the outcome."""
         return OutcomeHeader(self.profile.release, "engine", self.header.name, self.state().as_json())
 
     def state(self) -> StateChange:
-        """The complete state."""
+        """Return the complete state of the broker."""
         return self.view.everything(self.broker)
 
     def apply(self, op: Operation) -> OperationResult:
@@ -105,14 +105,16 @@ class Engine(Run):
         return self.view.change_of_all(self.broker)
 
     def _releases(self, i: int, result: OperationResult) -> None:
-        own = [one for one in self.releases if one.i == i]
+        own = [release for release in self.releases if release.i == i]
         if own:
             result.verdict = own[0].verdict
-        result.released = sorted((one for one in self.releases if one.i != i), key=lambda one: one.i) or None
+        result.released = (
+            sorted((release for release in self.releases if release.i != i), key=lambda release: release.i) or None
+        )
         self.releases.clear()
 
     def _clients(self, op: Operation, result: OperationResult) -> None:
-        """Clients of other protocols than core go on, and see their links (docs/spec/trace-format.md 2.1)."""
+        """Let clients of other protocols than core go on, and add what they see (docs/spec/trace-format.md 2.1)."""
         own = result.verdict
         if type(op) is not Send:
             for session in self.wire_sessions.values():
@@ -128,12 +130,12 @@ class Engine(Run):
                 session.shows(own, credit=seen is None or session is seen)
 
     def finish(self, *, pages: bool = True) -> OutcomeEnd:
-        """Last line: the complete state and, if ``pages``, the records in the pages."""
+        """Return the last line: the complete state and, with ``pages``, the records in the pages."""
         files = {address: list(of_store) for address, of_store in self.page_files()} if pages else {}
         return OutcomeEnd(True, self.operations, self.unfinished_sends(), files, self.state().as_json())
 
     def page_files(self) -> Iterator[tuple[str, Iterator[PageFiled]]]:
-        """The addresses that have pages, and each one's page files, made one at a time."""
+        """Yield the addresses that have pages, and an iterator over the page files of each."""
         for store in self.broker.stores.values():
             if store.pages and not hidden(store.address):
                 yield store.address, self._pages(store)
@@ -146,9 +148,9 @@ class Engine(Run):
 
     def _filed(self, page: WrittenPage, names: dict[int, str]) -> Iterator[RecordFiled]:
         numbered = bool(self.header.seq_property)
-        for one in page.records:
-            queues = [names.get(id, "?") for id in one.queues]
-            yield RecordFiled(one.message.seq if numbered else None, one.size, one.tx >= 0, queues)
+        for record in page.records:
+            queues = [names.get(id, "?") for id in record.queues]
+            yield RecordFiled(record.message.seq if numbered else None, record.size, record.tx >= 0, queues)
 
     def _send(self, op: Send) -> Decision:
         session = self.sessions.get(op.session) or self.session(op.session)

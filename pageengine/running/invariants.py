@@ -1,4 +1,4 @@
-"""What must hold whenever the broker rests: invariants of docs/spec/paging-engine.md 5, by number.
+"""Invariants of docs/spec/paging-engine.md 5, by number: what must hold whenever the broker rests.
 
 Those about a change (6 to 11, 26 to 28) compare with what ``InvariantCheck`` saw after the operation before. 16 and 22
 are about the way to a state, not the state: tests check them.
@@ -31,14 +31,14 @@ from pageengine.trace.operations import Operation
 
 @dataclass
 class InvariantCheck:
-    """What the last look found; ``sent`` counts sends by what became of them."""
+    """State seen at the last check; ``sent`` counts sends by outcome."""
 
     stores: dict[str, SeenStore] = field(default_factory=dict)
     sent: dict[str, int] = field(default_factory=dict)
     kept: dict[str, int] = field(default_factory=dict)
 
     def look(self, run: Run, op: Operation, result: OperationResult) -> None:
-        """Checks the state, then what the operation changed."""
+        """Check the state, then what the operation changed."""
         if op.op == "send":
             self.sent[result.r] = self.sent.get(result.r, 0) + 1
         # a queue that keeps what it hands out has it twice
@@ -61,7 +61,7 @@ class InvariantCheck:
 
 
 def _live(run: Run) -> Iterator[Reference]:
-    """References in memory that were never paged: waiting, scheduled, at consumers, in open transactions."""
+    """Yield references in memory that were never paged: waiting, scheduled, at consumers, in open transactions."""
     for queue in run.broker.queues.values():
         yield from (ref for ref in queue.references if ref.record is None)
         yield from (ref for ref in (*queue.scheduled, *queue.stuck) if ref.record is None)
@@ -73,7 +73,7 @@ def _live(run: Run) -> Iterator[Reference]:
 
 
 def _accounts(run: Run, live: list[Reference]) -> None:
-    """2, 3, 4, 5: sizes are those of what is in memory, and of nothing else."""
+    """Check that sizes are those of what is in memory, and of nothing else (invariants 2 to 5)."""
     broker = run.broker
     profile = run.profile
     if not profile.references_booked_on_queue or profile.books_live_pages or broker.counts_too_much:
@@ -119,10 +119,10 @@ def _pages(store: AddressStore) -> None:
 
 
 def _counters(store: AddressStore) -> None:
-    """19: a queue's page counter is the number of its committed, unacknowledged positions; 21: on the pages left."""
+    """Check that page counters equal the committed, unacknowledged positions in the pages (invariants 19, 21)."""
     if not store.paging:
         return
-    known = store.page_transactions
+    transactions = store.page_transactions
     for id, cursor in store.cursors.items():
         count = 0
         for number in store.files:
@@ -130,7 +130,7 @@ def _counters(store: AddressStore) -> None:
             for record in store.pages[number].records:
                 if id not in record.queues or (info is not None and info.is_ack(record.nr)):
                     continue
-                count += record.tx < 0 or (record.tx in known and known[record.tx].committed)
+                count += record.tx < 0 or (record.tx in transactions and transactions[record.tx].committed)
         require(19, count == cursor.counter.value, f"{cursor.queue.name}: {cursor.counter.value} is not {count}")
 
 
@@ -150,7 +150,7 @@ def _flags(store: AddressStore) -> None:
 
 
 def _queue(queue: Queue) -> None:
-    """1, 20: what a queue counts is what it holds."""
+    """Check that a queue's counts equal its contents (invariants 1, 20)."""
     waiting = sum(1 for ref in (*queue.references, *queue.stuck) if ref.record is None)
     require(1, waiting == queue.waiting_unpaged, f"{queue.name}: {queue.waiting_unpaged} waiting, {waiting} there")
     count = queue.references.size + len(queue.stuck) + queue.phantoms - queue.taken_off

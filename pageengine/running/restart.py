@@ -78,10 +78,14 @@ def _boot(run: Run, old: Broker, journal: dict[int, list[Reference]], prepared: 
 
 def _page_transactions(old: Broker, new: Broker, prepared: dict[str, Transaction]) -> None:
     waiting = {tx.page_tx.id for tx in prepared.values() if tx.page_tx is not None}
-    for known in old.page_transactions.values():
-        if known.committed or known.id in waiting:
-            new.page_transactions[known.id] = PageTransactionInfo(
-                known.id, known.messages, known.messages, committed=known.committed, prepared=not known.committed
+    for transaction in old.page_transactions.values():
+        if transaction.committed or transaction.id in waiting:
+            new.page_transactions[transaction.id] = PageTransactionInfo(
+                transaction.id,
+                transaction.messages,
+                transaction.messages,
+                committed=transaction.committed,
+                prepared=not transaction.committed,
             )
 
 
@@ -110,14 +114,14 @@ def _load_store(new: Broker, old: AddressStore) -> None:
 
 
 def _load_queue(new: Broker, old: Queue) -> None:
-    queue = new.make_queue(old.made, old.traits, old.id)
+    queue = new.make_queue(old.creation, old.traits, old.id)
     if queue.reader is not None and old.reader is not None:
         _load_cursor(queue.reader, old.reader)
     new.schedule.touch(queue)
 
 
 def _load_cursor(cursor: Cursor, old: Cursor) -> None:
-    """Stored acknowledgements and page completions that lie within the pages that exist."""
+    """Load stored acknowledgements and page completions that lie within existing pages."""
     store = cursor.store
     for info in old.pages.in_order():
         if not (store.first_page <= info.page <= store.current_id):
@@ -156,7 +160,7 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> None:
 
 
 def _reloaded(new: Broker, queue: Queue, message: Message, fresh: set[int]) -> Reference:
-    """A reference as the journal has it; its message is accounted anew when the first of its references comes."""
+    """Return a reference as the journal has it; the first one of a message accounts the message anew."""
     if message.id not in fresh:
         fresh.add(message.id)
         message.references = 0
@@ -191,10 +195,10 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
         queue.sequence += 1
         ref.sequence = queue.sequence
     else:
-        found = _take_out(queue, old.message.id)
-        if found is None:
+        waiting = _take_out(queue, old.message.id)
+        if waiting is None:
             return
-        ref = found
+        ref = waiting
     queue.delivering(ref)
     queue.acked += 1
     tx.acknowledge(ref, AckReason.NORMAL)
@@ -212,11 +216,11 @@ def _take_out(queue: Queue, message_id: int) -> Reference | None:
 
 
 def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> None:
-    """Counts what is in the pages, unacknowledged and committed (spec 4); then pages may be cleaned up again.
+    """Count the pages' records that are unacknowledged and committed (spec 4); then allow clean-up again.
 
-    Records of a prepared branch are counted at its commit, then with the size of the record.
+    Records of a prepared branch are counted at its commit, with the size of the record.
     """
-    known = store.page_transactions
+    transactions = store.page_transactions
     counts: dict[int, tuple[int, int]] = {}
     for number in sorted(store.pages):
         for record in store.pages[number].records:
@@ -224,7 +228,7 @@ def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> 
                 counted = (store.cursors[id] for id in record.queues if id in store.cursors)
                 prepared[record.tx].counts += [(cursor, 1, record.size) for cursor in counted]
                 continue
-            if record.tx >= 0 and record.tx not in known:
+            if record.tx >= 0 and record.tx not in transactions:
                 continue
             for id in record.queues:
                 cursor = store.cursors.get(id)

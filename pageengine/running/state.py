@@ -1,4 +1,4 @@
-"""The state of addresses, queues and the broker as an outcome shows it, and what changed of it.
+"""State of addresses, queues and the broker as an outcome shows it, and its changes.
 
 Source: docs/spec/trace-format.md 2.
 """
@@ -18,14 +18,14 @@ from pageengine.settings.settings import AddressFullPolicy
 
 
 def shown_paging(store: AddressStore, profile: Profile) -> bool:
-    """Page mode; editions without a flag of their own answer by policy."""
+    """Return page mode as shown; editions without a flag of their own answer by policy."""
     if profile.reports_store_paging or store.policy is AddressFullPolicy.PAGE:
         return store.paging
     return store.policy is not AddressFullPolicy.BLOCK and (store.full or store.limits.global_full)
 
 
 def of_store(store: AddressStore) -> AddressFigures:
-    """What an outcome shows of an address."""
+    """Return the figures of an address in an outcome."""
     current, metric, first = store.current, store.metric, store.first_page
     paging = store.paging if store.profile.reports_store_paging else shown_paging(store, store.profile)
     return AddressFigures(
@@ -37,7 +37,7 @@ def of_store(store: AddressStore) -> AddressFigures:
 
 
 def of_queue(queue: Queue) -> QueueFigures:
-    """What an outcome shows of a queue."""
+    """Return the figures of a queue in an outcome."""
     cursor = queue.reader
     counter = cursor.counter if cursor is not None else None
     return QueueFigures(
@@ -49,21 +49,24 @@ def of_queue(queue: Queue) -> QueueFigures:
 
 
 def of_broker(broker: Broker) -> BrokerFigures:
-    """What an outcome shows of the broker."""
+    """Return the figures of the broker in an outcome."""
     limits = broker.limits
     connections = broker.connections if broker.shows_clients else None
     return BrokerFigures(limits.metric.size, limits.metric.count, limits.global_full, limits.disk_full, connections)
 
 
 def with_waiting(figures: AddressFigures, store: AddressStore) -> AddressFigures:
-    """The same with what producers of other protocols than core wait for; page mode itself, not the old attribute."""
+    """Return the figures with what producers of other protocols than core wait for, and with page mode itself.
+
+    Page mode itself, as opposed to the broker's old attribute.
+    """
     figures.paging = store.paging
     figures.blocking, figures.waiting, figures.rejecting = store.blocking, len(store.waiting), store.rejecting
     return figures
 
 
 def hidden(address: str) -> bool:
-    """Whether an outcome leaves the address out: internal ones of the broker."""
+    """Return whether outcomes leave the address out because it is internal to the broker."""
     return address.startswith(("activemq.", "$"))
 
 
@@ -72,7 +75,7 @@ def _address(store: StorePort) -> str:
 
 
 class StateView:
-    """What the last outcome line left known, by name; gives the difference to now."""
+    """State that the last outcome line left known, by name; returns the difference to now."""
 
     def __init__(self) -> None:
         self.addresses: dict[str, AddressFigures] = {}
@@ -80,16 +83,16 @@ class StateView:
         self.broker: BrokerFigures | None = None
 
     def change(self, broker: Broker) -> StateChange:
-        """Changes of what was touched since the last call."""
+        """Return the changes of touched stores and queues since the last call."""
         schedule = broker.schedule
         stores, queues = schedule.touched_stores, schedule.changed_queues
-        found = StateChange([], [])
+        changes = StateChange([], [])
         if stores:
             schedule.touched_stores = set()
-            self._addresses(broker, stores, found)
+            self._addresses(broker, stores, changes)
         if queues:
             schedule.changed_queues = {}
-            self._queues(broker, queues, found)
+            self._queues(broker, queues, changes)
         metric, limits, before = broker.limits.metric, broker.limits, self.broker
         if (
             before is None
@@ -100,55 +103,55 @@ class StateView:
             or (broker.shows_clients and before.connections != broker.connections)
         ):
             self.broker = now = of_broker(broker)
-            found.broker = (before, now)
-        return found
+            changes.broker = (before, now)
+        return changes
 
-    def _addresses(self, broker: Broker, stores: set[StorePort], found: StateChange) -> None:
-        known = self.addresses
+    def _addresses(self, broker: Broker, stores: set[StorePort], changes: StateChange) -> None:
+        last_seen = self.addresses
         for touched in stores if len(stores) == 1 else sorted(stores, key=_address):
             address = touched.address
             store = broker.stores.get(address)
-            before = known.get(address)
+            before = last_seen.get(address)
             if store is None:
                 if before is not None:
-                    found.addresses.append((address, known.pop(address), None))
+                    changes.addresses.append((address, last_seen.pop(address), None))
             elif before is not None or not hidden(address):
                 now = of_store(store)
                 if broker.shows_clients:
                     now = with_waiting(now, store)
                 if before != now:
-                    known[address] = now
-                    found.addresses.append((address, before, now))
+                    last_seen[address] = now
+                    changes.addresses.append((address, before, now))
 
-    def _queues(self, broker: Broker, queues: Iterable[QueuePort], found: StateChange) -> None:
-        known = self.queues
+    def _queues(self, broker: Broker, queues: Iterable[QueuePort], changes: StateChange) -> None:
+        last_seen = self.queues
         for touched in queues:
             name = touched.name
             queue = broker.queues.get(name)
-            before = known.get(name)
+            before = last_seen.get(name)
             if queue is None:
                 if before is not None:
-                    found.queues.append((name, known.pop(name), None))
+                    changes.queues.append((name, last_seen.pop(name), None))
             elif queue is touched and not queue.deleted and (before is not None or not hidden(queue.address)):
                 now = of_queue(queue)
                 if before != now:
-                    known[name] = now
-                    found.queues.append((name, before, now))
+                    last_seen[name] = now
+                    changes.queues.append((name, before, now))
 
     def change_of_all(self, broker: Broker) -> StateChange:
-        """The same, with every part looked at: after operations that may have changed any."""
+        """Return the changes of all stores and queues, after operations that may have changed any."""
         broker.schedule.touched_stores.update(broker.stores.values())
         for queue in broker.queues.values():
             broker.schedule.changed_queues[queue] = None
-        found = self.change(broker)
-        found.addresses += [(one, self.addresses.pop(one), None) for one in self.addresses.keys() - broker.stores]
-        found.queues += [(one, self.queues.pop(one), None) for one in self.queues.keys() - broker.queues]
-        return found
+        changes = self.change(broker)
+        changes.addresses += [(name, self.addresses.pop(name), None) for name in self.addresses.keys() - broker.stores]
+        changes.queues += [(name, self.queues.pop(name), None) for name in self.queues.keys() - broker.queues]
+        return changes
 
     def everything(self, broker: Broker) -> StateChange:
-        """The complete state."""
+        """Return the complete state as a change from nothing."""
         self.change_of_all(broker)
-        found = StateChange([], [], (None, of_broker(broker)))
-        found.addresses += [(name, None, now) for name, now in sorted(self.addresses.items())]
-        found.queues += [(name, None, now) for name, now in sorted(self.queues.items())]
-        return found
+        changes = StateChange([], [], (None, of_broker(broker)))
+        changes.addresses += [(name, None, now) for name, now in sorted(self.addresses.items())]
+        changes.queues += [(name, None, now) for name, now in sorted(self.queues.items())]
+        return changes

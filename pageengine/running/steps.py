@@ -1,4 +1,4 @@
-"""What each operation of a trace does, but for sends, consumers and branches (docs/spec/trace-format.md 1.2)."""
+"""Effect of each operation of a trace, except sends, consumers and branches (docs/spec/trace-format.md 1.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Step = Callable[[Run, Any, OperationResult], None]
 
 
 def create_address(run: Run, op: ops.CreateAddress, result: OperationResult) -> None:
-    """Make an address."""
+    """Create an address, unless it exists."""
     run.broker.addresses.setdefault(op.address, set(op.routings))
 
 
@@ -59,7 +59,7 @@ def create_queue(run: Run, op: ops.CreateQueue, result: OperationResult) -> None
 
 
 def queue_named(run: Run, name: str) -> Queue:
-    """The queue of this name. Raises OperationFailed."""
+    """Return the queue of this name; raise ``OperationFailed``."""
     queue = run.broker.queues.get(name)
     if queue is None:
         raise OperationFailed("IllegalStateException", f"no such queue: {name}")
@@ -151,7 +151,7 @@ def _blockable(run: Run, address: str) -> AddressStore | None:
 
 
 def disk_full(run: Run, op: ops.DiskFull, result: OperationResult) -> None:
-    """The disk monitor reports a full disk or room, where it watches."""
+    """Apply a report of a full disk or of room, if the disk monitor watches."""
     settings = run.settings
     limited = settings.max_disk_usage != -1 or settings.min_disk_free != -1
     if run.profile.disk_monitor and settings.disk_scan_period >= 0 and limited:
@@ -159,7 +159,7 @@ def disk_full(run: Run, op: ops.DiskFull, result: OperationResult) -> None:
 
 
 def disk(run: Run, op: ops.DiskSpaceChange, result: OperationResult) -> None:
-    """A file system reports its space to the disk monitor."""
+    """Apply a file system's report of its space to the disk monitor."""
     run.disks.report(op)
     run.broker.limits.set_disk_full(run.disks.full)
 

@@ -1,4 +1,4 @@
-"""What an operation may change of stores and queues: invariants (docs/spec/paging-engine.md 5) on two states.
+"""Allowed changes of stores and queues by an operation: invariants (docs/spec/paging-engine.md 5) on two states.
 
 ``InvariantCheck`` keeps what was seen after the operation before.
 """
@@ -22,18 +22,21 @@ ADDRESS_FULL = "ADDRESS_FULL"
 
 
 class InvariantBroken(PageEngineError):
-    """The engine contradicts itself: an error of the program, not of a trace."""
+    """Error for an engine that contradicts itself: an error of the program, not of a trace."""
 
 
 def require(number: int, holds: bool, detail: str) -> None:
-    """Raises InvariantBroken with the invariant's number unless it holds."""
+    """Raise ``InvariantBroken`` with the invariant's number unless the condition holds."""
     if not holds:
         raise InvariantBroken(f"invariant {number} of the paging engine is broken: {detail}; please report the trace")
 
 
 @dataclass
 class SeenStore:
-    """Of one store, after the last operation. ``held``: gate B would have dropped or failed, or paged and been full."""
+    """State of one store after the last operation.
+
+    ``held``: gate B would have dropped or failed, or paged and been full.
+    """
 
     paging: bool
     page_full: bool
@@ -45,7 +48,7 @@ class SeenStore:
 
 
 def seen(store: AddressStore) -> SeenStore:
-    """What is compared of a store after the next operation."""
+    """Return the state of a store that is compared after the next operation."""
     records = sum(page.count for page in store.pages.values())
     held = store.full or store.page_full or store.limits.global_full
     return SeenStore(
@@ -54,7 +57,7 @@ def seen(store: AddressStore) -> SeenStore:
 
 
 def look_at_store(run: Run, store: AddressStore, before: SeenStore, op: Operation, result: OperationResult) -> None:
-    """6 to 9, 11, 27 and 28. Restarts and new settings may do what they like to a store."""
+    """Check invariants 6 to 9, 11, 27 and 28; restarts and new settings may change a store in any way."""
     if isinstance(op, Restart | Crash | SettingsChange):
         return
     now = seen(store)
@@ -78,14 +81,14 @@ def look_at_store(run: Run, store: AddressStore, before: SeenStore, op: Operatio
 
 
 def _left_page_mode(store: AddressStore) -> None:
-    """7: nothing is left on a page that any queue still has to confirm."""
+    """Check that nothing is left on a page that any queue still has to confirm (invariant 7)."""
     left = sum(page.count for page in store.pages.values())
     counted = sum(cursor.counter.value for cursor in store.cursors.values())
     require(7, left == 0 and counted == 0, f"{store.address} left page mode with {left} records, {counted} to confirm")
 
 
 def _page_full_changed(store: AddressStore, before: SeenStore, op: Operation, now: SeenStore) -> None:
-    """27: set by a page that was begun or a message that was counted, cleared where neither limit holds any more."""
+    """Check that the flag is set by a new page or a counted message, and cleared if no limit applies (invariant 27)."""
     if now.page_full:
         counts = now.written > before.written or op.op in ("commit", "receive", "ack", "expire", "rollback")
         require(27, now.highest_page > before.highest_page or counts, f"{store.address} is page full without a page")
@@ -97,9 +100,10 @@ def _page_full_changed(store: AddressStore, before: SeenStore, op: Operation, no
 
 
 def _refused_behind_its_last_piece(run: Run, op: Operation, result: OperationResult) -> bool:
-    """A large message arrived, may have filled the address itself, and its client asked for credits once more: gate A.
+    """Return whether a large message was refused after its last piece arrived.
 
-    Gate B names no reason of large messages.
+    It arrived, may have filled the address itself, and its client asked for credits once more: gate A. Gate B gives no
+    reason for large messages.
     """
     verdict = result.verdict
     if not (isinstance(op, Send) and verdict.r == FAILED and verdict.error == ADDRESS_FULL and verdict.reached_broker):
@@ -108,7 +112,7 @@ def _refused_behind_its_last_piece(run: Run, op: Operation, result: OperationRes
 
 
 def look_at_refusal(run: Run, before: dict[str, SeenStore], op: Operation, result: OperationResult) -> None:
-    """10: gate B drops or fails only where something was full at that moment."""
+    """Check that gate B drops or fails only if something was full at that moment (invariant 10)."""
     if op.op != "send" or result.released or not before:
         return
     verdict = result.verdict
@@ -119,7 +123,10 @@ def look_at_refusal(run: Run, before: dict[str, SeenStore], op: Operation, resul
 
 
 def kept_over_a_restart(run: Run) -> dict[str, int]:
-    """26: messages of each queue that a restart keeps; queues whose messages may go by it are left out."""
+    """Return the messages of each queue that a restart keeps (invariant 26).
+
+    Queues whose messages may be lost by it are left out.
+    """
     if run.branches or any(s.tx is not None and s.tx.acked for s in run.sessions.values()):
         return {}
     return {
@@ -130,7 +137,7 @@ def kept_over_a_restart(run: Run) -> dict[str, int]:
 
 
 def look_at_restart(run: Run, kept: dict[str, int], op: Operation) -> None:
-    """26: a restart keeps the messages it has to keep."""
+    """Check that a restart keeps the messages it has to keep (invariant 26)."""
     if not isinstance(op, Restart | Crash) or (isinstance(op, Crash) and op.kind is not CrashKind.REST):
         return
     for name, count in kept.items():
@@ -139,7 +146,7 @@ def look_at_restart(run: Run, kept: dict[str, int], op: Operation) -> None:
 
 
 def look_at_positions(queue: Queue) -> None:
-    """17, 18: what was read from pages came in their order, and is not acknowledged there."""
+    """Check that messages read from pages came in their order and are unacknowledged there (invariants 17, 18)."""
     cursor = queue.reader
     if cursor is None:
         return

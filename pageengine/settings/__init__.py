@@ -1,1 +1,1 @@
-"""The values that decide, and the profiles of editions."""
+"""Values that decide, and the profiles of editions."""

@@ -1,4 +1,4 @@
-"""What an acceptor's URL says of the clients that it takes (docs/spec/protocols.md 2.1)."""
+"""Settings for AMQP clients in an acceptor's URL (docs/spec/protocols.md 2.1)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ AMQP_MIN_LARGE = 100 * 1024
 
 @dataclass(frozen=True)
 class AmqpAcceptor:
-    """How a link gets credit, and what becomes of a delivery for which there is no room. Sizes in bytes.
+    """How a link gets credit, and what happens to a delivery without room. Sizes in bytes.
 
-    ``drains``: its link gives its credit back. ``modifies``: it is modified rather than rejected.
+    ``drains``: the link returns its credit. ``modifies``: the delivery is modified rather than rejected.
     """
 
     credits: int = AMQP_CREDITS
@@ -26,34 +26,37 @@ class AmqpAcceptor:
 
 
 def amqp_acceptor(acceptors: Iterable[str], override: str = "") -> AmqpAcceptor:
-    """Of the first acceptor that takes AMQP; ``override``: parameters that come after its own, ``name=value;..``."""
-    found: dict[str, str] = {}
+    """Return the first acceptor that accepts AMQP.
+
+    ``override`` has parameters that are applied after its own, ``name=value;..``.
+    """
+    merged: dict[str, str] = {}
     for url in acceptors:
         parameters = _parameters(url.partition("?")[2])
         protocols = parameters.get("protocols")
         if protocols is None or "AMQP" in protocols.upper().replace(" ", "").split(","):
-            found = parameters
+            merged = parameters
             break
-    found |= _parameters(override)
+    merged |= _parameters(override)
     return AmqpAcceptor(
-        _number(found, "amqpCredits", AMQP_CREDITS),
-        _number(found, "amqpLowCredits", AMQP_LOW_CREDITS),
-        _number(found, "amqpMinLargeMessageSize", AMQP_MIN_LARGE),
-        _truth(found, "amqpDrainOnTransientDeliveryErrors", default=True),
-        _truth(found, "amqpUseModifiedForTransientDeliveryErrors", default=False),
+        _number(merged, "amqpCredits", AMQP_CREDITS),
+        _number(merged, "amqpLowCredits", AMQP_LOW_CREDITS),
+        _number(merged, "amqpMinLargeMessageSize", AMQP_MIN_LARGE),
+        _truth(merged, "amqpDrainOnTransientDeliveryErrors", default=True),
+        _truth(merged, "amqpUseModifiedForTransientDeliveryErrors", default=False),
     )
 
 
 def _parameters(text: str) -> dict[str, str]:
-    pairs = (one.partition("=") for one in text.replace("&", ";").split(";"))
+    pairs = (pair.partition("=") for pair in text.replace("&", ";").split(";"))
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
-def _number(found: dict[str, str], name: str, default: int) -> int:
-    text = found.get(name, "")
+def _number(parameters: dict[str, str], name: str, default: int) -> int:
+    text = parameters.get(name, "")
     return int(text) if re.fullmatch(r"-?\d{1,18}", text, re.ASCII) else default
 
 
-def _truth(found: dict[str, str], name: str, *, default: bool) -> bool:
-    text = found.get(name)
+def _truth(parameters: dict[str, str], name: str, *, default: bool) -> bool:
+    text = parameters.get(name)
     return default if text is None else text.lower() == "true"

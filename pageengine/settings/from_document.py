@@ -1,4 +1,4 @@
-"""From a configuration as brokerconf reads it to the values the engine decides by."""
+"""Conversion of a configuration as brokerconf reads it to the values the engine decides by."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from brokerconf.evidence.queue_declarations import QueueDeclaration, queue_declarations
 from brokerconf.properties.application import apply_all
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.property_entries import Entry
 from brokerconf.settings.address_settings import EffectiveValue
 from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
 from brokerconf.settings.overrides import lay_over
@@ -26,13 +26,14 @@ from pageengine.settings.settings import (
     Divert,
     EngineSettings,
     PageFullPolicy,
-)  # fmt: skip
+)
 from pageengine.trace.operations import RoutingType
 from pagefmt.findings import Position
 
 Values = Mapping[str, EffectiveValue]
 
 
+# XML names of settings, if they differ from the field's.
 _XML_NAMES = {
     "policy": "address-full-policy",
     "last_value_queue": "default-last-value-queue",
@@ -43,7 +44,6 @@ _XML_NAMES = {
     "purge_on_no_consumers": "default-purge-on-no-consumers",
     "max_consumers": "default-max-consumers",
 }
-"""Settings whose XML name is not that of the field."""
 _OF_QUEUE = frozenset(one.name for one in fields(ConfiguredQueue))
 _POLICIES: dict[str, type[Enum]] = {
     "policy": AddressFullPolicy,
@@ -53,25 +53,25 @@ _POLICIES: dict[str, type[Enum]] = {
 
 
 def _set(cls: type[Any], values: Values) -> dict[str, Any]:
-    """The fields of a class that are set by XML name; what is not set, or no valid value, has its default."""
-    found: dict[str, Any] = {}
-    for one in fields(cls):
-        setting = values.get(_XML_NAMES.get(one.name) or one.name.replace("_", "-"))
+    """Return a class's fields that are set under their XML names; unset and invalid ones are left to the default."""
+    set_fields: dict[str, Any] = {}
+    for item in fields(cls):
+        setting = values.get(_XML_NAMES.get(item.name) or item.name.replace("_", "-"))
         value: Any = setting.value if setting is not None and not setting.unknown else None
-        if one.name in _POLICIES:
-            value = next((policy for policy in _POLICIES[one.name] if policy.value == value), None)
+        if item.name in _POLICIES:
+            value = next((policy for policy in _POLICIES[item.name] if policy.value == value), None)
         if value not in (None, ""):
-            found[one.name] = value
-    return found
+            set_fields[item.name] = value
+    return set_fields
 
 
 def address_settings(values: Values) -> AddressSettings:
-    """The engine's view of one address's effective settings."""
-    found = _set(AddressSettings, values)
+    """Return the engine's view of one address's effective settings."""
+    set_fields = _set(AddressSettings, values)
     last_value = values.get("last-value-queue")
     if last_value is not None and last_value.value is True:
-        found["last_value_queue"] = True
-    return AddressSettings(**found)
+        set_fields["last_value_queue"] = True
+    return AddressSettings(**set_fields)
 
 
 class ConfiguredSettings(AddressSettingsSource):
@@ -79,21 +79,21 @@ class ConfiguredSettings(AddressSettingsSource):
 
     def __init__(self, effective: EffectiveSettings) -> None:
         self._effective = effective
-        self._known: dict[str, AddressSettings] = {}
+        self._merged: dict[str, AddressSettings] = {}
 
     def effective(self, address: str) -> AddressSettings:
-        """The merged settings of one address."""
-        found = self._known.get(address)
-        if found is None:
-            found = self._known[address] = address_settings(self._effective.address(address))
-        return found
+        """Return the merged settings of one address."""
+        merged = self._merged.get(address)
+        if merged is None:
+            merged = self._merged[address] = address_settings(self._effective.address(address))
+        return merged
 
     def changed(self, match: str, values: Mapping[str, str]) -> ConfiguredSettings:
-        """Settings of one match replaced at run time; names and texts as in broker.xml."""
-        known = in_scope(Scope.ADDRESS)
+        """Return a source with settings of one match replaced at run time; names and texts as in broker.xml."""
+        settings = in_scope(Scope.ADDRESS)
         at = Position("trace", 0, 0)
         for name, text in values.items():
-            if name in known:
+            if name in settings:
                 self._effective.set_as_text(match, name, text, at)
         return ConfiguredSettings(self._effective)
 
@@ -115,10 +115,10 @@ def _routing(names: Iterable[str]) -> frozenset[RoutingType]:
 
 
 def _queue(declared: QueueDeclaration) -> ConfiguredQueue:
-    given: dict[str, Any] = {name: value for name, value in declared.given.items() if name in _OF_QUEUE}
+    traits: dict[str, Any] = {name: value for name, value in declared.given.items() if name in _OF_QUEUE}
     # every queue of an address gets each message where addresses have no routing types
     routing = RoutingType[declared.routing or "MULTICAST"]
-    return ConfiguredQueue(declared.name, declared.address, routing, declared.filter, declared.durable, **given)
+    return ConfiguredQueue(declared.name, declared.address, routing, declared.filter, declared.durable, **traits)
 
 
 def _acceptors(core: ConfigNode | None) -> tuple[str, ...]:
@@ -127,31 +127,36 @@ def _acceptors(core: ConfigNode | None) -> tuple[str, ...]:
 
 
 def _diverts(core: ConfigNode | None) -> tuple[Divert, ...]:
-    found = []
+    diverts = []
     for block in core.children if core is not None else ():
         for node in block.children if block.tag == "diverts" else ():
             address, target = _child_text(node, "address"), _child_text(node, "forwarding-address")
             matches = [child for child in node.children if child.tag == "filter"]
             if address is not None and target is not None:
-                found.append(
+                diverts.append(
                     Divert(
-                        node.attributes.get("name", ""), address, target,
+                        node.attributes.get("name", ""),
+                        address,
+                        target,
                         bool(_truth(_child_text(node, "exclusive"))),
                         matches[0].attributes.get("string") if matches else None,
                     )
-                )  # fmt: skip
-    return tuple(found)
+                )
+    return tuple(diverts)
 
 
 def engine_settings(
-    document: Document, *, heap: int | None = None, entries: Iterable[Entry] = (),
+    document: Document,
+    *,
+    heap: int | None = None,
+    entries: Iterable[Entry] = (),
     amend: Callable[[EffectiveSettings], None] | None = None,
-) -> EngineSettings:  # fmt: skip
-    """What a configuration says to the engine. ``heap``: the JVM's -Xmx in bytes, half of it is the global limit.
+) -> EngineSettings:
+    """Return the engine's settings of a configuration.
 
-    ``entries`` are the properties in force, which come after the file; ``amend`` changes the settings after both.
-
-    Without ``heap`` a gibibyte is assumed, the value that instances are created with for small hosts.
+    ``heap`` is the JVM's -Xmx in bytes, half of it is the global limit; without it a gibibyte is assumed, the value
+    that instances are created with for small hosts. ``entries`` are the properties in force, which are applied after
+    the file; ``amend`` changes the settings after both.
     """
     effective = EffectiveSettings(document, heap=heap)
     outcomes = apply_all(entries, effective.edition, effective.core)
@@ -160,7 +165,7 @@ def engine_settings(
     if amend is not None:
         amend(effective)
     declared = queue_declarations(effective, outcomes)
-    found = {
+    parts = {
         "address_settings": ConfiguredSettings(effective),
         "jdbc_max_page_size_bytes": _jdbc(effective.core),
         "acceptors": _acceptors(effective.core),
@@ -172,7 +177,7 @@ def engine_settings(
         "any_words": effective.wildcards.any_words,
         "single_word": effective.wildcards.single_word,
     }
-    return EngineSettings(**_set(EngineSettings, effective.broker()) | found)
+    return EngineSettings(**_set(EngineSettings, effective.broker()) | parts)
 
 
 def _jdbc(core: ConfigNode | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Settings given on the command line, and where each value in force comes from (``replay --set``, ``sweep``)."""
+"""Settings from the command line, and the source of each value in force (``replay --set``, ``sweep``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 from brokerconf.linting.single_setting import setting_fault
 from brokerconf.reading.document import Document
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.property_entries import Entry
 from brokerconf.reading.secrets import HIDDEN
 from brokerconf.settings.address_settings import EffectiveValue
 from brokerconf.settings.effective import EffectiveSettings
@@ -24,11 +24,23 @@ from pagefmt.findings import Position, nearest
 BY_HAND = "--set"
 # The settings that a report shows: those that decide a replay.
 OF_ADDRESS = (
-    "address-full-policy", "max-size-bytes", "max-size-messages", "max-size-bytes-reject-threshold", "page-size-bytes",
-    "page-limit-bytes", "page-limit-messages", "page-full-policy", "max-read-page-bytes", "max-read-page-messages",
-    "prefetch-page-bytes", "prefetch-page-messages", "disk-full-policy", "dead-letter-address", "expiry-address",
+    "address-full-policy",
+    "max-size-bytes",
+    "max-size-messages",
+    "max-size-bytes-reject-threshold",
+    "page-size-bytes",
+    "page-limit-bytes",
+    "page-limit-messages",
+    "page-full-policy",
+    "max-read-page-bytes",
+    "max-read-page-messages",
+    "prefetch-page-bytes",
+    "prefetch-page-messages",
+    "disk-full-policy",
+    "dead-letter-address",
+    "expiry-address",
     "max-delivery-attempts",
-)  # fmt: skip
+)
 OF_BROKER = (
     "global-max-size",
     "global-max-messages",
@@ -41,23 +53,23 @@ OF_BROKER = (
     "journal-sync-non-transactional",
 )
 
+# Settings of paging that no replay models, and what they decide in a broker.
 NOT_MODELLED = {
     "page-max-cache-size": "which pages stay in memory",
     "auto-create-queues": "queues are created where the trace creates them",
     "auto-delete-queues": "queues are deleted where the trace deletes them",
     "auto-delete-addresses": "addresses are deleted where the trace deletes them",
 }
-"""Settings of paging that no replay looks at, and what they decide at a broker."""
 _AS_REPLAYED = {("auto-delete-queues", "false"), ("auto-delete-addresses", "false")}
 
 
 class SettingError(PageEngineError):
-    """A setting on the command line that does not exist, or whose value the broker would refuse."""
+    """Error for a setting on the command line that does not exist, or whose value the broker would refuse."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingOverride:
-    """A setting over the file; ``match`` None: one of the broker itself."""
+    """Setting over the file; ``match`` None: one of the broker itself."""
 
     match: str | None
     name: str
@@ -69,7 +81,7 @@ class SettingOverride:
 
 @dataclass(frozen=True, slots=True)
 class SettingInForce:
-    """A setting in force: its value as text, and where that came from."""
+    """Setting in force: its value as text, and its source."""
 
     name: str
     value: str
@@ -77,7 +89,7 @@ class SettingInForce:
 
 
 def parse_override(text: str) -> SettingOverride:
-    """``MATCH:NAME=VALUE``, or ``NAME=VALUE`` for one of the broker itself. Raises SettingError."""
+    """Parse ``MATCH:NAME=VALUE``, or ``NAME=VALUE`` for one of the broker itself; raise ``SettingError``."""
     left, equals, value = text.partition("=")
     match, colon, name = left.rpartition(":")
     if not equals or not name.strip() or (colon and not match):
@@ -85,35 +97,37 @@ def parse_override(text: str) -> SettingOverride:
     return SettingOverride(match if colon else None, name.strip(), value.strip())
 
 
-def check_override(one: SettingOverride, document: Document) -> None:
+def check_override(override: SettingOverride, document: Document) -> None:
     """Raise ``SettingError`` for what the broker does not have, or would refuse in the file."""
-    found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
-    if found is None or (one.match is None and one.name not in OF_BROKER):
-        what = "setting of the broker that a replay uses" if one.match is None else "setting of an address"
-        raise SettingError(f"{str(one)!r}: {one.name!r} is not a {what}; {_meant(one, document)}")
-    if not found.known_in(document.edition):
-        raise SettingError(f"{str(one)!r}: {one.name!r} does not exist in {document.edition.value}")
-    why = setting_fault(one.name, one.text, document.edition, of_address=one.match is not None)
+    setting = in_scope(Scope.BROKER if override.match is None else Scope.ADDRESS).get(override.name)
+    if setting is None or (override.match is None and override.name not in OF_BROKER):
+        what = "setting of the broker that a replay uses" if override.match is None else "setting of an address"
+        raise SettingError(f"{str(override)!r}: {override.name!r} is not a {what}; {_advice(override, document)}")
+    if not setting.known_in(document.edition):
+        raise SettingError(f"{str(override)!r}: {override.name!r} does not exist in {document.edition.value}")
+    why = setting_fault(override.name, override.text, document.edition, of_address=override.match is not None)
     if why:
-        raise SettingError(f"{str(one)!r}: the broker refuses it: {why}")
+        raise SettingError(f"{str(override)!r}: the broker refuses it: {why}")
 
 
-def _meant(one: SettingOverride, document: Document) -> str:
-    """The setting with a name like that: of the same place, or else of the other one."""
+def _advice(override: SettingOverride, document: Document) -> str:
+    """Return advice: a setting with a similar name, of the same scope or else of the other one."""
     of_address = [name for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(document.edition)]
-    places = [(one.match or "#", of_address), (None, [*OF_BROKER])]
-    for match, names in places if one.match is not None else reversed(places):
-        near = nearest(one.name, names, 0.7)
+    places = [(override.match or "#", of_address), (None, [*OF_BROKER])]
+    for match, names in places if override.match is not None else reversed(places):
+        near = nearest(override.name, names, 0.7)
         if near:
-            return f"did you mean {str(replace(one, match=match, name=near))!r}?"
+            return f"did you mean {str(replace(override, match=match, name=near))!r}?"
     return "expected MATCH:NAME=VALUE"
 
 
 def not_modelled(document: Document, overrides: Iterable[SettingOverride], entries: Iterable[Entry]) -> list[str]:
-    """The settings that somebody has given and that a replay does not look at; a sentence for each."""
-    given = {(one.name, one.text) for one in overrides} | {(one.key.rpartition(".")[2], one.value) for one in entries}
-    given.update((node.name, node.own_text.strip()) for node in document.root.walk() if not node.children)
-    names = {name for name, _ in given - _AS_REPLAYED - {(_camel(name), text) for name, text in _AS_REPLAYED}}
+    """Return a sentence for each setting that is made but that a replay does not model."""
+    set_values = {(item.name, item.text) for item in overrides} | {
+        (item.key.rpartition(".")[2], item.value) for item in entries
+    }
+    set_values.update((node.name, node.own_text.strip()) for node in document.root.walk() if not node.children)
+    names = {name for name, _ in set_values - _AS_REPLAYED - {(_camel(name), text) for name, text in _AS_REPLAYED}}
     return [
         f"{name} is set, but a replay does not model it ({what})"
         for name, what in NOT_MODELLED.items()
@@ -129,21 +143,21 @@ def _camel(name: str) -> str:
 def overridden(
     document: Document, overrides: Iterable[SettingOverride], *, heap: int | None = None, entries: Iterable[Entry] = ()
 ) -> EngineSettings:
-    """What the engine decides by: the document, the properties, then the overrides. Raises SettingError."""
+    """Return the engine's settings: of the document, the properties, then the overrides; raise ``SettingError``."""
     return engine_settings(document, heap=heap, entries=entries, amend=partial(_set_all, overrides, document))
 
 
 def _set_all(overrides: Iterable[SettingOverride], document: Document, effective: EffectiveSettings) -> None:
     by_hand = Position(BY_HAND, 0, 0)
-    for one in overrides:
-        check_override(one, document)
+    for override in overrides:
+        check_override(override, document)
         try:
-            if one.match is None:
-                effective.set_broker_as_text(one.name, one.text, by_hand)
+            if override.match is None:
+                effective.set_broker_as_text(override.name, override.text, by_hand)
             else:
-                effective.set_as_text(one.match, one.name, one.text, by_hand)
+                effective.set_as_text(override.match, override.name, override.text, by_hand)
         except MatchError as err:
-            raise SettingError(f"{str(one)!r}: the broker refuses the match: {err}") from err
+            raise SettingError(f"{str(override)!r}: the broker refuses the match: {err}") from err
 
 
 def settings_in_force(
@@ -154,16 +168,16 @@ def settings_in_force(
     heap: int | None = None,
     entries: Iterable[Entry] = (),
 ) -> dict[str, list[SettingInForce]]:
-    """The settings in force: those of the broker first, then by address. Overrides must have been checked."""
+    """Return the settings in force: those of the broker first, then by address; overrides must have been checked."""
     effective = EffectiveSettings(document, heap=heap)
     apply(effective, entries)
     _set_all(overrides, document, effective)
     broker = effective.broker()
-    found = {"broker": [_in_force(name, broker) for name in OF_BROKER if name in broker]}
+    by_place = {"broker": [_in_force(name, broker) for name in OF_BROKER if name in broker]}
     for address in addresses:
         values = effective.address(address)
-        found[address] = [_in_force(name, values) for name in OF_ADDRESS if name in values]
-    return found
+        by_place[address] = [_in_force(name, values) for name in OF_ADDRESS if name in values]
+    return by_place
 
 
 def _in_force(name: str, values: Mapping[str, EffectiveValue]) -> SettingInForce:

@@ -1,4 +1,4 @@
-"""What an edition of the broker decides differently: one profile per edition, chosen once where an engine is made.
+"""Decisions in which an edition of the broker differs: one profile per edition, chosen when an engine is created.
 
 Source: docs/spec/editions.md 1, docs/spec/paging-engine.md 1.3 and 1.5, measured in the probes of every edition.
 """
@@ -20,7 +20,7 @@ class FullWhen(Enum):
 
 
 class ReadAhead(Enum):
-    """Which rule lets a queue read more messages from its pages."""
+    """Rule by which a queue reads more messages from its pages."""
 
     MAX_SIZE = "bytes in the queue below max-size-bytes"
     MAX_SIZE_AND_COUNT = "the same, and fewer than 1000 messages waiting"
@@ -30,78 +30,76 @@ class ReadAhead(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The rules of one edition. The defaults are those of the newest."""
+    """Rules of one edition. The defaults are those of the newest."""
 
     edition: Edition = Edition.ARTEMIS_2_56
     full_when: FullWhen = FullWhen.AT_CLEARED_BELOW
+    # Limits by number of messages exist (2.21.0).
     counts_messages: bool = True
-    """Limits by number of messages exist (2.21.0)."""
     global_limit: bool = True
+    # With PAGE and page-size-bytes >= max-size-bytes the store cannot be created (up to 2.19).
     refuses_page_above_max: bool = False
-    """page-size-bytes >= max-size-bytes with PAGE: the store cannot be made (up to 2.19)."""
     management_exempt: bool = True
     reference_bytes: int = 72
     message_offset: int = 352
+    # Messages of 1.x and HornetQ: 4 bytes more encoded, and in memory the buffer they came in.
     old_layout: bool = False
-    """Messages of 1.x and HornetQ: 4 bytes more encoded, and in memory the buffer they came in."""
+    # HornetQ: the buffer has 1500 bytes, or the next power of two.
     buffer_in_powers_of_two: bool = False
-    """HornetQ: the buffer is of 1500 bytes, or of the next power of two."""
     large_offset: int = 168
+    # False: all references of a message are booked on the store of the message's own address (up to 2.15).
     references_booked_on_queue: bool = True
-    """False: all references of a message are booked on the store of the message's own address (up to 2.15)."""
     page_limits: bool = True
+    # A page limit that is reached refuses messages also outside page mode (2.44.0, not yet 2.28.0).
     page_full_without_paging: bool = True
-    """A page limit that is reached refuses messages also outside of page mode (2.44.0, not yet 2.28.0)."""
     read_ahead: ReadAhead = ReadAhead.MAX_READ_AND_PREFETCH
     deletes_middle_pages: bool = True
+    # After page mode one empty file stays; 2.17 keeps none and skips one number.
     keeps_empty_page: bool = True
-    """After page mode one empty file stays; 2.17 keeps none and skips one number."""
     disk_monitor: bool = True
+    # disk-full-policy exists, and a full disk is checked before the limits (2.50.0).
     disk_policy: bool = True
-    """disk-full-policy exists, and a full disk is looked at before the limits (2.50.0)."""
     keeps_grants_of_failed: bool = True
+    # Producers that a full disk refused on an address with FAIL are released when it has room (2.44.0).
     releases_failed_with_disk: bool = True
-    """Where a full disk refused producers of an address with FAIL, they are released when it is well (2.44.0)."""
+    # Grants of a client of another protocol that has gone are removed (2.32.0).
     forgets_closed: bool = True
-    """Grants of a client of another protocol that has gone wait no longer (2.32.0)."""
+    # An AMQP link that was refused for a full address is asked to return its credit (2.44.0).
     drains_refused: bool = True
-    """An AMQP link that was refused for a full address is asked for its credit back (2.44.0)."""
+    # A large AMQP message has its address as an extra property by anonymous links, too (2.44.0).
     large_amqp_names_address: bool = True
-    """A large AMQP message has its address as an extra property by anonymous links, too (2.44.0)."""
+    # A message that came by MQTT has its routing type as a property (2.44.0).
     mqtt_names_routing: bool = True
-    """A message that came by MQTT has its routing type as a property (2.44.0)."""
+    # Bytes of the state that the broker keeps of a session of MQTT 3.1.1 (2.56.0).
     mqtt_session_bytes: int = 621
-    """Of the state that the broker keeps of a session of MQTT 3.1.1 (2.56.0)."""
+    # Messages read from the journal have decoded properties, which count as memory.
     reloads_decoded: bool = False
-    """Messages read from the journal come with their properties decoded, which counts."""
+    # Acknowledging a reference read from the page being written subtracts its bytes, which were never added.
     books_live_pages: bool = False
-    """A reference read from the page being written takes its bytes off when acknowledged, though never added."""
+    # A refused send in a transaction reaches the client at once, and the rest can be committed (HornetQ).
     fails_in_transaction: bool = False
-    """A refused send of a transaction reaches the client at once and the rest can be committed (HornetQ)."""
     filtered_out_is_unrouted: bool = True
+    # False: page mode as the old attribute shows it, which answers with `full` for DROP and FAIL.
     reports_store_paging: bool = True
-    """False: page mode as the old attribute shows it, which answers with `full` for DROP and FAIL."""
     first_page_none: int = 2**63 - 1
     drops_stop_routing: bool = True
+    # A purge with a filter leaves messages it skips in the pages (2.53.0); before, it reads them into memory.
     purges_in_place: bool = True
-    """A purge with a filter leaves what it passes in the pages (2.53.0); before, it reads it into memory."""
+    # A core client requests more credits also if it has exactly what it wants (2.56.0, not yet 2.44.0).
     asks_at_equal: bool = True
-    """A core client asks for more credits also where it has exactly what it wants to have (2.56.0, not yet 2.44.0)."""
+    # A timer writes records to a page (2.40.0); before, they are written at once and the timer syncs.
     writes_pages_in_batches: bool = True
-    """A timer writes what goes to a page (2.40.0); before, it is written at once and the timer syncs."""
+    # The timer of the journal's buffer also writes what no client waits for (2.44.0, not yet 2.28.0).
     flushes_unsynced: bool = True
-    """The timer of the journal's buffer also writes what nobody waits for (2.44.0, not yet 2.28.0)."""
+    # A page is synced when the next one is opened (2.10.0).
     syncs_closed_pages: bool = True
-    """A page is forced to the disk when the next one is opened (2.10.0)."""
+    # When a priority is empty, a queue's list takes the next lower one for the highest (2.44.0). False, as in 2.28.0:
+    # the lowest of all; messages between are then passed over once.
     keeps_highest: bool = True
-    """When a priority is empty, a queue's list takes the next lower one for the highest (2.44.0).
-
-    False, as in 2.28.0: the lowest there is; what waits in between is passed over once.
-    """
 
     @property
     def release(self) -> str:
-        """The exact release that was examined."""
+        """Return the exact release that was examined."""
         return self.edition.release
 
 
@@ -178,11 +176,11 @@ _HORNETQ = replace(
 )
 
 PROFILES = {profile.edition: profile for profile in (_2_56, _2_44, _2_28, _2_17, _2_10, _2_4, _1_5, _HORNETQ)}
+# Editions that were compared with sources only, not with a running broker.
 FROM_SOURCES_ALONE = frozenset({Edition.ARTEMIS_2_4})
-"""Editions that no running broker was compared with."""
 
 
 def profile_of(edition: Edition) -> Profile:
-    """The profile of an edition, or of the newest before it where it behaves as that one does."""
-    nearest = PROFILES[max(known for known in PROFILES if known <= edition)]
+    """Return the profile of an edition, or that of the newest earlier edition if it behaves the same."""
+    nearest = PROFILES[max(candidate for candidate in PROFILES if candidate <= edition)]
     return nearest if nearest.edition is edition else replace(nearest, edition=edition)

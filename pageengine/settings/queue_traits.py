@@ -1,6 +1,6 @@
-"""The traits of a queue: its own attributes, else the settings of its address.
+"""Traits of a queue: its own attributes, else the settings of its address.
 
-Source: docs/spec/trace-format.md 1.2 (what a trace leaves out is said by its defaults), docs/spec/paging-engine.md 3.7.
+Source: docs/spec/trace-format.md 1.2 (defaults for what a trace leaves out), docs/spec/paging-engine.md 3.7.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ LAST_VALUE_KEY = "_AMQ_LVQ_NAME"
 
 @dataclass(frozen=True, slots=True)
 class QueueTraits:
-    """Kept over a restart. ``last_value_key`` None: no last-value queue; ``ring_size``, ``max_consumers`` -1: none."""
+    """Traits that survive a restart.
+
+    ``last_value_key`` None: no last-value queue; ``ring_size``, ``max_consumers`` -1: none.
+    """
 
     max_consumers: int
     exclusive: bool
@@ -25,23 +28,30 @@ class QueueTraits:
     non_destructive: bool
 
 
-def created(made: CreateQueue, settings: AddressSettings) -> QueueTraits:
-    """Of a queue that a trace creates: by the operation, whose defaults count, and the settings of its address."""
+def created(creation: CreateQueue, settings: AddressSettings) -> QueueTraits:
+    """Return the traits of a queue that a trace creates.
+
+    They follow from the operation, whose defaults count, and the settings of its address.
+    """
     return QueueTraits(
-        made.max_consumers, made.exclusive, made.purge_on_no_consumers, settings.ring_size,
-        _last_value_key(None, None, settings), settings.non_destructive,
-    )  # fmt: skip
+        creation.max_consumers,
+        creation.exclusive,
+        creation.purge_on_no_consumers,
+        settings.ring_size,
+        _last_value_key(None, None, settings),
+        settings.non_destructive,
+    )
 
 
-def configured(one: ConfiguredQueue, settings: AddressSettings) -> QueueTraits:
-    """Of a configured queue: what it does not set follows from the settings of its address."""
+def configured(queue: ConfiguredQueue, settings: AddressSettings) -> QueueTraits:
+    """Return the traits of a configured queue; what it does not set follows from its address settings."""
     return QueueTraits(
-        settings.max_consumers if one.max_consumers is None else one.max_consumers,
-        settings.exclusive_queue if one.exclusive is None else one.exclusive,
-        settings.purge_on_no_consumers if one.purge_on_no_consumers is None else one.purge_on_no_consumers,
-        settings.ring_size if one.ring_size is None else one.ring_size,
-        _last_value_key(one.last_value, one.last_value_key, settings),
-        settings.non_destructive if one.non_destructive is None else one.non_destructive,
+        settings.max_consumers if queue.max_consumers is None else queue.max_consumers,
+        settings.exclusive_queue if queue.exclusive is None else queue.exclusive,
+        settings.purge_on_no_consumers if queue.purge_on_no_consumers is None else queue.purge_on_no_consumers,
+        settings.ring_size if queue.ring_size is None else queue.ring_size,
+        _last_value_key(queue.last_value, queue.last_value_key, settings),
+        settings.non_destructive if queue.non_destructive is None else queue.non_destructive,
     )
 
 

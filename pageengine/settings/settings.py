@@ -1,4 +1,4 @@
-"""The values of a configuration that the engine decides by, already merged and with their defaults filled in.
+"""Values of a configuration that the engine decides by, already merged and with their defaults filled in.
 
 ``from_document`` fills these from a broker.xml (docs/spec/settings.md).
 """
@@ -16,7 +16,7 @@ HALF_A_GIB = 512 * 1024 * 1024
 
 
 class AddressFullPolicy(Enum):
-    """``address-full-policy``."""
+    """Values of ``address-full-policy``."""
 
     PAGE = "PAGE"
     DROP = "DROP"
@@ -25,14 +25,14 @@ class AddressFullPolicy(Enum):
 
 
 class PageFullPolicy(Enum):
-    """``page-full-policy``."""
+    """Values of ``page-full-policy``."""
 
     DROP = "DROP"
     FAIL = "FAIL"
 
 
 class DiskFullPolicy(Enum):
-    """``disk-full-policy``."""
+    """Values of ``disk-full-policy``."""
 
     BLOCK = "BLOCK"
     DROP = "DROP"
@@ -41,7 +41,7 @@ class DiskFullPolicy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AddressSettings:
-    """What is in force for one address. Sizes in bytes, times in milliseconds; -1: no limit; None: not set."""
+    """Settings in force for one address. Sizes in bytes, times in milliseconds; -1: no limit; None: not set."""
 
     policy: AddressFullPolicy = AddressFullPolicy.PAGE
     max_size_bytes: int = -1
@@ -51,11 +51,11 @@ class AddressSettings:
     page_limit_bytes: int | None = None
     page_limit_messages: int | None = None
     page_full_policy: PageFullPolicy | None = None
+    # None: twice the page size.
     max_read_page_bytes: int | None = None
-    """None: twice the page size."""
     max_read_page_messages: int = -1
+    # None: the same as ``max_read_page_bytes``.
     prefetch_page_bytes: int | None = None
-    """None: as ``max_read_page_bytes``."""
     prefetch_page_messages: int | None = None
     disk_full_policy: DiskFullPolicy | None = None
     dead_letter_address: str | None = None
@@ -79,22 +79,22 @@ class AddressSettings:
 
     @property
     def changes_expiry(self) -> bool:
-        """Whether messages of the address may expire otherwise than their producer said."""
+        """Return whether messages of the address may expire at another time than their producer set."""
         return self.no_expiry or self.expiry_delay >= 0 or self.min_expiry_delay != -1 or self.max_expiry_delay != -1
 
 
 class AddressSettingsSource(ABC):
-    """Which settings hold for which address."""
+    """Source of the settings of each address."""
 
     __slots__ = ()
 
     @abstractmethod
     def effective(self, address: str) -> AddressSettings:
-        """The merged settings of one address."""
+        """Return the merged settings of one address."""
 
     @abstractmethod
     def changed(self, match: str, values: Mapping[str, str]) -> AddressSettingsSource:
-        """The same with the settings of one match (by XML name) replaced or added, as management does it."""
+        """Return a source with settings of one match (by XML name) replaced or added, as management does it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +104,17 @@ class OneForAll(AddressSettingsSource):
     settings: AddressSettings = AddressSettings()
 
     def effective(self, address: str) -> AddressSettings:
-        """The settings, whatever the address."""
+        """Return the settings, which are the same for every address."""
         return self.settings
 
     def changed(self, match: str, values: Mapping[str, str]) -> AddressSettingsSource:
-        """Not possible without matches: raises NotImplementedError."""
+        """Raise ``NotImplementedError``, because there are no matches to change."""
         raise NotImplementedError("settings without matches cannot be changed by match")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredQueue:
-    """A queue that the configuration declares; None: what its address says."""
+    """Queue that the configuration declares; None: what its address settings say."""
 
     name: str
     address: str
@@ -132,7 +132,7 @@ class ConfiguredQueue:
 
 @dataclass(frozen=True, slots=True)
 class Divert:
-    """A divert of the configuration."""
+    """Divert of the configuration."""
 
     name: str
     address: str
@@ -143,29 +143,29 @@ class Divert:
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """A broker's settings. ``global_max_size`` is the value in force (the broker computes half its heap when unset)."""
+    """Settings of a broker. ``global_max_size`` is the value in force (half of the heap when unset)."""
 
     address_settings: AddressSettingsSource = field(default_factory=OneForAll)
     global_max_size: int = HALF_A_GIB
     global_max_messages: int = -1
     max_disk_usage: int = 90
     min_disk_free: int = -1
+    # In ms; below 0 the disk is never checked.
     disk_scan_period: int = 5000
-    """In ms; below 0 the disk is never looked at."""
+    # In ns: the longest wait of a message until its page is written, or synced.
     page_sync_timeout: int = 3333333
-    """In ns: how long a message waits at most until its page is written, or synced."""
+    # In ns.
     journal_buffer_timeout: int = 3333333
-    """In ns."""
     journal_buffer_size: int = 490 * 1024
     journal_sync_transactional: bool = True
     journal_sync_non_transactional: bool = True
     management_address: str = "activemq.management"
     persist_id_cache: bool = True
     purge_page_folders: bool = False
+    # None: pages are files.
     jdbc_max_page_size_bytes: int | None = None
-    """None: pages are files."""
+    # URLs.
     acceptors: tuple[str, ...] = ()
-    """Their URLs."""
     addresses: Mapping[str, frozenset[RoutingType]] = field(default_factory=dict)
     queues: tuple[ConfiguredQueue, ...] = ()
     diverts: tuple[Divert, ...] = ()

@@ -1,1 +1,1 @@
-"""Operations and the files that they are read from and written to."""
+"""Operations of a trace, and the files they are read from and written to."""

@@ -1,7 +1,7 @@
-"""JSON to operations (docs/spec/trace-format.md 1.2 and 1.4): a line in one pass, an object key by key.
+"""Decoding of JSON to operations (docs/spec/trace-format.md 1.2 and 1.4): a line in one pass, an object key by key.
 
-``decode_line`` decodes the lines that hold a known operation and no unknown key. Any other line is parsed to a JSON
-value, of which ``operation_of`` makes the operation, with the keys that it does not know, or says what is wrong.
+``decode_line`` decodes the lines with a known operation and no unknown key. Any other line is parsed to a JSON value,
+from which ``operation_of`` makes the operation and the list of unknown keys, or says what is wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WORDS = {
 
 
 class BadValue(Exception):
-    """A line that is no operation, or a key that is missing or of the wrong type; the text says which and how."""
+    """Error for a line that is no operation, or a key that is missing or of the wrong type."""
 
 
 def _hook(cls: type, value: Any) -> Any:
@@ -44,13 +44,13 @@ _LINES = msgspec.json.Decoder(
     Union[tuple(cls for cls in _OPERATIONS.values() if cls is not SettingsChange)],  # noqa: UP007
     dec_hook=_hook,
 )
+# Decodes a line to an operation, and raises one of IRREGULAR for every other line.
 decode_line = _LINES.decode
-"""A line as an operation. Raises one of IRREGULAR for every other line."""
 IRREGULAR = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 def json_value(line: bytes) -> Any:
-    """A line as a JSON value. Raises BadValue."""
+    """Parse a line as JSON; raise ``BadValue``."""
     try:
         return json.loads(line.decode(), parse_constant=_refuse)
     except json.JSONDecodeError as err:
@@ -68,7 +68,7 @@ def _refuse(name: str) -> Any:
 
 
 def operation_of(value: Any) -> tuple[Operation, list[str]]:
-    """The operation that a JSON value stands for, and the keys that the format does not know. Raises BadValue."""
+    """Return the operation of a JSON value, and its keys that the format does not define; raise ``BadValue``."""
     if type(value) is not dict:
         raise BadValue("an operation must be an object")
     op = value.get("op")
@@ -76,20 +76,20 @@ def operation_of(value: Any) -> tuple[Operation, list[str]]:
         raise BadValue("'op' must be text" if "op" in value else "'op' is missing")
     cls = _OPERATIONS.get(op)
     if cls is None:
-        return _made(UnknownOperation, {"t": value.get("t", ops.LOWEST), "name": op}), []
+        return _convert(UnknownOperation, {"t": value.get("t", ops.LOWEST), "name": op}), []
     if cls is SettingsChange:
-        settings = tuple((name, _setting(name, one)) for name, one in value.items() if name not in (*COMMON, "match"))
-        return _made(cls, {**_known(value, (*COMMON, "match")), "values": settings}), []
-    known = _KEYS[op]
-    unknown = [name for name in value if name not in known]
-    return _made(cls, _known(value, known) if unknown or "note" in value else value), unknown
+        settings = tuple((name, _setting(name, item)) for name, item in value.items() if name not in (*COMMON, "match"))
+        return _convert(cls, {**_known_entries(value, (*COMMON, "match")), "values": settings}), []
+    keys = _KEYS[op]
+    unknown = [name for name in value if name not in keys]
+    return _convert(cls, _known_entries(value, keys) if unknown or "note" in value else value), unknown
 
 
 def header_of(value: Any, default_name: str) -> tuple[TraceHeader, list[str]]:
-    """The header that a JSON value stands for, and the keys that the format does not know. Raises BadValue."""
+    """Return the header of a JSON value, and its keys that the format does not define; raise ``BadValue``."""
     if type(value) is not dict or "trace" not in value:
         raise BadValue("the header is missing (an object with the key 'trace')")
-    header = _made(TraceHeader, {"name": default_name, **value})
+    header = _convert(TraceHeader, {"name": default_name, **value})
     if not 1 <= header.trace <= ops.TRACE_VERSION:
         raise BadValue(
             f"format version {header.trace} is not understood (this program reads up to {ops.TRACE_VERSION})"
@@ -97,12 +97,12 @@ def header_of(value: Any, default_name: str) -> tuple[TraceHeader, list[str]]:
     return header, [name for name in value if name not in TraceHeader.__struct_fields__ and name != "note"]
 
 
-def _known(value: dict[str, Any], known: Any) -> dict[str, Any]:
-    """The keys that an operation has; a note that is not text is left out."""
-    return {name: one for name, one in value.items() if name in known and (name != "note" or type(one) is str)}
+def _known_entries(value: dict[str, Any], keys: Any) -> dict[str, Any]:
+    """Return the entries whose key an operation has, without a note that is not text."""
+    return {name: item for name, item in value.items() if name in keys and (name != "note" or type(item) is str)}
 
 
-def _made(cls: type[Any], value: dict[str, Any]) -> Any:
+def _convert(cls: type[Any], value: dict[str, Any]) -> Any:
     try:
         return msgspec.convert(value, cls, dec_hook=_hook)
     except msgspec.ValidationError as err:
@@ -110,23 +110,25 @@ def _made(cls: type[Any], value: dict[str, Any]) -> Any:
 
 
 def _reason(text: str, cls: type[msgspec.Struct]) -> str:
-    """What msgspec found, in the words of the format: the key, what is wrong with it, what is allowed."""
+    """Return msgspec's error in the words of the format: the key, what is wrong with it, what is allowed."""
     if text.startswith("Object missing required field"):
         return f"{text.split('`')[1]!r} is missing"
     text, _, path = text.partition(" - at `$.")
     name = re.split(r"[`\[.]", path)[0]
-    allowed = next((_choices(one.type) for one in msgspec.structs.fields(cls) if one.encode_name == name), "")
+    allowed = next((_choices(item.type) for item in msgspec.structs.fields(cls) if item.encode_name == name), "")
     if allowed:
         return f"{name!r} must be one of {allowed}"
     if text.startswith("Expected "):
-        text = re.sub("`(.*?)`", lambda one: " or ".join(_WORDS.get(word, word) for word in one[1].split(" | ")), text)
+        text = re.sub(
+            "`(.*?)`", lambda item: " or ".join(_WORDS.get(word, word) for word in item[1].split(" | ")), text
+        )
         return f"{name!r} must be {text[9:].replace(', got ', ', not ')}"
     return f"{name!r} is not base64" if text.startswith("Invalid base64") else text
 
 
 def _choices(kind: Any) -> str:
-    enums = (one for one in (kind, *get_args(kind)) if isinstance(one, type) and issubclass(one, Enum))
-    return ", ".join(str(member.value) for one in enums for member in one)
+    enums = (enum for enum in (kind, *get_args(kind)) if isinstance(enum, type) and issubclass(enum, Enum))
+    return ", ".join(str(member.value) for enum in enums for member in enum)
 
 
 def _setting(name: str, value: Any) -> str:

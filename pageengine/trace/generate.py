@@ -1,6 +1,6 @@
 """Synthetic traffic of named shapes, the same for the same seed (docs/spec/trace-format.md 1).
 
-Every shape sends ``messages`` messages at ``rate`` a second to its addresses; they differ in who takes them away.
+Every shape sends ``messages`` messages at ``rate`` per second to its addresses; they differ in the consumers.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any, cast
 
 from pageengine.trace import operations as ops
 from pageengine.trace.operations import MessageProperty, Operation, RoutingType, TraceHeader
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 from pagefmt.quantities import SECOND
 
+# Messages between two receives of a consumer.
 BATCH = 10
-"""Messages between two looks of a consumer."""
 DISK = 100 << 30
 
 
 class TrafficShape(Enum):
-    """The shapes of traffic, by the name that the command line knows."""
+    """Shapes of traffic, by their names on the command line."""
 
     STEADY = "steady"
     BURST = "burst"
@@ -47,7 +47,10 @@ DESCRIPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """How much of a shape. ``size``: mean body bytes, varying by a quarter; ``rate``: messages a second in all."""
+    """Amount of traffic of a shape.
+
+    ``size``: mean body bytes, varying by a quarter; ``rate``: messages per second in all.
+    """
 
     shape: TrafficShape
     messages: int = 10_000
@@ -59,19 +62,19 @@ class Traffic:
 
     @property
     def header(self) -> TraceHeader:
-        """The header of the trace."""
+        """Return the header of the trace."""
         return TraceHeader(f"{self.shape.value}-{self.seed}", producer_window=1)
 
 
 def generate(traffic: Traffic) -> Iterator[Operation]:
-    """The operations, numbered, in order of time."""
+    """Yield the operations, numbered, in order of time."""
     script = _Script(traffic, Random(f"{traffic.shape.value}/{traffic.seed}"))
     yield from _SHAPES[traffic.shape](script)
 
 
 @dataclass(slots=True)
 class _Script:
-    """Numbers the operations, carries the clock, and draws what varies."""
+    """State of a generated trace: numbers the operations, carries the clock, and draws what varies."""
 
     traffic: Traffic
     random: Random
@@ -86,12 +89,12 @@ class _Script:
         self.names = [stem] if count == 1 else [f"{stem}.{n}" for n in range(count)]
 
     def make(self, cls: type[Any], *values: Any, **named: Any) -> Operation:
-        made = cls(*values, **named, i=self.i, t=int(self.t))
+        operation = cls(*values, **named, i=self.i, t=int(self.t))
         self.i += 1
-        return cast(Operation, made)
+        return cast(Operation, operation)
 
     def tick(self, speed: float = 1.0) -> None:
-        """The time between two messages; ``speed`` times the mean rate."""
+        """Advance the clock by the time between two messages, at ``speed`` times the mean rate."""
         self.t += SECOND / (self.traffic.rate * speed) * self.random.uniform(0.5, 1.5)
 
     def anycast(self) -> Iterator[Operation]:
@@ -113,7 +116,7 @@ class _Script:
         )
 
     def receive(self, share: float, prefix: str = "c") -> Iterator[Operation]:
-        """Every consumer takes its share of a batch; fractions are drawn."""
+        """Yield receives: every consumer takes its share of a batch; fractions are drawn at random."""
         for name in self.names:
             wanted = share * BATCH / len(self.names)
             count = int(wanted) + (self.random.random() < wanted % 1)
@@ -121,7 +124,7 @@ class _Script:
                 yield self.make(ops.Receive, f"{prefix}-{name}", count, ops.ReceiveAck.EACH)
 
     def drain(self, prefix: str = "c") -> Iterator[Operation]:
-        """Consumers take what is left, in batches, at the mean rate."""
+        """Yield receives of what is left, in batches, at the mean rate."""
         left = self.traffic.messages
         while left > 0:
             self.t += SECOND * BATCH / self.traffic.rate

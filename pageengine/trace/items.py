@@ -1,7 +1,7 @@
-"""What the operations of a trace have in common, whatever file they come from (docs/spec/trace-format.md 1.2 and 1.4).
+"""Checks that all operations of a trace need, whatever file they come from (docs/spec/trace-format.md 1.2 and 1.4).
 
-``Interpreter`` takes one operation after the other: numbers them, carries the clock on, refuses what does not follow
-from the lines before, counts unknown keys.
+``Interpreter`` handles one operation after the other: numbers them, carries the clock on, refuses what contradicts
+the lines before, counts unknown keys.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _LONGEST_TEXT = (2**31 - 1 - 5) // 2
 
 
 class TraceError(PageEngineError):
-    """A trace that cannot be read on: file, line or row, reason."""
+    """Error for a trace that cannot be read on: file, line or row, reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedLine:
-    """A line (from 1; in Parquet a row from 1) that is no operation, and why."""
+    """Line (from 1; in Parquet a row from 1) that is no operation, and why."""
 
     i: int
     t: int
@@ -36,7 +36,7 @@ Item = Operation | MalformedLine
 
 
 class SeqSet:
-    """The numbers used so far; a run of consecutive ones is kept as its two ends."""
+    """Set of the numbers used so far; a run of consecutive ones is kept as its two ends."""
 
     __slots__ = ("_end", "_others", "_start")
 
@@ -45,7 +45,8 @@ class SeqSet:
         self._others: set[int] = set()
 
     def add(self, seq: int) -> bool:
-        """False if the number was there already."""
+        """Add a number; return False if it was in the set already."""
+        # the common case, the next number, only moves the end; numbers ahead wait in ``_others`` to be joined
         if seq == self._end:
             self._end += 1
             while self._others and self._end in self._others:
@@ -63,7 +64,7 @@ class SeqSet:
 
 @dataclass(slots=True)
 class Interpreter:
-    """State of reading one trace. ``ignored``: how often each unknown key was met, by name."""
+    """State of reading one trace. ``ignored``: how often each unknown key occurred, by name."""
 
     ignored: dict[str, int] = field(default_factory=dict)
     i: int = 0
@@ -72,33 +73,36 @@ class Interpreter:
     _seqs: SeqSet = field(default_factory=SeqSet)
 
     def header(self, value: Any, default_name: str) -> TraceHeader:
-        """Line 1, as JSON. Raises BadValue."""
+        """Return the header in line 1, parsed as JSON; raise ``BadValue``."""
         header, unknown = header_of(value, default_name)
         self._ignore(unknown)
         return header
 
     def operation(self, value: Any) -> Operation:
-        """The next operation, of one as it was decoded or of a JSON value. Raises BadValue; ``skip`` passes over it."""
+        """Check and number the next operation, already decoded or a JSON value.
+
+        Raises ``BadValue``; ``skip`` passes over the line.
+        """
         unknown: Sequence[str] = ()
         if type(value) is not Send and not isinstance(value, Operation):
             value, unknown = operation_of(value)
-        found: Operation = value
-        if found.t < self.t:
-            if found.t == LOWEST:
-                found.t = self.t
+        operation: Operation = value
+        if operation.t < self.t:
+            if operation.t == LOWEST:
+                operation.t = self.t
             elif self._started:
-                raise BadValue(f"'t' goes backwards: {found.t} after {self.t}")
-        if type(found) is Send:
-            if found.size > _LONGEST_TEXT and found.type is MessageType.TEXT and found.text is None:
+                raise BadValue(f"'t' goes backwards: {operation.t} after {self.t}")
+        if type(operation) is Send:
+            if operation.size > _LONGEST_TEXT and operation.type is MessageType.TEXT and operation.text is None:
                 raise BadValue(f"'size' must be at most {_LONGEST_TEXT} for text, whose letters are two bytes each")
-            if not self._seqs.add(found.seq):
-                raise BadValue(f"'seq' {found.seq} was used before")
+            if not self._seqs.add(operation.seq):
+                raise BadValue(f"'seq' {operation.seq} was used before")
         if unknown:
             self._ignore(unknown)
-        self.t, self._started = found.t, True
-        found.i = self.i
+        self.t, self._started = operation.t, True
+        operation.i = self.i
         self.i += 1
-        return found
+        return operation
 
     def skip(self) -> None:
         """Count the line that ``operation`` refused."""

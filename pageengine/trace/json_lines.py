@@ -15,10 +15,10 @@ _BLANK = b" \t\r"
 def json_lines(
     path: Path, cut: Callable[[str], None], advance: Callable[[int], None] | None
 ) -> Iterator[tuple[int, Any]]:
-    """The lines in order without blank ones: number (from 1), and an Operation, a JSON value or a BadValue.
+    """Yield the non-blank lines in order: number (from 1), and an Operation, a JSON value or a ``BadValue``.
 
-    ``cut`` is told when the file or its compressed stream ends early, in front of the first line with what there is of
-    it. A line that is whole is never taken for one that is cut. Raises StreamError for damaged compression, OSError.
+    ``cut`` is called with a warning if the file or its compressed stream ends early, before the first incomplete line.
+    A complete line is never taken for an incomplete one. Raises ``StreamError`` for damaged compression, ``OSError``.
     """
     ending = Ending()
     number = 0

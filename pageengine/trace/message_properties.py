@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, ValidationError, convert, to_builtins
 
 from pageengine.trace.operations import Int64, MessageProperties, MessageProperty
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 PLAIN = {
     str: ValueKind.STRING,
@@ -30,12 +30,12 @@ _RANGES: dict[str, Any] = {"long": Int64, "double": _FINITE, **_TYPED}
 
 
 def read_properties(value: Any) -> MessageProperties:
-    """The properties that a JSON value stands for. Raises ValueError."""
+    """Return the properties of a JSON value; raise ``ValueError``."""
     if value is None:
         return MessageProperties()
     if type(value) is not dict:
         raise ValueError("'props' must be an object")
-    return MessageProperties([_property(name, one) for name, one in value.items()])
+    return MessageProperties([_property(name, item) for name, item in value.items()])
 
 
 def _property(name: str, value: Any) -> MessageProperty:
@@ -60,5 +60,5 @@ def _property(name: str, value: Any) -> MessageProperty:
 
 
 def write_properties(props: MessageProperties) -> dict[str, Any]:
-    """The JSON object that reads back as these properties."""
-    return {one.name: to_builtins({one.type: one.value} if one.type in _TYPED else one.value) for one in props}
+    """Return the JSON object that reads back as these properties."""
+    return {item.name: to_builtins({item.type: item.value} if item.type in _TYPED else item.value) for item in props}

@@ -1,4 +1,4 @@
-"""What clients and operators did: one class per operation of a trace (docs/spec/trace-format.md 1.1 and 1.2).
+"""Operations of clients and operators: one class per operation of a trace (docs/spec/trace-format.md 1.1 and 1.2).
 
 The fields are the keys of the JSON object, with their types, ranges and defaults: msgspec reads and writes by them.
 """
@@ -10,11 +10,11 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct, field
 
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 TRACE_VERSION = 1
+# Operations have times in nanoseconds, settings in milliseconds.
 NS_PER_MS = 1_000_000
-"""Operations tell the time in nanoseconds, settings in milliseconds."""
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 Int64 = Annotated[int, Meta(ge=LOWEST, le=HIGHEST)]
 Natural = Annotated[int, Meta(ge=0, le=HIGHEST)]
@@ -40,7 +40,7 @@ class TraceHeader(Struct, frozen=True, omit_defaults=True):
 
 
 class MessageType(Enum):
-    """Kind of body."""
+    """Kind of a message's body."""
 
     DEFAULT = "default"
     OBJECT = "object"
@@ -51,7 +51,7 @@ class MessageType(Enum):
 
 
 class MessageProperty(NamedTuple):
-    """An application property or a header property of a message; ``value`` as its type has it."""
+    """Application property or header property of a message; ``value`` has its type."""
 
     name: str
     type: ValueKind
@@ -59,7 +59,7 @@ class MessageProperty(NamedTuple):
 
 
 class MessageProperties(tuple[MessageProperty, ...]):
-    """The properties of a message in their order. In a trace they are an object (``message_properties``)."""
+    """Properties of a message in their order. In a trace they are an object (``message_properties``)."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class SessionKind(Enum):
 
 
 class ClientProtocol(Enum):
-    """The protocol that the session speaks."""
+    """Protocol that the session speaks."""
 
     CORE = "core"
     AMQP = "amqp"
@@ -90,9 +90,9 @@ class ClientProtocol(Enum):
 
 
 class ClientOptions(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """How a client of another protocol than core sends; each protocol looks at its own.
+    """How a client of another protocol than core sends; each protocol uses its own options.
 
-    AMQP: ``settled``, ``anonymous``, ``drain`` (gives its credit back when asked). OpenWire: ``asynchronous``,
+    AMQP: ``settled``, ``anonymous``, ``drain`` (returns its credit when asked). OpenWire: ``asynchronous``,
     ``window`` (of a producer, in bytes). STOMP: ``receipt``. MQTT: ``version`` (5, or less for 3.1.1), ``qos``.
     """
 
@@ -138,30 +138,30 @@ class Operation(Struct, kw_only=True, tag_field="op", forbid_unknown_fields=True
 
     @property
     def op(self) -> str:
-        """Its name in a trace."""
+        """Return the operation's name in a trace."""
         return str(self.__struct_config__.tag)
 
 
 class CreateAddress(Operation, tag="create_address"):
-    """An address with its routing types is made."""
+    """Creation of an address with its routing types."""
 
     address: str
     routing: RoutingType | Annotated[tuple[RoutingType, ...], Meta(min_length=1)]
 
     @property
     def routings(self) -> tuple[RoutingType, ...]:
-        """The routing types, one or two."""
+        """Return the routing types, one or two."""
         return (self.routing,) if isinstance(self.routing, RoutingType) else self.routing
 
 
 class DeleteAddress(Operation, tag="delete_address"):
-    """An address and its queues are deleted."""
+    """Deletion of an address and its queues."""
 
     address: str
 
 
 class CreateQueue(Operation, tag="create_queue"):
-    """``address`` equals the queue's name where the trace has none."""
+    """Creation of a queue; ``address`` equals the queue's name if the trace has none."""
 
     queue: str
     address: str = ""
@@ -178,13 +178,13 @@ class CreateQueue(Operation, tag="create_queue"):
 
 
 class DeleteQueue(Operation, tag="delete_queue"):
-    """A queue is deleted."""
+    """Deletion of a queue by management."""
 
     queue: str
 
 
 class OpenSession(Operation, tag="open_session"):
-    """A client opens a session."""
+    """Opening of a session by a client."""
 
     session: str
     kind: SessionKind = SessionKind.AUTO
@@ -193,13 +193,13 @@ class OpenSession(Operation, tag="open_session"):
 
 
 class CloseSession(Operation, tag="close_session"):
-    """A client closes a session; what was not committed is rolled back."""
+    """Closing of a session by a client; uncommitted work is rolled back."""
 
     session: str
 
 
 class Send(Operation, tag="send"):
-    """One message, with ``text``, ``body`` or neither; without both, ``size`` counts body bytes or letters of text."""
+    """Send of one message, with ``text``, ``body`` or neither; then ``size`` counts body bytes or letters of text."""
 
     address: str
     seq: Int64
@@ -219,21 +219,21 @@ class Send(Operation, tag="send"):
 
 
 class Begin(Operation, tag="begin"):
-    """An XA branch starts in a session."""
+    """Start of an XA branch in a session."""
 
     session: str
     xid: str | None = None
 
 
 class Prepare(Operation, tag="prepare"):
-    """An XA branch ends and is prepared."""
+    """End and preparation of an XA branch."""
 
     session: str
     xid: str
 
 
 class Commit(Operation, tag="commit"):
-    """A local transaction or, with ``xid``, an XA branch is committed."""
+    """Commit of a local transaction or, with ``xid``, of an XA branch."""
 
     session: str
     xid: str | None = None
@@ -242,7 +242,7 @@ class Commit(Operation, tag="commit"):
 
 
 class Rollback(Operation, tag="rollback"):
-    """A local transaction or, with ``xid``, an XA branch is rolled back."""
+    """Rollback of a local transaction or, with ``xid``, of an XA branch."""
 
     session: str
     xid: str | None = None
@@ -251,7 +251,7 @@ class Rollback(Operation, tag="rollback"):
 
 
 class OpenConsumer(Operation, tag="open_consumer"):
-    """``session`` is ``c-`` + consumer where the trace has none."""
+    """Opening of a consumer; ``session`` is ``c-`` + consumer if the trace has none."""
 
     consumer: str
     queue: str
@@ -264,7 +264,7 @@ class OpenConsumer(Operation, tag="open_consumer"):
 
 
 class Receive(Operation, tag="receive"):
-    """A consumer takes up to ``max`` messages, or exactly those of ``seq``, wherever they are in the queue."""
+    """Receipt of up to ``max`` messages, or of exactly those of ``seq``, wherever they are in the queue."""
 
     consumer: str
     max: Natural = 1
@@ -273,7 +273,7 @@ class Receive(Operation, tag="receive"):
 
 
 class Ack(Operation, tag="ack"):
-    """``seq``: one number for ``upto``, one or several for ``individual``, nothing for ``all``."""
+    """Acknowledgement. ``seq``: one number for ``upto``, one or several for ``individual``, nothing for ``all``."""
 
     consumer: str
     mode: AckMode = AckMode.UPTO
@@ -287,18 +287,18 @@ class Ack(Operation, tag="ack"):
 
     @property
     def seqs(self) -> tuple[int, ...]:
-        """The numbers that it names."""
+        """Return the message numbers that the acknowledgement names."""
         return (self.seq,) if isinstance(self.seq, int) else self.seq or ()
 
 
 class CloseConsumer(Operation, tag="close_consumer"):
-    """A consumer is closed; its unacknowledged messages return to the queue."""
+    """Closing of a consumer; its unacknowledged messages return to the queue."""
 
     consumer: str
 
 
 class Browse(Operation, tag="browse"):
-    """``max`` None: everything."""
+    """Browsing of a queue; ``max`` None: everything."""
 
     queue: str
     selector: str | None = None
@@ -307,50 +307,50 @@ class Browse(Operation, tag="browse"):
 
 
 class Purge(Operation, tag="purge"):
-    """The messages of a queue, or those that match the selector, are removed."""
+    """Removal of a queue's messages, or of those that match the selector."""
 
     queue: str
     selector: str | None = None
 
 
 class Expire(Operation, tag="expire"):
-    """``queue`` None: every queue."""
+    """Scan for expired messages; ``queue`` None: in every queue."""
 
     queue: str | None = None
 
 
 class PauseQueue(Operation, tag="pause_queue"):
-    """A queue stops delivering."""
+    """Pause of a queue, which stops delivering."""
 
     queue: str
 
 
 class ResumeQueue(Operation, tag="resume_queue"):
-    """A paused queue delivers again."""
+    """Resumption of a paused queue."""
 
     queue: str
 
 
 class BlockAddress(Operation, tag="block_address"):
-    """An operator blocks the producers of an address."""
+    """Block of the producers of an address by an operator."""
 
     address: str
 
 
 class UnblockAddress(Operation, tag="unblock_address"):
-    """An operator unblocks the producers of an address."""
+    """End of an operator's block of the producers of an address."""
 
     address: str
 
 
 class DiskFull(Operation, tag="disk_full"):
-    """The disk monitor reports a full disk, or enough space again."""
+    """Report of the disk monitor: a full disk, or enough space again."""
 
     full: bool = True
 
 
 class DiskSpaceChange(Operation, tag="disk"):
-    """``store`` None: every file store."""
+    """Report of a file store's space in bytes; ``store`` None: of every file store."""
 
     usable: Natural
     total: Natural
@@ -358,28 +358,31 @@ class DiskSpaceChange(Operation, tag="disk"):
 
 
 class SettingsChange(Operation, tag="settings"):
-    """``values``: text or number by the XML name of the setting, as the trace has it."""
+    """Change of settings at run time.
+
+    ``values``: text or number by the XML name of the setting, as the trace has it.
+    """
 
     match: str
     values: tuple[tuple[str, str], ...] = ()
 
 
 class Wait(Operation, tag="wait"):
-    """Nothing happens for ``ms`` milliseconds."""
+    """Wait for ``ms`` milliseconds without an operation."""
 
     ms: Natural
 
 
 class Checkpoint(Operation, tag="checkpoint"):
-    """The outcome shows the complete state."""
+    """Request that the outcome show the complete state."""
 
 
 class Restart(Operation, tag="restart"):
-    """The broker is stopped and started."""
+    """Stop and start of the broker."""
 
 
 class CrashKind(Enum):
-    """What is lost: nothing that was under way is; what the process held; what was not forced to the disk, too."""
+    """Extent of a loss: nothing in progress; what the process held; also what was not forced to the disk."""
 
     REST = "rest"
     KILL = "kill"
@@ -387,17 +390,17 @@ class CrashKind(Enum):
 
 
 class Crash(Operation, tag="crash"):
-    """The broker is killed and started."""
+    """Kill and start of the broker."""
 
     kind: CrashKind = CrashKind.REST
 
 
 class UnknownOperation(Operation):
-    """An operation of a name that this version does not know."""
+    """Operation of a name that this version does not know."""
 
     name: str
 
     @property
     def op(self) -> str:
-        """Its name in the trace."""
+        """Return the operation's name in the trace."""
         return self.name

@@ -49,7 +49,7 @@ ROW_GROUP = 1 << 17
 
 
 def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any, Iterator[tuple[int, Any]]]:
-    """The header object; what the rows hold. Raises TraceError, BadValue."""
+    """Return the header object and the rows' contents; raise ``TraceError``, ``BadValue``."""
     try:
         file = pq.ParquetFile(path)
         metadata = file.schema_arrow.metadata or file.metadata.metadata or {}
@@ -101,7 +101,7 @@ def _loads(name: str, text: str | bytes) -> Any:
 
 
 def row_to_object(row: dict[str, Any]) -> dict[str, Any]:
-    """The operation object that a row stands for; null columns are absent keys. Raises BadValue."""
+    """Return the operation object of a row, leaving out null columns; raise ``BadValue``."""
     line = {name: value for name, value in row.items() if value is not None}
     args = line.pop("args", None)
     body = line.pop("body", None)
@@ -131,23 +131,26 @@ def _utf8(body: bytes) -> str:
 
 
 def object_to_row(i: int, line: dict[str, Any]) -> dict[str, Any]:
-    """One row for an operation object (the inverse of ``row_to_object``)."""
-    rest = dict(line)
-    row: dict[str, Any] = {"i": i, "t": rest.pop("t", None), "op": rest.pop("op")}
+    """Return the row of an operation object (the inverse of ``row_to_object``)."""
+    remaining = dict(line)
+    row: dict[str, Any] = {"i": i, "t": remaining.pop("t", None), "op": remaining.pop("op")}
     for name in PLAIN:
-        row[name] = rest.pop(name, None) if _fits(rest.get(name)) else None
-    if row["type"] == "text" and "text" in rest:
-        row["body"] = rest.pop("text").encode("utf-8", "surrogatepass")
-    elif row["type"] != "text" and "body_b64" in rest:
-        row["body"] = base64.b64decode(rest.pop("body_b64"))
-    if "props" in rest and all(_fits(name) for name in rest["props"]):
-        row["props"] = [(name, json.dumps(value)) for name, value in rest.pop("props").items()]
-    row["args"] = json.dumps(rest, separators=(",", ":")) if rest else None
+        row[name] = remaining.pop(name, None) if _fits(remaining.get(name)) else None
+    if row["type"] == "text" and "text" in remaining:
+        row["body"] = remaining.pop("text").encode("utf-8", "surrogatepass")
+    elif row["type"] != "text" and "body_b64" in remaining:
+        row["body"] = base64.b64decode(remaining.pop("body_b64"))
+    if "props" in remaining and all(_fits(name) for name in remaining["props"]):
+        row["props"] = [(name, json.dumps(value)) for name, value in remaining.pop("props").items()]
+    row["args"] = json.dumps(remaining, separators=(",", ":")) if remaining else None
     return row
 
 
 def _fits(value: object) -> bool:
-    """A column takes it: a plain value, and text that UTF-8 can carry (a lone surrogate goes into ``args``)."""
+    """Return whether a column can hold the value: a plain one, and no text with lone surrogates.
+
+    Values that do not fit go into ``args``.
+    """
     if isinstance(value, str):
         return not any("\ud800" <= letter <= "\udfff" for letter in value)
     return not isinstance(value, list | tuple | dict)

@@ -1,4 +1,7 @@
-"""Reading a trace: JSON Lines (plain, gzip, zstd) or Parquet, one operation at a time (docs/spec/trace-format.md 1)."""
+"""Reading of a trace, one operation at a time: JSON Lines (plain, gzip, zstd) or Parquet.
+
+Source: docs/spec/trace-format.md 1.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from brokerconf.reading.decoding import read_at_most
 
 from pageengine.trace.decoding import BadValue
 from pageengine.trace.items import Interpreter, Item, MalformedLine, TraceError
@@ -19,10 +24,11 @@ FORESIGHT = 1000
 
 @dataclass(slots=True)
 class TraceReader:
-    """A trace being read: iterate over it once, then look at ``warnings``.
+    """Trace being read: iterate over it once, then look at ``warnings``.
 
-    ``skip_bad_lines``: a malformed line comes out as a MalformedLine; without it, it is a TraceError before anything
-    behind it is read. ``advance`` is told the bytes read, or the rows of a Parquet file. Raises TraceError, OSError.
+    ``skip_bad_lines``: a malformed line is returned as a MalformedLine; without it, it is a TraceError before anything
+    after it is read. ``advance`` is called with the bytes read, or the rows of a Parquet file. Raises TraceError,
+    OSError.
     """
 
     path: Path
@@ -45,19 +51,22 @@ class TraceReader:
             yield item
 
     def foresees_clients(self) -> bool:
-        """Whether a session of another protocol than core is opened before the first send; reads no further."""
+        """Return whether a session of another protocol than core opens before the first send.
+
+        Reads ahead up to that send; what was read is returned again by later reads.
+        """
         ahead: list[tuple[int, Any]] = []
-        found = False
+        has_client = False
         for number, value in self._values:
             ahead.append((number, value))
             op = value.get("op") if type(value) is dict else None
             if type(value) is OpenSession or op == "open_session":
                 protocol = value.get("protocol", "core") if op is not None else value.protocol.value
-                found = protocol != "core"
-            if found or type(value) is Send or op == "send" or len(ahead) == FORESIGHT:
+                has_client = protocol != "core"
+            if has_client or type(value) is Send or op == "send" or len(ahead) == FORESIGHT:
                 break
         self._values = chain(ahead, self._values)
-        return found
+        return has_client
 
     def _refuse(self, number: int, reason: str) -> MalformedLine:
         if not self.skip_bad_lines:
@@ -72,12 +81,12 @@ class TraceReader:
 
     @property
     def warnings(self) -> list[str]:
-        """What was ignored or missing, for a person; complete once the trace was read to its end."""
-        found = [
+        """Return what was ignored or missing, for a person; complete once the trace was read to its end."""
+        ignored = [
             f"{self.path}: unknown key {name!r} ignored, {count} time{'s' * (count > 1)}"
             for name, count in sorted(self._interpreter.ignored.items())
         ]
-        return [*found, self.cut] if self.cut else found
+        return [*ignored, self.cut] if self.cut else ignored
 
 
 def open_trace(
@@ -106,6 +115,5 @@ def open_trace(
 
 
 def _starts_with(path: Path, magic: bytes) -> bool:
-    """Not for pipes: what is read from a pipe cannot be read again."""
-    with path.open("rb") as file:
-        return file.read(len(magic)) == magic
+    """Return whether a regular file begins with these bytes; not for pipes, which cannot be read twice."""
+    return read_at_most(path, len(magic)).startswith(magic)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from pageengine.errors import PageEngineError
-from pagefmt.bytes.writing import atomic_file
+from pagefmt.storage.writing import atomic_file
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -28,35 +28,35 @@ MOST_BLANKS = 1 << 20  # bytes in a row; compressed, an endless number of them i
 
 
 class StreamError(PageEngineError):
-    """A file that cannot be read as lines: damaged compression, or a line without end."""
+    """Error for a file that cannot be read as lines: damaged compression, or a line without end."""
 
 
 @dataclass(slots=True)
 class Ending:
-    """How the file ended; filled in once its last line was handed out."""
+    """How a file ended; filled in once its last line was returned."""
 
     newline: bool = True
     cut: bool = False
 
 
 def compression(head: bytes) -> str:
-    """``gzip``, ``zstd`` or ``plain``, by the first four bytes."""
+    """Return ``gzip``, ``zstd`` or ``plain``, by the first four bytes."""
     if head.startswith(GZIP):
         return "gzip"
     return "zstd" if head.startswith(ZSTD) else "plain"
 
 
 def numbered_lines(path: Path, ending: Ending, *, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    """Every line of the file without its newline; ``ending`` tells how the file ended.
+    """Yield every line of the file without its newline; ``ending`` records how the file ended.
 
-    ``advance`` is called with the bytes read from the file. Raises StreamError, OSError.
+    ``advance`` is called with the bytes read from the file. Raises ``StreamError``, ``OSError``.
     """
     for block in blocks_of_lines(path, ending, advance=advance):
         yield from lines_of(block)
 
 
 def lines_of(block: bytes) -> list[bytes]:
-    """The lines of a block without their newlines."""
+    """Return the lines of a block without their newlines."""
     lines = block.split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -64,7 +64,11 @@ def lines_of(block: bytes) -> list[bytes]:
 
 
 def blocks_of_lines(path: Path, ending: Ending, *, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    """The same, many lines at once with their newlines."""
+    """Yield the file in blocks of many lines with their newlines, decompressed.
+
+    ``ending`` records how the file ended. ``advance`` is called with the bytes read from the file. Raises
+    ``StreamError``, ``OSError``.
+    """
     with path.open("rb", buffering=PIECE) as file:
         assert isinstance(file, io.BufferedReader)
         kind = compression(file.peek(4)[:4])
@@ -91,11 +95,11 @@ def _plain(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _unpacked(file: BinaryIO, kind: str, path: Path, ending: Ending) -> Iterator[bytes]:
-    """The decompressed bytes of all members as one stream; zero padding after a member is skipped."""
+    """Yield the decompressed bytes of all members as one stream; zero padding after a member is skipped."""
     member: Any = None
-    rest = b""
-    while piece := rest or file.read(COMPRESSED_PIECE):
-        rest = b""
+    unused = b""
+    while piece := unused or file.read(COMPRESSED_PIECE):
+        unused = b""
         if member is None:
             piece = piece.lstrip(b"\0")
             if not piece:
@@ -108,12 +112,12 @@ def _unpacked(file: BinaryIO, kind: str, path: Path, ending: Ending) -> Iterator
                 raise
             raise StreamError(f"{path}: damaged {kind} stream near byte {file.tell()}; recover it from a copy") from err
         if member.eof:
-            rest, member = member.unused_data, None
+            unused, member = member.unused_data, None
     ending.cut = member is not None
 
 
 def _member(kind: str) -> Any:
-    """A decompressor of one member; zlib's and zstandard's have ``decompress``, ``eof`` and ``unused_data``."""
+    """Return a decompressor for one member; zlib's and zstandard's have ``decompress``, ``eof`` and ``unused_data``."""
     if kind == "gzip":
         return zlib.decompressobj(wbits=31)
     import zstandard
@@ -148,9 +152,9 @@ def _whole_lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterato
 
 @contextmanager
 def writing_lines(path: Path) -> Iterator[IO[str]]:
-    """A text file to write UTF-8 lines to, compressed by its name (``.gz``, ``.zst``); same lines, same bytes.
+    """Open a text file for UTF-8 lines, compressed according to its name (``.gz``, ``.zst``); same lines, same bytes.
 
-    It appears whole when the block ends without an error. Raises ``OSError``.
+    It appears complete when the block ends without an error. Raises ``OSError``.
     """
     with atomic_file(path) as fresh, _opened_lines(fresh, path.suffix) as text:
         yield text

@@ -1,4 +1,4 @@
-"""Writing a trace: the name decides the form (``.parquet``; else JSON Lines, ``.gz`` and ``.zst`` compressed).
+"""Writing of a trace: the name decides about the form (``.parquet``; else JSON Lines, ``.gz`` and ``.zst`` compressed).
 
 The same operations give the same bytes.
 """
@@ -15,11 +15,11 @@ import msgspec
 from pageengine.trace.message_properties import write_properties
 from pageengine.trace.operations import CreateQueue, OpenConsumer, Operation, Send, SettingsChange, TraceHeader
 from pageengine.trace.streams import writing_lines
-from pagefmt.bytes.writing import atomic_file
+from pagefmt.storage.writing import atomic_file
 
 
 def operation_object(operation: Operation) -> dict[str, Any]:
-    """The JSON object of an operation, without defaults but with its time."""
+    """Return the JSON object of an operation, without defaults but with its time."""
     line: dict[str, Any] = {"t": operation.t, **msgspec.to_builtins(operation)}
     line.pop("", None)
     if isinstance(operation, Send):
@@ -54,7 +54,7 @@ def write_trace(path: Path, header: TraceHeader, operations: Iterable[Operation]
 
 
 def line_text(line: Any) -> str:
-    """One line of JSON with its newline. Lone surrogates, which Java strings may hold, become escapes."""
+    """Return a line of JSON with its newline; lone surrogates, which Java strings may contain, become escapes."""
     try:
         return msgspec.json.encode(line).decode() + "\n"
     except UnicodeEncodeError:

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pagefmt.bytes.wire import ByteReader, Undecodable
-from pagefmt.describe.field import Field, plain
-from pagefmt.messages.amqp_sections import (
+from pagefmt.codec.messages.amqp_sections import (
     ANNOTATIONS,
     APPLICATION,
     DATA,
@@ -24,9 +22,11 @@ from pagefmt.messages.amqp_sections import (
     VALUE,
     section_code,
 )
-from pagefmt.messages.amqp_text import uuid_text
-from pagefmt.messages.amqp_values import decode_amqp_value
-from pagefmt.messages.values import TypedValue, ValueKind
+from pagefmt.codec.messages.amqp_text import uuid_text
+from pagefmt.codec.messages.amqp_values import decode_amqp_value
+from pagefmt.codec.messages.values import TypedValue, ValueKind
+from pagefmt.codec.wire import ByteReader, Undecodable
+from pagefmt.describe.field import Field, plain
 
 NAMES: Final = {
     HEADER: "header", DELIVERY: "delivery annotations", ANNOTATIONS: "message annotations", PROPERTIES: "properties",
@@ -42,7 +42,7 @@ _LONG: Final = frozenset((0xD0, 0xD1))
 
 
 def section_fields(buf: bytes | memoryview, start: int, end: int) -> Iterator[Field]:
-    """Never raises: what is not understood comes as one field to the end."""
+    """Yield the fields of the sections of an encoded message. What does not decode is one field up to the end."""
     cursor = ByteReader(buf, start, end)
     while cursor.left():
         at = cursor.pos
@@ -105,7 +105,7 @@ def _value(cursor: ByteReader, name: str) -> Field:
 
 
 def shown(typed: TypedValue) -> str:
-    """A value on one line."""
+    """Return a value as text on one line."""
     match typed.kind:
         case ValueKind.NULL:
             return "null"

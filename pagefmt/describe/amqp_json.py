@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
+from pagefmt.codec.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.codec.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader, AmqpSections, BodySection
+from pagefmt.codec.messages.persisters import AMQP_V1
+from pagefmt.codec.messages.values import Property, TypedValue, ValueKind, last_wins, string
 from pagefmt.describe.values_json import (
     Json,
     annotations_json,
@@ -13,15 +17,15 @@ from pagefmt.describe.values_json import (
     property_values_json,
     typed_json,
 )
-from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader, AmqpSections, BodySection
-from pagefmt.messages.values import Property, TypedValue, ValueKind, last_wins, string
 
 ADDRESS: Final = "_AMQ_AD"
 
 
 def amqp_json(message: AmqpMessage | AmqpLargeMessage, *, bodies: bool = True) -> Json:
-    """``bodies``: what is in them was asked for. Raises ``Undecodable`` where a section cannot be read."""
+    """Return the sections of an AMQP message as JSON. Raise ``Undecodable`` if a section cannot be read.
+
+    ``bodies``: show body sections in full.
+    """
     sections = message.sections()
     encoded = message.encoded if isinstance(message, AmqpMessage) else None
     summed = None if bodies else encoded
@@ -43,7 +47,7 @@ def amqp_json(message: AmqpMessage | AmqpLargeMessage, *, bodies: bool = True) -
 
 
 def header_json(header: AmqpHeader | None) -> Json | None:
-    """The fields of the header section by name."""
+    """Return the fields of the header section by name, or None without that section."""
     if header is None:
         return None
     return {
@@ -56,15 +60,18 @@ def header_json(header: AmqpHeader | None) -> Json | None:
 
 
 def _properties_json(sections: AmqpSections) -> Json | None:
-    found = sections.property_fields
-    if found is None:
+    fields = sections.property_fields
+    if fields is None:
         return None
-    return {name: typed_json(found[name]) if name in found else None for name in PROPERTY_FIELDS}
+    return {name: typed_json(fields[name]) if name in fields else None for name in PROPERTY_FIELDS}
 
 
 def body_section_json(section: BodySection, message: bytes | None = None) -> Json:
-    """One body section: data (docs/spec/messages.md 9.3) by size and SHA-256; a sequence or a value in full, or as data
-    is where the ``message`` that it stands in is given."""
+    """Return one body section as JSON (docs/spec/messages.md 9.3).
+
+    Data is shown by size and SHA-256; a sequence or a value in full, unless ``message``, its encoded message, is given:
+    then like data.
+    """
     value = section.value
     kind = {0x75: "data", 0x76: "sequence"}.get(section.descriptor, "value")
     if kind == "data" or message is not None:
@@ -78,10 +85,13 @@ def _content(value: TypedValue) -> bytes:
 
 
 def _extra_properties(message: AmqpMessage | AmqpLargeMessage) -> dict[str, TypedValue] | None:
-    """With the address that a reader of persisters 2 and 4 puts there (it is null in none of the others)."""
+    """Return the broker's extra properties, or None, with the address that readers of persisters 2 and 4 add.
+
+    The address is null for all other persisters.
+    """
     entries: tuple[Property, ...] | None = message.extra.entries
     properties: dict[str, TypedValue] | None = None if entries is None else last_wins(entries)
-    sets_address = isinstance(message, AmqpLargeMessage) or message.persister == 2
+    sets_address = isinstance(message, AmqpLargeMessage) or message.persister == AMQP_V1
     if sets_address and message.stored_address is not None:
         properties = (properties or {}) | {ADDRESS: string(message.stored_address)}
     return properties

@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from pagefmt.bytes.wire import ByteReader, FixedFields, Undecodable
+from pagefmt.codec.messages.core_fields import MAP, MESSAGE_TYPES, PROPERTY_TYPES, TEXT
+from pagefmt.codec.messages.core_message import user_id_text
+from pagefmt.codec.messages.persisters import PERSISTER_NAMES
+from pagefmt.codec.messages.properties import decode_properties
+from pagefmt.codec.pages.record import CORE_LARGE, FRAME, ORDINARY, OTHER_LARGE, Layout, layout_of, read_payload
+from pagefmt.codec.wire import ByteReader, FixedFields, Undecodable
 from pagefmt.describe.amqp_anatomy import section_fields
 from pagefmt.describe.field import Field, plain
 from pagefmt.errors import PageFmtError
-from pagefmt.messages.core_fields import MAP, MESSAGE_TYPES, PROPERTY_TYPES, TEXT
-from pagefmt.messages.core_message import user_id_text
-from pagefmt.messages.persisters import PERSISTER_NAMES
-from pagefmt.messages.properties import decode_properties
-from pagefmt.pages.record import FRAME, Layout, layout_of, read_payload
 from pagefmt.quantities import time_text
 
 _LARGE_TYPES: Final = {
-    0: "ordinary message",
-    1: "core large message",
-    -1: "core large message, up to 2.11",
-    2: "other large",
+    ORDINARY: "ordinary message",
+    CORE_LARGE[0]: "core large message",
+    CORE_LARGE[1]: "core large message, up to 2.11",
+    OTHER_LARGE: "other large",
 }
 
 
@@ -42,31 +42,25 @@ class RecordingCursor(ByteReader):
             self.fields.append(Field(at, self.pos - at, what, value))
 
     def u8(self, what: str = "byte") -> int:
-        """An unsigned byte."""
         return self._read(super().u8, what)
 
     def i8(self, what: str = "byte") -> int:
-        """A byte."""
         return self._read(super().i8, what)
 
     def i16(self, what: str = "short") -> int:
-        """A short."""
         return self._read(super().i16, what)
 
     def u16(self, what: str = "unsigned short") -> int:
-        """An unsigned short."""
         return self._read(super().u16, what)
 
     def i32(self, what: str = "int") -> int:
-        """An int."""
         return self._read(super().i32, what)
 
     def i64(self, what: str = "long") -> int:
-        """A long."""
         return self._read(super().i64, what)
 
     def fixed(self, fields: FixedFields) -> tuple[Any, ...]:
-        """Fields of fixed size, each noted by its label."""
+        """Read fields of fixed size, each recorded under its label."""
         values: list[Any] = []
         for field in fields.fields:
             at = self._advance(field.layout.size, field.label)
@@ -81,23 +75,23 @@ class RecordingCursor(ByteReader):
         return value
 
     def take(self, size: int, what: str = "bytes") -> bytes:
-        """Bytes."""
+        """Read bytes and record them as a field."""
         at = self.pos
         value = super().take(size, what)
         self._note(at, what, value)
         return value
 
     def sstr(self, what: str = "string") -> str:
-        """A string: its byte count and its characters are two fields."""
+        """Read a string, which is recorded as two fields: its byte count and its characters."""
         before = len(self.fields)
         text = super().sstr(what)
-        length, *rest = self.fields[before:]
+        length, *characters = self.fields[before:]
         self.fields[before:] = [Field(length.offset, length.size, f"{what}, bytes", length.value)]
-        self.fields += [Field(field.offset, field.size, what, text) for field in rest]
+        self.fields += [Field(field.offset, field.size, what, text) for field in characters]
         return text
 
     def nsstr(self, what: str = "string") -> str | None:
-        """A string behind a mark that says whether there is one."""
+        """Read a nullable string: a mark, then the string if the mark is set."""
         return self.sstr(what) if self.u8(f"{what} present") else None
 
     def _part(self, start: int, end: int) -> ByteReader:
@@ -105,7 +99,7 @@ class RecordingCursor(ByteReader):
 
 
 def record_fields(buf: bytes | memoryview, offset: int, length: int) -> Iterator[Field]:
-    """The fields of the framed record at ``offset``. Never raises: what is not understood comes as such."""
+    """Yield the fields of the framed record at ``offset``. What is not understood becomes a field, never an error."""
     start, end = offset + 5, offset + 5 + length
     yield Field(offset, 1, "start mark", None)
     yield Field(offset + 1, 4, "payload length", length, f"{length} bytes")
@@ -116,7 +110,7 @@ def record_fields(buf: bytes | memoryview, offset: int, length: int) -> Iterator
 def fields_read(
     buf: bytes | memoryview, start: int, end: int, read: Callable[[RecordingCursor], object]
 ) -> Iterator[Field]:
-    """The fields between two offsets as ``read`` takes them from a cursor; what it leaves, or cannot read, as such."""
+    """Yield the fields between two offsets as ``read`` takes them from a cursor, and any bytes that it leaves."""
     yield from _all_opened(buf, list(_read(buf, start, end, Layout.NEW, read)))
 
 
@@ -148,7 +142,7 @@ def _read(
 
 
 def _opened(buf: bytes | memoryview, field: Field, body_type: object) -> Iterator[Field]:
-    """Blocks that the record's decoder leaves for later: properties, AMQP sections, bodies in their type's layout."""
+    """Yield the fields in a block that the record's decoder leaves for later: properties, AMQP sections, bodies."""
     if field.name == "properties" or (field.name == "body" and body_type == MAP):
         return _by(decode_properties, buf, field)
     if field.name == "body" and body_type == TEXT:
@@ -190,7 +184,7 @@ def _explained(field: Field, layout: Layout) -> Field:
 
 
 def _moment(value: object) -> str:
-    """Milliseconds since 1970 as a date; what is before that as it is."""
+    """Return milliseconds since 1970 as a date; other values unchanged."""
     return time_text(value) if isinstance(value, int) and value > 0 else plain(value)
 
 

@@ -9,11 +9,13 @@ _SHAPES: Final = {4: (8, 101, 7), 8: (10, 398, 16), 16: (14, 6176, 34)}  # size:
 
 
 def decimal_text(raw: bytes) -> str:
-    """What the bits say, as ``Decimal`` writes it; a coefficient with too many digits counts as zero (IEEE 754)."""
+    """Return a decimal as ``Decimal`` writes it. A coefficient with too many digits counts as zero (IEEE 754)."""
     exponent_bits, bias, digits = _SHAPES[len(raw)]
     bits = int.from_bytes(raw, "big")
     width = 8 * len(raw)
     sign, top = bits >> (width - 1), bits >> (width - 6) & 0x1F
+    # IEEE 754 binary integer decimals: the five bits after the sign are 1111x for infinity and NaN; 11xxx means that
+    # the coefficient has the implicit leading bits 100, which shifts the exponent by two bits to the right.
     if top >> 1 == 0xF:
         return _special(sign, top & 1)
     if top >> 3 == 3:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``offset`` in the file and ``size`` in bytes. ``value``: None, a number, a text, or bytes nobody looked into.
+    """One field of a record.
 
-    ``meaning`` is the value in words where there is more to say than the value.
+    ``offset`` in the file and ``size`` in bytes. ``value``: None, a number, text, or bytes that are not decoded.
+    ``meaning``: the value in words, if they say more than the value.
     """
 
     offset: int
@@ -20,14 +21,14 @@ class Field:
 
     @property
     def text(self) -> str:
-        """What to show beside the name."""
+        """Return the text to show beside the name."""
         return plain(self.value) if self.meaning is None else self.meaning
 
     def saying(self, meaning: str) -> Field:
-        """The field with its value in words."""
+        """Return the field with a description of its value."""
         return replace(self, meaning=meaning)
 
 
 def plain(value: object) -> str:
-    """Numbers and texts as they are; empty for bytes, which are shown as bytes."""
+    """Return numbers and text unchanged, and nothing for bytes, which are shown as bytes."""
     return "" if value is None or isinstance(value, bytes) else str(value)

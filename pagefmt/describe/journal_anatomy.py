@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Final
 
+from pagefmt.codec.messages.persisted import decode_persisted
 from pagefmt.describe.anatomy import RecordingCursor, fields_read
 from pagefmt.describe.field import Field
 from pagefmt.directory.bindings import read_address_binding, read_queue
 from pagefmt.journal.bodies import COUNTERS, FIXED, DuplicateId, HeuristicCompletion, Xid
 from pagefmt.journal.record_types import RecordType, type_name
 from pagefmt.journal.records import CHECK, FRAME_LAYOUTS, JournalFrame, RecordKind
-from pagefmt.messages.persisted import decode_persisted
 
 _NAMES: Final = {
     "kind": "record kind", "file_id": "file id", "compact": "compact count", "tx": "transaction", "id": "record id",
@@ -32,7 +32,7 @@ _BODIES: Final[dict[int, Callable[[RecordingCursor], object]]] = {
 
 
 def journal_fields(buf: bytes | memoryview, frame: JournalFrame, version: int) -> Iterator[Field]:
-    """The fields of a record. Never raises: what is not understood comes as such."""
+    """Yield the fields of a journal record. What is not understood becomes a field, never an error."""
     layout = FRAME_LAYOUTS[version][frame.kind]
     at = frame.at
     for name, code in zip(layout.fields, layout.head.format[1:], strict=True):
@@ -51,15 +51,15 @@ def journal_fields(buf: bytes | memoryview, frame: JournalFrame, version: int) -
 
 
 def _body(frame: JournalFrame) -> Callable[[RecordingCursor], object] | None:
-    """How its body is read; None where it is not looked into."""
+    """Return the function that reads the body, or None if the body is not divided into fields."""
     if frame.kind == RecordKind.PREPARE:
         return Xid.read
     if frame.kind not in (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX):
         return None
-    if found := FIXED.get(frame.user_type) or COUNTERS.get(frame.user_type):
+    if body_type := FIXED.get(frame.user_type) or COUNTERS.get(frame.user_type):
         short = COUNTERS.get(frame.user_type)
-        layout = short.SHORT if short is not None and frame.size == short.SHORT.size else found.LAYOUT
-        names = found.__slots__[: len(layout.format) - 1]
+        layout = short.SHORT if short is not None and frame.size == short.SHORT.size else body_type.LAYOUT
+        names = body_type.__slots__[: len(layout.format) - 1]
         return lambda cursor: [
             getattr(cursor, _READ[code])(name) for name, code in zip(names, layout.format[1:], strict=True)
         ]

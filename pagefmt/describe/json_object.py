@@ -19,7 +19,10 @@ if TYPE_CHECKING:
         __struct_encode_fields__: ClassVar[tuple[str, ...]]
 
         def __init_subclass__(cls, *, forbid_unknown_fields: bool = True) -> None:
-            """``forbid_unknown_fields`` False: an object may have further keys, whose values are texts."""
+            """Define the class.
+
+            ``forbid_unknown_fields`` False: an object may have further keys, whose values are texts.
+            """
 else:
 
     class _KeywordOnly(type(msgspec.Struct)):
@@ -35,11 +38,11 @@ else:
         """A JSON object. A key that is not always there has the default ``UNSET``; no other default is used."""
 
     class Either:
-        """``Either[A, B]``: an object of one of several classes, which msgspec can write but not describe."""
+        """A choice, ``Either[A, B]``: an object of one of several classes, which msgspec can write but not describe."""
 
         def __class_getitem__(cls, classes: tuple[type[JsonObject], ...]) -> Any:
             """Return a type whose schema is a choice of the classes."""
-            choice = [{"$ref": f"#/$defs/{each.__name__}"} for each in classes]
+            choice = [{"$ref": f"#/$defs/{member.__name__}"} for member in classes]
             return Annotated[Any, Meta(extra_json_schema={"oneOf": choice}, extra={"classes": classes})]
 
 

@@ -1,6 +1,6 @@
 """A message as a JSON object: the keys that ``pagectl pages decode`` promises, in their order.
 
-Values are what a broker's own reader says. Where brokers differ about the same bytes (AMQP, before it is scanned), the
+Values are what a broker's own reader reports. If brokers differ about the same bytes (AMQP, before it is scanned), the
 edition decides; without one, the newest.
 """
 
@@ -13,36 +13,30 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from pagefmt.bytes.files import NotPermitted, NotReadable
-from pagefmt.bytes.wire import ByteReader, Undecodable
+from pagefmt.codec.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.codec.messages.amqp_sections import decode_sections
+from pagefmt.codec.messages.bodies import LARGE_SIZE, inflated, is_compressed, map_of, stream_of, text_of
+from pagefmt.codec.messages.body_text import READABLE, amqp_text, readable
+from pagefmt.codec.messages.core_fields import MAP, STREAM, TEXT
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage
+from pagefmt.codec.messages.core_message_old import OldCoreMessage
+from pagefmt.codec.messages.large import BODY_LIMIT, LargeFile, LargeMessages, content_of, sha256_of
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.values import TypedValue, last_wins
+from pagefmt.codec.pages.page import OddRecord
+from pagefmt.codec.pages.record import PageRecord
+from pagefmt.codec.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import amqp_json
-from pagefmt.describe.values_json import (
-    Json,
-    property_map_json,
-    property_types_json,
-    property_values_json,
-    typed_json,
-)
+from pagefmt.describe.values_json import Json, property_map_json, property_types_json, property_values_json, typed_json
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.amqp_sections import decode_sections
-from pagefmt.messages.bodies import LARGE_SIZE, inflated, is_compressed, map_of, stream_of, text_of
-from pagefmt.messages.body_text import READABLE, amqp_text, readable
-from pagefmt.messages.core_fields import MAP, STREAM, TEXT
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
-from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.large import BODY_LIMIT, LargeFile, LargeMessages, content_of, sha256_of
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.values import TypedValue, last_wins
-from pagefmt.pages.page import OddRecord
-from pagefmt.pages.record import PageRecord
+from pagefmt.storage.files import NotPermitted, NotReadable
 
+# keys of every message, without bodies and ``amqp``
 MESSAGE_KEYS: Final = (
     "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
     "type", "type_name", "large", "large_id", "large_file", "large_size", "properties",
     "property_types",
 )  # fmt: skip
-"""What a message has wherever it lives, without bodies and ``amqp``."""
 
 
 class BodyForm(StrEnum):
@@ -71,12 +65,15 @@ class MessageOptions:
 
     @property
     def shows_values(self) -> bool:
-        """Whether a body section of AMQP is shown in full: it is text and value in one."""
+        """Return whether AMQP body sections are shown in full, which serves both text and value."""
         return bool(self.forms & {BodyForm.TEXT, BodyForm.VALUE})
 
 
 def record_json(page: int, number: int | None, record: PageRecord, wanted: MessageOptions) -> Json:
-    """``number`` None: recovered from behind damage. ``acked_by`` is for the caller to add, who has the journal."""
+    """Return a page record as JSON, without ``acked_by``, which a caller with the journal adds.
+
+    ``number`` is None for a record recovered after damage.
+    """
     return {
         "page": page,
         "number": number,
@@ -90,26 +87,31 @@ def record_json(page: int, number: int | None, record: PageRecord, wanted: Messa
 
 
 def odd_json(page: int, number: int | None, odd: OddRecord, wanted: MessageOptions) -> Json:
-    """As ``record_json``, of a record that is not understood: null where nothing is known, and why."""
+    """Return a record that is not understood as JSON: null for what is not known, and the damage."""
     _, _, length, tx, large_type, message_id, queues = odd.route
     place: Json = {
-        "page": page, "number": number, "offset": odd.damage.offset, "length": length, "tx": tx,
-        "queues": list(queues), "large_type": large_type,
-    }  # fmt: skip
-    known: Json = dict.fromkeys(MESSAGE_KEYS[1:]) | {"id": message_id}
-    known |= {f"body_{form}": None for form in (BodyForm.SIZE, BodyForm.SHA256) if form in wanted.forms}
+        "page": page,
+        "number": number,
+        "offset": odd.damage.offset,
+        "length": length,
+        "tx": tx,
+        "queues": list(queues),
+        "large_type": large_type,
+    }
+    message_fields: Json = dict.fromkeys(MESSAGE_KEYS[1:]) | {"id": message_id}
+    message_fields |= {f"body_{form}": None for form in (BodyForm.SIZE, BodyForm.SHA256) if form in wanted.forms}
     if odd.record is not None:
         message = odd.record.message
-        known |= {"persister": odd.record.persister, "protocol": message.protocol, "large": message.large}
+        message_fields |= {"persister": odd.record.persister, "protocol": message.protocol, "large": message.large}
         with suppress(Undecodable):
-            known |= _facts(message, wanted.edition)
-            known |= message_json(message, wanted)
+            message_fields |= _facts(message, wanted.edition)
+            message_fields |= message_json(message, wanted)
     damage = {"kind": odd.damage.kind.value, "offset": odd.damage.offset, "detail": odd.damage.detail}
-    return place | known | {"damage": damage}
+    return place | message_fields | {"damage": damage}
 
 
 def message_json(message: Message, wanted: MessageOptions) -> Json:
-    """The part that a message has wherever it lives. Raises ``Undecodable`` where its properties cannot be read."""
+    """Return the fields that a message has wherever it is stored. Raise ``Undecodable`` for unreadable properties."""
     properties = message.properties()
     file, closed = _large_file(message, wanted)
     common = _facts(message, wanted.edition) | {
@@ -157,7 +159,7 @@ def _facts(message: Message, edition: Edition) -> Json:
 
 
 def unscanned(edition: Edition) -> Json:
-    """What the reader of an edition says of a standard AMQP message before it looks into the encoded sections."""
+    """Return what the reader of an edition says of a standard AMQP message without reading its sections."""
     match edition:
         case Edition.ARTEMIS_2_17:
             return {}
@@ -168,7 +170,7 @@ def unscanned(edition: Edition) -> Json:
 
 
 def declared_size(message: Message, properties: dict[str, TypedValue]) -> int | None:
-    """Bytes of a large body as its message has them."""
+    """Return the bytes of a large body according to its message, or None."""
     if not message.large or isinstance(message, AmqpLargeMessage):
         return None
     for name in LARGE_SIZE:

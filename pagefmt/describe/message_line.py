@@ -100,11 +100,11 @@ _VALUES = (
 
 def _with(key: str, kind: Any, prefix: str) -> tuple[type[JsonObject], ...]:
     """Return the classes of values with one more key."""
-    made = []
-    for each in _VALUES:
-        fields = {"__annotations__": {key: kind}, "__doc__": each.__doc__, "__module__": __name__}
-        made.append(new_class(f"{prefix}{each.__name__}", (each,), {}, methodcaller("update", fields)))
-    return tuple(made)
+    classes = []
+    for value_class in _VALUES:
+        fields = {"__annotations__": {key: kind}, "__doc__": value_class.__doc__, "__module__": __name__}
+        classes.append(new_class(f"{prefix}{value_class.__name__}", (value_class,), {}, methodcaller("update", fields)))
+    return tuple(classes)
 
 
 _NAMED = _with("name", str, "Named")
@@ -215,13 +215,19 @@ class _Routing(JsonObject):
     queues: list[int]
     """Ids of the queues that the message was routed to, as the record has them."""
     large_type: Byte
+    """As stored."""
     persister: Byte | None
+    """As stored; null where the format has none."""
     id: Long
+    """Id of the message."""
     user_id: Text | None
+    """Id that the client set."""
     address: Text | None
+    """Address that it was sent to."""
     type: Byte | None
     """Type of a core message; null for AMQP."""
     type_name: Text | None
+    """Name of the type; null for AMQP."""
     large_id: int | None
     large_file: str | None
     large_size: int | None
@@ -229,22 +235,29 @@ class _Routing(JsonObject):
     acked_by: list[int] | UnsetType = UNSET
     """Ids of the queues that have acknowledged the message."""
     body_size: LongCount | UnsetType | None = UNSET
+    """Bytes of a core body; null for AMQP and large messages."""
     body_sha256: Sha256 | UnsetType | None = UNSET
     body_text: Text | UnsetType | None = UNSET
+    """Text of core text messages and AMQP string values, and of bytes and AMQP data that are valid UTF-8."""
     body_value: list[Either[*_VALUES, *_NAMED]] | UnsetType | None = UNSET  # type: ignore[valid-type]
+    """Entries of map and stream bodies."""
     body_base64: Base64 | UnsetType | None = UNSET
     body_hex: Hex | UnsetType | None = UNSET
     body_error: str | UnsetType = UNSET
     """Why the body is not shown as asked."""
     amqp: AmqpObject | UnsetType = UNSET
+    """Sections of an AMQP message."""
 
 
 class MessageFacts(_Routing):
     """What a message has wherever it is stored."""
 
     protocol: Annotated[Literal["core", "amqp"], Meta(extra={"arrow": "string"})]
+    """core (also of JMS, STOMP, MQTT and OpenWire) or amqp."""
     durable: Flag
+    """Whether it survives a restart of the broker."""
     priority: Byte
+    """From 0, the lowest, to 9."""
     timestamp: Long
     """Time (ms) that it was sent, or 0."""
     expiration: Long
@@ -252,6 +265,7 @@ class MessageFacts(_Routing):
     large: Flag
     """Whether its body is a file."""
     properties: dict[str, PlainValue]
+    """Application properties as the broker delivers them."""
     property_types: dict[str, HiddenType]
     """Types that the values do not show: all but string, boolean, int and null."""
 
@@ -262,10 +276,13 @@ class PageMessageLine(MessageFacts):
     store: Text
     """Name of the folder."""
     store_address: Text | None
+    """Address in the folder's address.txt."""
     page: LongCount
+    """Number of the page."""
     number: IntCount | None
     """Ordinal number of the record in its page; null if the record was found after damage."""
     offset: LongCount
+    """Offset of the record in its file, in bytes."""
     length: IntCount
     """Bytes of the record without its frame."""
 

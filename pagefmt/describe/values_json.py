@@ -11,18 +11,18 @@ import math
 from struct import pack, unpack
 from typing import Any, Final, TypeAlias
 
+from pagefmt.codec.messages.amqp_text import binary_text, uuid_text
+from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.describe.decimal_text import decimal_text
-from pagefmt.messages.amqp_text import binary_text, uuid_text
-from pagefmt.messages.values import TypedValue, ValueKind
 
 Json: TypeAlias = dict[str, Any]
 
+# types that are evident from the JSON value; ``property_types`` names all others
 SHOWN_TYPES: Final = frozenset((ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.INT, ValueKind.NULL))
-"""Types that a reader takes from the JSON value alone; ``property_types`` names all others."""
 
 
 def typed_json(typed: TypedValue) -> Json:
-    """The object of a value."""
+    """Return the object of a value: its type, the value, and the bits of floating-point numbers."""
     fields: Json = {"type": typed.kind.value, "value": plain_value(typed)}
     if typed.kind is ValueKind.FLOAT:
         fields["bits"] = f"{typed.wire:08x}"
@@ -32,7 +32,7 @@ def typed_json(typed: TypedValue) -> Json:
 
 
 def plain_value(typed: TypedValue) -> Any:
-    """What stands under ``value``."""
+    """Return what is shown under ``value``."""
     value = typed.value
     match typed.kind:
         case ValueKind.BYTES:
@@ -58,23 +58,26 @@ def plain_value(typed: TypedValue) -> Any:
 
 
 def _last_by_key(pairs: tuple[tuple[TypedValue, TypedValue], ...]) -> list[tuple[TypedValue, TypedValue]]:
-    """A repeated key keeps its first place and its last value, as in the broker's maps."""
-    found: dict[Any, tuple[TypedValue, TypedValue]] = {}
+    """Return the pairs without repeated keys. A key keeps its first position and last value, as in brokers' maps."""
+    by_identity: dict[Any, tuple[TypedValue, TypedValue]] = {}
     for key, value in pairs:
         identity = (key.kind, key.value)
-        found[identity] = (found[identity][0] if identity in found else key, value)
-    return list(found.values())
+        by_identity[identity] = (by_identity[identity][0] if identity in by_identity else key, value)
+    return list(by_identity.values())
 
 
 def special_json(value: float) -> str:
-    """Infinities and NaN, which JSON has no numbers for."""
+    """Return infinity or NaN, for which JSON has no numbers, as text."""
     if math.isnan(value):
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"
 
 
 def float_json(value: float) -> float | str:
-    """A single-precision number with the fewest digits, but no fewer than two (so that the smallest is 1.4e-45)."""
+    """Return a single-precision number with the fewest digits, at least two, so that the smallest is 1.4e-45.
+
+    Infinity and NaN become text.
+    """
     if not math.isfinite(value):
         return special_json(value)
     for digits in range(2, 9):
@@ -90,7 +93,7 @@ def utf16_order(name: str) -> bytes:
 
 
 def property_map_json(properties: dict[str, TypedValue]) -> list[Json]:
-    """The properties as objects, sorted by name."""
+    """Return the properties as objects, sorted by name."""
     return [{"name": name} | typed_json(properties[name]) for name in sorted(properties, key=utf16_order)]
 
 
@@ -109,14 +112,14 @@ def property_types_json(properties: dict[str, TypedValue]) -> dict[str, str]:
 
 
 def annotations_json(section: TypedValue | None) -> list[Json] | None:
-    """An AMQP map as a property map: keys as text, of equal ones the last wins."""
+    """Return an AMQP map as a property map, with keys as text; the last of equal keys wins. None if it is no map."""
     if section is None or section.kind is not ValueKind.MAP:
         return None
     return property_map_json({key_text(key): value for key, value in section.value})
 
 
 def key_text(typed: TypedValue) -> str:
-    """A map key as the text that names the entry."""
+    """Return a map key as the text that names the entry."""
     match typed.kind:
         case ValueKind.STRING | ValueKind.SYMBOL:
             return str(typed.value)

@@ -1,7 +1,7 @@
-"""The bindings journal: queues, addresses and what else a broker remembers of itself (docs/spec/journal.md 5, 6).
+"""The bindings journal: queues, addresses and other data that a broker stores about itself (docs/spec/journal.md 5, 6).
 
-Fields of a queue binding were only ever appended: reading stops where the body ends. If a queue was changed at run
-time there are several records with one id; the last one wins. The id of the record is the id of the queue.
+Fields of a queue binding were only ever appended: reading stops at the end of the body. If a queue was changed at run
+time, there are several records with one id; the last one wins. The id of the record is the id of the queue.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.files import Journal
 from pagefmt.journal.load import LoadedJournal, UnreadableRecord, load_journal
@@ -50,8 +50,10 @@ QUEUE_FIELDS: Final = (
 
 
 class BadBinding(PageFmtError):
-    """The body of a bindings record does not mean what its type says. ``value``: it does, and goes on behind its
-    end."""
+    """The body of a bindings record does not have the form of its type.
+
+    ``value`` is set if only bytes after its end are wrong.
+    """
 
     def __init__(self, message: str, value: AddressBinding | None = None) -> None:
         super().__init__(message)
@@ -59,8 +61,11 @@ class BadBinding(PageFmtError):
 
 
 class QueueBinding(NamedTuple):
-    """One durable queue. ``fields`` holds what the record has, by the names of ``QUEUE_FIELDS``; booleans are the
-    byte as found. ``rest``: bytes of a newer edition behind the last known field, kept as they are."""
+    """One durable queue.
+
+    ``fields`` are those that the record has, by the names of ``QUEUE_FIELDS``; booleans are bytes as stored. ``rest``:
+    bytes of a newer edition after the last known field, kept unchanged.
+    """
 
     id: int
     fields: Mapping[str, Value]
@@ -68,37 +73,35 @@ class QueueBinding(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the queue."""
         return str(self.fields["name"])
 
     @property
     def address(self) -> str:
-        """The address that it is bound to."""
         return str(self.fields["address"])
 
     @property
     def filter(self) -> str | None:
-        """The filter, None where it has none."""
+        """Return the filter, or None if the queue has none."""
         value = self.fields.get("filter")
         return None if value is None else str(value)
 
     @property
     def routing(self) -> str | None:
-        """``ANYCAST`` or ``MULTICAST``; None in records of 1.x and HornetQ."""
+        """Return ``ANYCAST`` or ``MULTICAST``; None for records of 1.x and HornetQ."""
         value = self.fields.get("routing_type")
         return ROUTING.get(int(value)) if value is not None else None
 
     @property
     def user(self) -> str | None:
-        """The creator: ``user=…;`` in the metadata."""
+        """Return the creator, ``user=…;`` in the metadata, or None."""
         for entry in str(self.fields.get("metadata") or "").split(";"):
-            key, found, value = entry.partition("=")
-            if found and key == "user":
+            key, separator, value = entry.partition("=")
+            if separator and key == "user":
                 return value
         return None
 
     def flag(self, name: str) -> bool:
-        """A boolean setting; false where the record does not have it."""
+        """Return a boolean setting; false if the record does not have the field."""
         return bool(self.fields.get(name))
 
 
@@ -113,15 +116,15 @@ class AddressBinding(NamedTuple):
 
     @property
     def routing(self) -> tuple[str, ...]:
-        """Names of the routing types."""
+        """Return the names of the routing types."""
         return tuple(ROUTING.get(value, f"UNKNOWN_{value}") for value in self.routing_types)
 
 
 @dataclass(slots=True)
 class Bindings:
-    """What stands in the bindings journal. ``paused``: queue id → paused, where a status record says so.
+    """The contents of the bindings journal. ``paused``: queue id → paused, if a status record says so.
 
-    ``id_counter``: the last stored value, ``None`` when there is none; ``others``: how many records of other types.
+    ``id_counter``: the last stored value, None if there is none. ``others``: number of records of other types.
     """
 
     loaded: LoadedJournal
@@ -157,19 +160,19 @@ class Bindings:
                 self.id_counter = ByteReader(body).i64("id counter")
 
     def queues_of(self, address: str) -> tuple[QueueBinding, ...]:
-        """The queues of one address by id."""
+        """Return the queues of one address, sorted by id."""
         return tuple(queue for _, queue in sorted(self.queues.items()) if queue.address == address)
 
 
 def decode_queue(record: int, body: bytes) -> QueueBinding:
-    """The body of a queue binding (docs/spec/journal.md 6). Raises ``BadBinding``, ``Undecodable``."""
+    """Decode the body of a queue binding (docs/spec/journal.md 6). Raise ``BadBinding``, ``Undecodable``."""
     reader = ByteReader(body)
     fields = read_queue(reader)
     return QueueBinding(record, fields, reader.take(reader.left()))
 
 
 def read_queue(reader: ByteReader) -> dict[str, Value]:
-    """The fields of a queue binding, as many as there are. Raises ``BadBinding``, ``Undecodable``."""
+    """Read the fields of a queue binding, as many as there are. Raise ``BadBinding``, ``Undecodable``."""
     fields: dict[str, Value] = {}
     for name, kind in QUEUE_FIELDS:
         if not reader.left():
@@ -181,7 +184,7 @@ def read_queue(reader: ByteReader) -> dict[str, Value]:
 
 
 def encode_queue(queue: QueueBinding) -> bytes:
-    """The body of a queue binding: the fields that it has, in their order."""
+    """Return the body of a queue binding: the fields that it has, in the order of the format."""
     out = ByteWriter()
     for name, kind in QUEUE_FIELDS:
         if name in queue.fields:
@@ -202,25 +205,25 @@ def _write(out: ByteWriter, kind: str, value: Value) -> None:
 
 
 def decode_address(record: int, body: bytes) -> AddressBinding:
-    """The body of an address binding. Raises ``BadBinding``, ``Undecodable``."""
+    """Decode the body of an address binding. Raise ``BadBinding``, ``Undecodable``."""
     return read_address_binding(ByteReader(body), record)
 
 
 def read_address_binding(reader: ByteReader, record: int = 0) -> AddressBinding:
-    """The same from a cursor."""
+    """Read an address binding from a cursor. Raise ``BadBinding``, ``Undecodable``."""
     name = reader.sstr("address")
     count = reader.i32("number of routing types")
     types = tuple(reader.take(count, "routing types"))
     auto_created = reader.u8("auto-created")
     internal = reader.u8("internal") if reader.left() else None
-    found = AddressBinding(record, name, types, auto_created, internal)
+    binding = AddressBinding(record, name, types, auto_created, internal)
     if reader.left():
-        raise BadBinding(f"{reader.left()} bytes too many at offset {reader.pos}", found)
-    return found
+        raise BadBinding(f"{reader.left()} bytes too many at offset {reader.pos}", binding)
+    return binding
 
 
 def encode_address(address: AddressBinding) -> bytes:
-    """The body of an address binding."""
+    """Return the body of an address binding."""
     out = ByteWriter()
     out.sstr(address.name)
     out.i32(len(address.routing_types))
@@ -232,5 +235,5 @@ def encode_address(address: AddressBinding) -> bytes:
 
 
 def load_bindings(folder: Path) -> Bindings:
-    """The bindings journal of a bindings folder. JMS objects of HornetQ and Artemis 1.x lie in files of their own."""
+    """Load the bindings journal of a folder. JMS objects of HornetQ and Artemis 1.x are in a journal of their own."""
     return Bindings(load_journal(folder, Journal.BINDINGS))

@@ -32,29 +32,35 @@ class QueueCounter:
     pending: set[int] = field(default_factory=set)
 
     def stored(self, in_pending_pages: int) -> int:
-        """Messages by the records. ``in_pending_pages``: non-transactional ones that the pending pages hold for it."""
+        """Return the number of messages according to the records.
+
+        ``in_pending_pages``: number of non-transactional messages for the queue in its pending pages.
+        """
         return self.value + self.increments + in_pending_pages
 
 
 def counters(journal: MessageJournal) -> dict[int, QueueCounter]:
-    """Queue id → its counter. A queue without any record is not there: up to 2.27 it is taken to be empty."""
-    found: dict[int, QueueCounter] = {}
+    """Return the page counters by queue id.
+
+    A queue without a counter record is missing; brokers up to 2.27 then take its count as zero.
+    """
+    by_queue: dict[int, QueueCounter] = {}
     for _, body in journal.decoded(*_COUNTERS):
         match body:
             case CounterValue(queue, count, _):
-                found.setdefault(queue, QueueCounter(queue)).value = count
+                by_queue.setdefault(queue, QueueCounter(queue)).value = count
             case CounterIncrement(queue, count, _):
-                found.setdefault(queue, QueueCounter(queue)).increments += count
+                by_queue.setdefault(queue, QueueCounter(queue)).increments += count
             case PendingCounter(queue, page):
-                found.setdefault(queue, QueueCounter(queue)).pending.add(page)
-    return found
+                by_queue.setdefault(queue, QueueCounter(queue)).pending.add(page)
+    return by_queue
 
 
 def recounts_at_start(edition: Edition) -> bool:
-    """The broker counts from the pages when it starts; counter records do not decide."""
+    """Return whether the broker counts the messages in pages when it starts and ignores counter records."""
     return edition >= Edition.ARTEMIS_2_28
 
 
-def pending_pages(found: Collection[QueueCounter]) -> set[tuple[int, int]]:
-    """(queue, page) of all pending records: such a page must not be rewritten for an edition up to 2.27."""
-    return {(counter.queue, page) for counter in found for page in counter.pending}
+def pending_pages(queue_counters: Collection[QueueCounter]) -> set[tuple[int, int]]:
+    """Return (queue id, page number) of all pending records; brokers up to 2.27 need such a page unchanged."""
+    return {(counter.queue, page) for counter in queue_counters for page in counter.pending}

@@ -29,8 +29,8 @@ def assumed_edition(bindings: Bindings | None, journal: MessageJournal) -> Editi
 
 
 def likely_writer(bindings: Bindings | None, journal: MessageJournal) -> Edition | None:
-    """None: nothing to go by."""
-    names = [file.name for each in (journal, bindings) if each for file in each.loaded.files]
+    """Return the edition that probably wrote the data, judged by file names and binding fields; None if unknown."""
+    names = [file.name for source in (journal, bindings) if source for file in source.loaded.files]
     if any(name.startswith(OF_HORNETQ) for name in names):
         return Edition.HORNETQ_2_4 if all(name.startswith(OF_HORNETQ) for name in names) else None
     fields = {name for queue in (bindings.queues.values() if bindings else ()) for name in queue.fields}

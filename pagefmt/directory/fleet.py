@@ -1,8 +1,8 @@
-"""The brokers of a fleet: from paths, patterns of paths, and a list that names them.
+"""The brokers of a fleet: from paths, path patterns, and a list of brokers.
 
-A list is CSV with a heading; a line that begins with # is a remark. ``path`` is what a command takes as DIR, relative
-to the folder of the list; ``name`` (else the path) is what a table calls the broker, ``edition`` (else what its
-journals tell) the release whose reader says the facts of AMQP messages.
+A list is CSV with a heading; a line that begins with # is a comment. ``path`` is what a command accepts as DIR,
+relative to the folder of the list. ``name`` (default: the path) is the broker's name in tables. ``edition`` (default:
+judged by its journals) is the release whose reader determines the facts of AMQP messages.
 
     name,path,edition
     orders-1,/nfs/orders-1,artemis-2.44
@@ -21,19 +21,18 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pagefmt.bytes.far_paths import ArchiveFile, FarPath, SharedArchive, any_path, archive_now
-from pagefmt.bytes.files import read_start, utf8_name
-from pagefmt.bytes.trees import ARCHIVES
-from pagefmt.bytes.waiting import thread_pool
 from pagefmt.directory.locate import PAGE_SUFFIXES, DataLocation, locate
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
+from pagefmt.storage.file_trees import ARCHIVES
+from pagefmt.storage.files import read_start, utf8_name
+from pagefmt.storage.interruptible_calls import thread_pool
+from pagefmt.storage.remote_paths import ArchiveFile, FarPath, SharedArchive, any_path, archive_now
 
 FIELDS: Final = ("name", "path", "edition")
 WITH_CONFIG: Final = (*FIELDS, "config")
-_LIMIT: Final = 64 << 20
-"""Bytes of a list: hundreds of thousands of brokers."""
+_LIMIT: Final = 64 << 20  # bytes of a list: enough for hundreds of thousands of brokers
 _PATTERN: Final = frozenset("*?[")
 _AT_ONCE: Final = 16
 
@@ -43,7 +42,10 @@ class FleetError(PageFmtError):
 
 
 class FleetEntry(NamedTuple):
-    """A broker as it was named. ``edition`` None: as its files tell; ``config``: its configuration, where asked for."""
+    """A broker as the user named it.
+
+    ``edition``: None if its files are to decide. ``config``: its configuration, if given.
+    """
 
     name: str
     path: Path
@@ -53,8 +55,11 @@ class FleetEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetBroker:
-    """A broker with its directories. ``unpacked``: the archive that they are in, where somebody has it unpacked;
-    ``archive``: as it was when the broker was looked at."""
+    """A broker with its directories.
+
+    ``unpacked``: the archive that contains them, if it is unpacked for several tasks. ``archive``: fingerprint of the
+    archive when the broker was located.
+    """
 
     name: str
     place: DataLocation
@@ -63,7 +68,10 @@ class FleetBroker:
     archive: ArchiveFile | None = None
 
     def require_same(self) -> None:
-        """Raises ``FleetError`` where the archive is another now, and ``OSError``: pages would be of two."""
+        """Raise ``FleetError`` if the archive was replaced since, so that pages of two states are not mixed.
+
+        Raises ``OSError`` if the archive cannot be found.
+        """
         if self.archive is not None and archive_now(self.place.given) != self.archive:
             raise FleetError(
                 f"{self.place.given}: the archive was replaced or removed while it was read; read a copy that does not "
@@ -72,30 +80,28 @@ class FleetBroker:
 
 
 def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequence[str] = FIELDS) -> list[FleetEntry]:
-    """Brokers by paths or patterns of paths, and those of a list, in their order. A path is its name, in full.
+    """Return the brokers of paths or path patterns, then those of a list, in order. Their name is the full path.
 
-    ``columns`` are those that a list may have: with ``FIELDS``, directories are meant, so a pattern does not take other
-    files than archives and pages.
-
-    Raises ``FleetError``, also where two have one name, and ``NotReadable``.
+    ``columns`` are those that a list may have. With ``FIELDS``, directories are wanted, so a pattern matches no files
+    except archives and pages. Raises ``FleetError``, also if two brokers have one name, and ``NotReadable``.
     """
     named = [path for text in paths for path in _matching(any_path(text), files=columns is not FIELDS)]
-    found = [FleetEntry(path_name(path), path) for path in named]
-    found += [] if listing is None else _listed(any_path(listing), columns)
-    twice = [name for name, times in Counter(each.name for each in found).items() if times > 1]
+    entries = [FleetEntry(path_name(path), path) for path in named]
+    entries += [] if listing is None else _listed(any_path(listing), columns)
+    twice = [name for name, times in Counter(entry.name for entry in entries).items() if times > 1]
     if twice:
         raise FleetError(f"{twice[0]}: named twice; every broker needs a name of its own")
-    return found
+    return entries
 
 
 def path_name(path: Path) -> str:
-    """What tables call a broker that nobody gave a name."""
+    """Return the name of a broker in tables if the user gave none."""
     return utf8_name(str(path.absolute()))
 
 
 def absolute(place: DataLocation) -> DataLocation:
-    """The same wherever a task runs."""
-    paths: dict[str, Any] = {name: each.absolute() for name, each in place._asdict().items() if isinstance(each, Path)}
+    """Return the location with absolute paths, which do not depend on a task's working directory."""
+    paths: dict[str, Any] = {name: path.absolute() for name, path in place._asdict().items() if isinstance(path, Path)}
     return place._replace(**paths)
 
 
@@ -103,7 +109,7 @@ def absolute(place: DataLocation) -> DataLocation:
 def looked_for(
     paths: Iterable[Path], find: Callable[[Path], DataLocation] = locate
 ) -> Iterator[Callable[[Path], DataLocation]]:
-    """What ``find`` gives for each; below URLs they are looked for many at once. Archives are read one by one."""
+    """Yield a function that locates a broker. Below URLs, all are located in parallel; archives are read one by one."""
     with thread_pool(_AT_ONCE) as pool:
         far = [path for path in paths if isinstance(path, FarPath) and not path.in_archive]
         ahead = {path: pool.submit(find, path) for path in far}
@@ -121,7 +127,9 @@ def _matching(path: Path, *, files: bool) -> list[Path]:
         matching = every
     else:
         with thread_pool(_AT_ONCE) as pool:
-            matching = [each for each, taken in zip(every, pool.map(_is_input, every), strict=True) if taken]
+            matching = [
+                candidate for candidate, is_input in zip(every, pool.map(_is_input, every), strict=True) if is_input
+            ]
     if not matching:
         only = f" but {count_text(len(every), 'file')} that are neither archives nor pages" if every else ""
         raise FleetError(f"{path}: no path matches this pattern{only}")
@@ -141,15 +149,15 @@ def _listed(listing: Path, columns: Sequence[str]) -> list[FleetEntry]:
     rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
     heading = [name.strip() for name in _fields(rows[0][1])] if rows else []
     if "path" not in heading or (foreign := next(dropwhile(columns.__contains__, heading), None)) is not None:
-        said = f"{foreign!r} is none of" if "path" in heading else "the first line must name the columns:"
-        raise FleetError(f"{listing}: {said} {', '.join(columns)}")
+        problem = f"{foreign!r} is none of" if "path" in heading else "the first line must name the columns:"
+        raise FleetError(f"{listing}: {problem} {', '.join(columns)}")
     if len(set(heading)) < len(heading):
         raise FleetError(f"{listing}: the first line names a column twice")
     return [_entry(listing, number, heading, line) for number, line in rows[1:]]
 
 
 def _fields(line: str) -> list[str]:
-    """None where a quotation mark has no other, or a field is larger than any path."""
+    """Return the fields of a line; none if a quotation mark is not closed, or a field is longer than any path."""
     try:
         return next(csv.reader([line], strict=True))
     except csv.Error:
@@ -158,21 +166,21 @@ def _fields(line: str) -> list[str]:
 
 def _entry(listing: Path, number: int, heading: list[str], line: str) -> FleetEntry:
     values = _fields(line)
-    given = {name: value.strip() for name, value in zip(heading, values, strict=False) if value.strip()}
-    if len(values) > len(heading) or "path" not in given or "\0" in line:
+    cells = {name: value.strip() for name, value in zip(heading, values, strict=False) if value.strip()}
+    if len(values) > len(heading) or "path" not in cells or "\0" in line:
         raise FleetError(f"{listing}: line {number}: not a line of {','.join(heading)}, with a path")
     folder = listing.absolute().parent
-    path = _from(folder, given["path"])
+    path = _from(folder, cells["path"])
     try:
-        edition = Edition(given["edition"]) if "edition" in given else None
+        edition = Edition(cells["edition"]) if "edition" in cells else None
     except ValueError:
-        known = ", ".join(str(each.value) for each in Edition)
-        raise FleetError(f"{listing}: line {number}: edition {given['edition']!r} is none of {known}") from None
-    config = _from(folder, given["config"]) if "config" in given else None
-    return FleetEntry(given.get("name", utf8_name(str(path))), path, edition, config)
+        editions = ", ".join(str(member.value) for member in Edition)
+        raise FleetError(f"{listing}: line {number}: edition {cells['edition']!r} is none of {editions}") from None
+    config = _from(folder, cells["config"]) if "config" in cells else None
+    return FleetEntry(cells.get("name", utf8_name(str(path))), path, edition, config)
 
 
 def _from(folder: Path, text: str) -> Path:
-    """What a list names in a folder."""
+    """Return the path that a list in a folder names."""
     path = any_path(text)
     return path if isinstance(path, FarPath) or path.is_absolute() else any_path(folder / path)

@@ -1,7 +1,7 @@
-"""What a path given by an operator is: an instance, a data directory, a paging directory, a store folder, one page.
+"""What an operator's path is: an instance, a data directory, a paging directory, a store folder, one page.
 
-The four directories (paging, journal, bindings, large messages) may be links themselves; nothing below them is
-followed. Where they lie when a configuration moved them apart is for the caller to say: this room reads no XML.
+The four directories (paging, journal, bindings, large messages) may be links themselves; no link below them is
+followed. If a configuration moved them, the caller says where they are: no XML is read here.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.files import listed, packed_form
-from pagefmt.bytes.trees import ARCHIVES
 from pagefmt.errors import PageFmtError
+from pagefmt.storage.file_trees import ARCHIVES
+from pagefmt.storage.files import listed, packed_form
+from pagefmt.storage.remote_paths import FarPath
 
 if TYPE_CHECKING:
-    from pagefmt.pages.paging import PageFile, Store
+    from pagefmt.codec.pages.page_file import PageFile
+    from pagefmt.directory.paging import Store
 
 PAGE_SUFFIXES: Final = (".page", ".page.invalidPage")
 # As Artemis and HornetQ name them below ``data``; EAP 6 writes ``messaging`` in front.
@@ -36,11 +37,11 @@ LAYOUT: Final = {
 }  # fmt: skip
 _EAP_6: Final = frozenset(names[-1] for names in LAYOUT.values())
 _NAME: Final = "; name a broker instance, a data directory or a page file"
+# what to do about an error of the system; other errors say it themselves
 _HINTS: Final = {
     os.strerror(errno.ENOENT): _NAME, os.strerror(errno.ENOTDIR): _NAME,
     os.strerror(errno.EACCES): "; run as a user who may read it",
 }  # fmt: skip
-"""What to do about a reason of the system's; others say it themselves."""
 CONFIGURATIONS: Final = (
     "etc/broker.xml", "broker.xml", "config/hornetq-configuration.xml", "hornetq-configuration.xml",
 )  # fmt: skip
@@ -61,9 +62,9 @@ class LocationKind(StrEnum):
 
 
 class DataLocation(NamedTuple):
-    """Where things are; None: not there. ``store`` and ``page`` narrow the paging directory down to one of it.
+    """The directories of a broker; None if missing. ``store`` and ``page`` narrow the paging directory to one of them.
 
-    ``obvious`` is False where an operator should be told how the path was understood.
+    ``obvious`` is False if the operator should be told how the path was understood.
     """
 
     given: Path
@@ -78,9 +79,9 @@ class DataLocation(NamedTuple):
 
     @property
     def read_folders(self) -> list[Path]:
-        """The directories that are read."""
-        found = (self.paging, self.journal, self.bindings, self.large_messages, self.store)
-        return [each for each in found if each is not None]
+        """Return the directories that are read."""
+        folders = (self.paging, self.journal, self.bindings, self.large_messages, self.store)
+        return [folder for folder in folders if folder is not None]
 
     def call(self, command: str) -> str:
         """Return the command with the path that was given, as a shell takes it."""
@@ -88,12 +89,12 @@ class DataLocation(NamedTuple):
 
 
 def configuration_in(path: Path) -> Path | None:
-    """The configuration of an instance; None where ``path`` is no instance."""
+    """Return the configuration of an instance, or None if ``path`` is no instance."""
     return next((path / name for name in CONFIGURATIONS if _is_file(path / name)), None)
 
 
 def locate(path: Path) -> DataLocation:
-    """What ``path`` is, by the names below it: no configuration is read. Raises ``LocateError``."""
+    """Identify ``path`` by the names below it, without reading a configuration. Raise ``LocateError``."""
     mode = _mode(path)
     if stat.S_ISREG(mode) and not _is_folder_too(path):
         return _page(path)
@@ -103,20 +104,23 @@ def locate(path: Path) -> DataLocation:
 
 
 def new_names(roots: Mapping[str, Path], *, since_2: bool = False) -> dict[str, str]:
-    """What the directories of a new data directory are called: as those that it is made of, so that the same broker
-    finds them; by the same habit where there was none, or under a name that only a configuration says. ``since_2``: for
-    a broker that is not of EAP 6."""
+    """Return the names of the directories in a new data directory.
+
+    They keep the names of the source, so that the same broker finds them. A directory that is missing, or has a name
+    that only a configuration gives, gets the usual name of the same layout. ``since_2``: the new broker is not that of
+    EAP 6.
+    """
     old = {root.name for root in roots.values()} & _EAP_6
-    found = {kind: names[-1 if old and not since_2 else 0] for kind, names in LAYOUT.items()}
+    names_by_kind = {kind: names[-1 if old and not since_2 else 0] for kind, names in LAYOUT.items()}
     for kind, root in roots.items():
         if root.name in LAYOUT[kind] and not (since_2 and root.name in old):
-            found[kind] = root.name
-    return found
+            names_by_kind[kind] = root.name
+    return names_by_kind
 
 
 def stores(place: DataLocation) -> Iterator[Store]:
-    """The stores of a place by folder name; one only, or one with a single page, where the place says so."""
-    from pagefmt.pages.paging import ADDRESS_FILE, Store, open_paging, read_address, read_store
+    """Yield the stores of a place by folder name; only one, or one with a single page, if the place names that."""
+    from pagefmt.directory.paging import ADDRESS_FILE, Store, open_paging, read_address, read_store
 
     if place.page is not None:
         folder = place.store or place.page.absolute().parent
@@ -128,8 +132,8 @@ def stores(place: DataLocation) -> Iterator[Store]:
 
 
 def _single(path: Path) -> PageFile:
-    """A page file under whatever name it has; 0 where that names no number."""
-    from pagefmt.pages.paging import PageFile
+    """Return the page file, whatever its name; its number is 0 if the name has none."""
+    from pagefmt.codec.pages.page_file import PageFile
 
     digits = re.match(r"\d+", path.name)
     return PageFile(int(digits.group()) if digits else 0, path.parent, path.name, path.stat().st_size)
@@ -144,7 +148,7 @@ def _mode(path: Path) -> int:
 
 
 def _is_folder_too(path: Path) -> bool:
-    """In an object store a name that others begin with may be that of an object, which tools put there for a folder."""
+    """Return whether a name in an object store is a folder although an object has it: tools create such markers."""
     if not isinstance(path, FarPath) or path.in_archive or path.name.endswith((*PAGE_SUFFIXES, ".xml")):
         return False
     with suppress(OSError):
@@ -198,46 +202,53 @@ def _folder(path: Path) -> DataLocation:
 
 
 def _refuse_two_layouts(path: Path) -> None:
-    """A folder with the pages of two brokers names neither of them."""
-    found = [data / name for data in (path, path / "data") for name in _folders(data, PAGING_NAMES)]
-    if len(found) > 1 and all(map(_holds_stores, found)):
-        raise LocateError(f"{path}: pages in {found[0]} and in {found[1]}; name one of them")
+    """Raise ``LocateError`` if a folder contains the pages of two brokers."""
+    paging_folders = [data / name for data in (path, path / "data") for name in _folders(data, PAGING_NAMES)]
+    if len(paging_folders) > 1 and all(map(_holds_stores, paging_folders)):
+        raise LocateError(f"{path}: pages in {paging_folders[0]} and in {paging_folders[1]}; name one of them")
 
 
 def within(data: Path) -> DataLocation:
-    """The directories of a data directory by their usual names."""
+    """Return the directories of a data directory by their usual names."""
     return DataLocation(
-        data, LocationKind.DATA, _first(data, PAGING_NAMES), _first(data, JOURNAL_NAMES), _first(data, BINDINGS_NAMES),
+        data,
+        LocationKind.DATA,
+        _first(data, PAGING_NAMES),
+        _first(data, JOURNAL_NAMES),
+        _first(data, BINDINGS_NAMES),
         _first(data, LARGE_NAMES),
-    )  # fmt: skip
+    )
 
 
 def _beside(paging: Path) -> DataLocation:
-    """The directories next to a paging directory."""
+    """Return the directories next to a paging directory."""
     return within(paging.absolute().parent)._replace(paging=paging)
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
-    found = _folders(folder, names)
-    return next((folder / name for name in names if name in found), None)
+    folders = _folders(folder, names)
+    return next((folder / name for name in names if name in folders), None)
 
 
 def _folders(folder: Path, names: tuple[str, ...]) -> list[str]:
-    """Which of these are folders; links may lead to them. Where every question is a request, one is enough."""
+    """Return the names that are folders, or links to folders.
+
+    Below a URL, where each question would be a request, the parent is listed once.
+    """
     if not isinstance(folder, FarPath):
         return [name for name in names if _leads_to_folder(folder / name)]
     with suppress(FileNotFoundError):
-        found = [each for each in folder.entries() if each.name in names]
-        for each in found:
-            if each.is_symlink():
+        entries = [entry for entry in folder.entries() if entry.name in names]
+        for entry in entries:
+            if entry.is_symlink():
                 why = "a symbolic link, which is not followed there; put what it leads to into the archive (tar -h)"
-                raise LocateError(f"{folder / each.name}: {why}")
-        return [each.name for each in found if each.is_dir()]
+                raise LocateError(f"{folder / entry.name}: {why}")
+        return [entry.name for entry in entries if entry.is_dir()]
     return []
 
 
 def _leads_to_folder(path: Path) -> bool:
-    """Raises ``LocateError`` where nobody can say: what is not seen must not be taken for what is not there."""
+    """Return whether a path is a folder. Raise ``LocateError`` if unknown, so that hidden is not taken for absent."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -250,8 +261,8 @@ def _leads_to_folder(path: Path) -> bool:
 
 
 def _is_store(folder: Path) -> bool:
-    """A folder with an address file, or with page files of its own."""
-    from pagefmt.pages.paging import ADDRESS_FILE
+    """Return whether a folder has an address file, or page files of its own."""
+    from pagefmt.directory.paging import ADDRESS_FILE
 
     return any(name == ADDRESS_FILE or name.endswith(PAGE_SUFFIXES) for name in _names(folder))
 

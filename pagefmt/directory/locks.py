@@ -1,4 +1,4 @@
-"""The locks that a live broker holds, held here while files are changed.
+"""The locks that a running broker holds, held by us while files are changed.
 
 =======================  =========================================================================
 ``journal/serverlock.1``  Artemis 2.x: the whole file
@@ -6,10 +6,10 @@
 ``lock/cli.lock``         of the instance: held by the command line of Artemis while the broker runs
 =======================  =========================================================================
 
-They are POSIX record locks, as Java takes them; ``flock`` does not see those. A process loses such a lock when it
-closes any descriptor of the file; on Linux the lock that is held here belongs to the open file alone and conflicts with
-Java's all the same. Files that are not there are not made: no broker has ever run there. A replicating backup takes
-no such lock: what is changed is looked at before each step.
+They are POSIX record locks, as Java uses them; ``flock`` does not see those. A process loses such a lock when it closes
+any descriptor of the file; on Linux, our lock belongs to the open file alone and still conflicts with Java's. Missing
+files are not created: no broker has ever run there. A replicating backup takes no such lock, so files are checked
+before each step that changes them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.errors import PageFmtError
+from pagefmt.storage.files import NotReadable, read_start
+from pagefmt.storage.remote_paths import FarPath
 
 _FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FLOCK: Final = struct.Struct("hhqqi4x")  # Linux, 64 bit: type, whence, start, length, pid
@@ -41,20 +41,22 @@ class BrokerRuns(PageFmtError):
 def hold_off_brokers(
     journal: Path | None, instance: Path | None = None, untaken: list[str] | None = None
 ) -> Iterator[dict[Path, int]]:
-    """Hold all locks that exist; gives their descriptors. Raises ``BrokerRuns`` with the process that holds one.
+    """Hold all existing locks and yield their descriptors. Raise ``BrokerRuns`` with the process that holds one.
 
-    ``untaken``: where only reading follows, gets a line for each lock that this user may not take, or that lies on a
-    file system which is read only. Without it such a lock raises ``BrokerRuns`` as well.
+    ``untaken``: for readers; gets a line for each lock that this user may not take, or that is on a read-only file
+    system. If None, such a lock raises ``BrokerRuns`` as well.
     """
     with ExitStack() as stack:
-        taken = {path: _take(stack, path, start, length, untaken) for path, start, length in _locks(journal, instance)}
-        yield {path: handle for path, handle in taken.items() if handle >= 0}
+        handles = {
+            path: _take(stack, path, start, length, untaken) for path, start, length in _locks(journal, instance)
+        }
+        yield {path: handle for path, handle in handles.items() if handle >= 0}
 
 
 def running_broker(journal: Path | None, instance: Path | None = None) -> int | None:
-    """The process that holds one of the locks. Nothing is locked, or opened for writing.
+    """Return the process that holds one of the locks, or None. Nothing is locked or opened for writing.
 
-    None also where no lock can be seen: in an archive, and in an object store, which has none.
+    None also if locks cannot be seen: in an archive and in an object store, which have none.
     """
     if isinstance(journal, FarPath):
         return None
@@ -69,7 +71,7 @@ def running_broker(journal: Path | None, instance: Path | None = None) -> int | 
 
 
 def _holder_of(path: Path, start: int, length: int) -> int | None:
-    """As ``holder``, of a file that is opened for reading. Raises ``OSError``."""
+    """Return the holder of a lock, opening its file for reading. Raise ``OSError``."""
     handle = os.open(path, os.O_RDONLY | _FLAGS)
     try:
         return holder(handle, start, length)
@@ -78,7 +80,7 @@ def _holder_of(path: Path, start: int, length: int) -> int | None:
 
 
 def node_id(journal: Path | None) -> str | None:
-    """The id that the broker of a journal gave itself: behind three bytes of ``server.lock``; None: not known."""
+    """Return the node id of a journal's broker, in ``server.lock`` after three bytes; None if unknown."""
     if journal is None:
         return None
     try:
@@ -142,12 +144,12 @@ def _lock(handle: int, start: int, length: int) -> None:
 
 
 def holder(handle: int, start: int, length: int) -> int | None:
-    """The process that holds a lock there; ``None`` when nobody does, or the system does not tell.
+    """Return the process that holds a lock on the range; None if none does, or the system does not say.
 
-    0: a process that cannot be seen from here, as that of another container.
+    0: a process that is not visible from here, such as one of another container.
     """
     if not sys.platform.startswith("linux"):
         return None
-    asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
-    kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(handle, fcntl.F_GETLK, asked))
+    request = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+    kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(handle, fcntl.F_GETLK, request))
     return int(pid) if kind != fcntl.F_UNLCK and pid >= 0 else None

@@ -9,16 +9,16 @@ from enum import Flag, auto
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.files import not_permitted
 from pagefmt.directory.locate import DataLocation
-from pagefmt.pages.paging import ADDRESS_FILE
+from pagefmt.directory.paging import ADDRESS_FILE
 from pagefmt.quantities import count_text
+from pagefmt.storage.files import not_permitted
+from pagefmt.storage.remote_paths import FarPath
 
 _ADVICE: Final = "run as a user who may read all of it, such as the broker's"
 _EFFECTIVE: Final = os.access in os.supports_effective_ids
+# endings of files that are read; other files in a broker's directories are ignored
 _READ: Final = (".page", ".page.invalidPage", ADDRESS_FILE, ".amq", ".bindings", ".jms", ".msg", ".tmp")
-"""Ends of the names of files that are read; other files in a broker's directories are left alone."""
 
 
 class ClosedFiles(NamedTuple):
@@ -34,7 +34,7 @@ class ClosedFiles(NamedTuple):
 
 
 class Reads(Flag):
-    """What a command reads of a broker's directories. ``BODIES``: large-message files, not only which there are."""
+    """What a command reads of a broker's directories. ``BODIES``: large-message files, not only their names."""
 
     PAGES = auto()
     JOURNALS = auto()

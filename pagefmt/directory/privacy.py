@@ -1,4 +1,4 @@
-"""Who may read what is made of the pages of a place."""
+"""The mode of files that are made from the pages of a place."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.writing import without_list
 from pagefmt.directory.locate import DataLocation, stores
+from pagefmt.storage.remote_paths import FarPath
+from pagefmt.storage.writing import without_list
 
 
 def private_mode(place: DataLocation | None) -> int:
-    """Rights of a file that is made of the pages: nobody may read it who may not read every one of them.
+    """Return the mode of a file made from pages: only users who may read every one of them may read it.
 
-    What is in an archive goes by the archive, what is in an object store is for its owner alone.
+    For an archive, the archive's mode decides; data of an object store is for its owner alone.
     """
     mode = 0o666
     if place is not None and isinstance(place.given, FarPath):

@@ -1,7 +1,8 @@
-"""What is odd about the folders of a paging directory, and what a broker makes of it (docs/spec/page-files.md 2).
+"""Findings about the folders of a paging directory, and what a broker does with them (docs/spec/page-files.md 2).
 
-Judged by names, kinds of files, ``address.txt`` and folders of the same address. ``pages ls`` and ``pages verify`` take
-their verdict from here. Pages are read only where one is overlooked, and where an address may have lost characters.
+They are based on names, kinds of files, ``address.txt`` and folders of the same address. ``pages ls`` and ``pages
+verify`` take their verdict from here. Pages are read only if one is overlooked, or if an address may have lost
+characters.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
+from pagefmt.directory.paging import ADDRESS_FILE, EntryKind, PagingDirectory, Store, StoreEntry
 from pagefmt.findings import Finding, Severity, about_data
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PagingDirectory, Store, StoreEntry
 
 PAGES_ASKED: Final = 8
 
@@ -39,6 +40,7 @@ class StoreFault(StrEnum):
     FAR = "page-out-of-reach"
 
 
+# all other faults are warnings
 _SEVERITIES = {
     StoreFault.BAD_NAME: Severity.ERROR,
     StoreFault.OVERLOOKED: Severity.ERROR,
@@ -50,11 +52,10 @@ _SEVERITIES = {
     StoreFault.REPLICA: Severity.INFO,
     StoreFault.STRAY: Severity.INFO,
 }
-"""The rest are warnings."""
 
 
 def _finding(store: str, file: str, fault: StoreFault, detail: str) -> Finding:
-    """``store`` is empty for what lies beside the folders, ``file`` for the folder itself."""
+    """Return a finding. ``store`` is empty for entries beside the folders, ``file`` for the folder itself."""
     place = f"store {store}" if store else "paging directory"
     severity = _SEVERITIES.get(fault, Severity.WARNING)
     return about_data(severity, fault.value, f"{place}, {file}" if file else place, detail)
@@ -73,15 +74,17 @@ _ENTRIES = {
 
 
 def every_page(number: int) -> bool:
-    """Ask for all pages."""
+    """Select every page number."""
     return True
 
 
 def store_findings(
-    store: Store, addresses: Collection[str] = (), asked: Callable[[int], bool] = every_page
+    store: Store, addresses: Collection[str] = (), is_selected: Callable[[int], bool] = every_page
 ) -> Iterator[Finding]:
-    """What is odd about one folder: its address, its entries, empty pages. ``addresses``: of all queues. ``asked``:
-    whether what has this page number is told."""
+    """Yield findings about one folder: its address, its entries, empty pages.
+
+    ``addresses``: of all queues. ``asked`` selects the page numbers to report on.
+    """
     if not store.permitted:
         pass  # nothing is known of it, and nothing is wrong with it
     elif store.problem is not None:
@@ -96,7 +99,7 @@ def store_findings(
     else:
         yield from _address_findings(store, store.address, addresses)
     for entry in store.others:
-        if entry.number is None or asked(entry.number):
+        if entry.number is None or is_selected(entry.number):
             yield from _entry_finding(store, entry)
     if far := store.out_of_reach:
         before = store.pages[-len(far) - 1].number
@@ -106,7 +109,7 @@ def store_findings(
         )
         yield _finding(store.name, far[0].name, StoreFault.FAR, detail)
     for page in store.pages[:-1]:
-        if page.size == 0 and asked(page.number):
+        if page.size == 0 and is_selected(page.number):
             detail = "empty page between others: in old brokers it prevents the deletion of the pages after it"
             yield _finding(store.name, page.name, StoreFault.EMPTY_PAGE, detail)
 
@@ -116,34 +119,37 @@ def _address_findings(store: Store, address: str, addresses: Collection[str]) ->
         detail = "address.txt is not UTF-8: read as ISO-8859-1; a broker with another character set sees another name"
         yield _finding(store.name, "address.txt", StoreFault.CHARSET, detail)
     elif "?" in address and address not in addresses:
-        for each in sorted({*addresses, *_addresses_in(store)} - {address}):
-            if address not in (_written(each, "?"), _written(each, "??")):
+        for other in sorted({*addresses, *_addresses_in(store)} - {address}):
+            if address not in (_written(other, "?"), _written(other, "??")):
                 continue
-            detail = f"this is {each!r} as written by a broker without UTF-8; other brokers deliver nothing from here"
+            detail = f"this is {other!r} as written by a broker without UTF-8; other brokers deliver nothing from here"
             yield _finding(store.name, "address.txt", StoreFault.LOSSY, detail)
 
 
 def _written(address: str, instead: str) -> str:
-    """As a JVM without UTF-8 writes it: one mark for a character, or one for each half of a pair."""
-    marks = ("?" if ord(each) < 0x10000 else instead for each in address)
-    return "".join(each if each.isascii() else mark for each, mark in zip(address, marks, strict=True))
+    """Return the address as a JVM without UTF-8 writes it.
+
+    Each character becomes ``?``; a character outside the BMP becomes ``instead``: one mark, or one for each surrogate.
+    """
+    marks = ("?" if ord(character) < 0x10000 else instead for character in address)
+    return "".join(character if character.isascii() else mark for character, mark in zip(address, marks, strict=True))
 
 
 def _addresses_in(store: Store) -> set[str]:
-    """Those that the first records of its first pages name."""
-    found = set()
+    """Return the addresses in the first records of its first pages."""
+    addresses = set()
     for page in store.pages[:PAGES_ASKED]:
         with open_page(page) as opened:
             for _, record in islice(opened.records(), 1):
                 address = None if isinstance(record, Damage) else getattr(record.message, "address", None)
-                found.add(str(address or ""))
-    return found
+                addresses.add(str(address or ""))
+    return addresses
 
 
 def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
-    found = _ENTRIES.get(entry.kind)
-    if found is not None and entry.name != ADDRESS_FILE:
-        fault, detail = found
+    fault_and_detail = _ENTRIES.get(entry.kind)
+    if fault_and_detail is not None and entry.name != ADDRESS_FILE:
+        fault, detail = fault_and_detail
         messages = _messages(store.folder / entry.name) if entry.kind is EntryKind.OVERLOOKED else 0
         yield _finding(store.name, entry.name, fault, detail.format(number=entry.number, messages=messages))
 
@@ -151,17 +157,19 @@ def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
 def entry_findings(store: Store) -> Iterator[tuple[StoreEntry, Finding]]:
     """Yield the entries of a store folder whose messages no broker delivers, or that are not read, and why."""
     for entry in store.others:
-        yield from ((entry, each) for each in _entry_finding(store, entry) if each.severity is not Severity.INFO)
+        yield from (
+            (entry, finding) for finding in _entry_finding(store, entry) if finding.severity is not Severity.INFO
+        )
 
 
 def _messages(path: Path) -> int:
-    """Of a page that no broker opens."""
+    """Return the number of records in a page that no broker opens."""
     with open_page(path) as opened:
         return sum(1 for _ in opened.routes())
 
 
 def paging_findings(paging: PagingDirectory, same_address: dict[str, list[str]]) -> Iterator[Finding]:
-    """``same_address``: from ``paging.duplicates``, folders in listing order."""
+    """Yield findings about stray entries and shared addresses. ``same_address``: see ``same_addresses``."""
     for name in paging.strays:
         detail = "no folder: the broker logs a warning at each start"
         yield _finding("", name, StoreFault.STRAY, detail)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import NotPermitted, not_listed
-from pagefmt.pages.paging import ADDRESS_FILE, read_address
+from pagefmt.directory.paging import ADDRESS_FILE, read_address
+from pagefmt.storage.files import NotPermitted, not_listed
 
 BLOCK: Final = 512
 Counted = Callable[[int], None]
@@ -29,13 +29,11 @@ class FileTotals:
     on_disk: int = 0
 
     def add(self, status: os.stat_result) -> None:
-        """Count one file."""
         self.files += 1
         self.bytes += status.st_size
         self.on_disk += status.st_blocks * BLOCK
 
     def take(self, other: FileTotals) -> None:
-        """Add other totals."""
         self.files += other.files
         self.bytes += other.bytes
         self.on_disk += other.on_disk
@@ -64,10 +62,10 @@ class AddressUsage:
 
 @dataclass(slots=True)
 class DirectoryUsage:
-    """Everything that was counted. ``rest`` holds what else lies in the instance, by its first folder or file.
+    """The sizes of everything in a broker's directories. ``rest``: other data of the instance, by first folder or file.
 
-    ``unreadable`` names what the system did not let us see, ``closed`` what this user may not list. Large messages are
-    counted in ``large``; those whose address was found out also in the row of that address.
+    ``unreadable``: what the system could not read; ``closed``: what this user may not list. Large messages are counted
+    in ``large``, and those with a known address also in its row.
     """
 
     addresses: list[AddressUsage] = field(default_factory=list)
@@ -99,7 +97,7 @@ class DirectoryUsage:
 
 
 def count_stores(paging: Path, usage: DirectoryUsage, counted: Counted) -> None:
-    """Every store folder of a paging directory; ``counted`` is told how many folders are done."""
+    """Return the sizes of every store folder; ``counted`` is called with the number of finished folders."""
     for entry in _entries(os.fspath(paging), usage):
         if entry.is_dir(follow_symlinks=False):
             usage.addresses.append(_store(entry.path, entry.name, usage))
@@ -109,22 +107,22 @@ def count_stores(paging: Path, usage: DirectoryUsage, counted: Counted) -> None:
 
 
 def count_store(folder: Path, usage: DirectoryUsage) -> AddressUsage:
-    """The pages and the other files of one store folder."""
+    """Return the sizes of pages and other files in one store folder."""
     return _store(os.fspath(folder), folder.name, usage)
 
 
 def _store(folder: str, name: str, usage: DirectoryUsage) -> AddressUsage:
-    found = AddressUsage(None, name)
+    address_usage = AddressUsage(None, name)
     named = False
     for entry in _entries(folder, usage):
         named = named or entry.name == ADDRESS_FILE
         if entry.is_dir(follow_symlinks=False):
-            found.other.take(count_tree(entry.path, usage))
+            address_usage.other.take(count_tree(entry.path, usage))
         else:
-            _add(found.pages if entry.name.endswith(".page") else found.other, entry, usage)
+            _add(address_usage.pages if entry.name.endswith(".page") else address_usage.other, entry, usage)
     if named:
-        found.address = read_address(Path(f"{folder}/{ADDRESS_FILE}")).address
-    return found
+        address_usage.address = read_address(Path(f"{folder}/{ADDRESS_FILE}")).address
+    return address_usage
 
 
 def count_tree(folder: str, usage: DirectoryUsage, skip: frozenset[str] = frozenset()) -> FileTotals:
@@ -140,7 +138,7 @@ def count_tree(folder: str, usage: DirectoryUsage, skip: frozenset[str] = frozen
 
 
 def count_rest(root: Path, usage: DirectoryUsage, skip: frozenset[str], counted: Counted) -> None:
-    """What else lies in an instance, by the first name below ``root`` (``data/…`` by the second)."""
+    """Add the other files of an instance, by the first name below ``root`` (below ``data`` by the second)."""
     for entry in _entries(os.fspath(root), usage):
         if not entry.is_dir(follow_symlinks=False):
             _add(usage.rest.setdefault("files", FileTotals()), entry, usage)
@@ -151,7 +149,7 @@ def count_rest(root: Path, usage: DirectoryUsage, skip: frozenset[str], counted:
 
 
 def _parts(name: str, path: str, usage: DirectoryUsage, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """A folder as it is, or its sub-folders where one of them was counted already."""
+    """Yield name and path of a folder, or of its sub-folders if one of them is in ``skip``."""
     if not any(os.path.dirname(counted) == os.path.realpath(path) for counted in skip):  # noqa: PTH120
         yield name, path
         return
@@ -185,7 +183,7 @@ def _add(amount: FileTotals, entry: os.DirEntry[str], usage: DirectoryUsage) -> 
 
 
 def _unread(usage: DirectoryUsage, path: Path, err: OSError) -> None:
-    if isinstance(found := not_listed(path, err), NotPermitted):
+    if isinstance(problem := not_listed(path, err), NotPermitted):
         usage.closed.append(path)
     else:
-        usage.unreadable.append(str(found))
+        usage.unreadable.append(str(problem))

@@ -11,24 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pagefmt.codec.messages.large import LargeFile, LargeMessages
+from pagefmt.codec.pages.page import open_page
 from pagefmt.directory.bindings import Bindings
+from pagefmt.directory.paging import read_store
 from pagefmt.directory.usage import BLOCK, AddressUsage, Counted, DirectoryUsage
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.numbers import Numbers
-from pagefmt.messages.large import LargeFile, LargeMessages
-from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import read_store
 
-RECORD: Final = 23
-"""Bytes of a journal record beside its body, as compaction would write it (docs/spec/journal.md 2)."""
+RECORD: Final = 23  # bytes of a journal record besides its body, as compaction writes it (docs/spec/journal.md 2)
 
 
 @dataclass(frozen=True, slots=True)
 class JournalContent:
-    """``live``: bytes of the records that are still needed; ``live_files``: files that hold at least one of them;
-    ``reclaimable``: bytes that 'journal compact' frees, whole files, None where it leaves the journal alone."""
+    """How much of a message journal is still needed.
+
+    ``live``: bytes of needed records. ``live_files``: number of files with at least one of them. ``reclaimable``: bytes
+    of whole files that 'journal compact' frees; None if it leaves the journal alone.
+    """
 
     files: int
     live_files: int
@@ -39,10 +41,10 @@ class JournalContent:
 
 
 def journal_content(loaded: LoadedJournal, reclaimable: int | None) -> JournalContent:
-    """How much of a message journal is still needed. Prepared transactions are."""
+    """Return how much of a message journal is still needed; records of prepared transactions are."""
     columns, records, live = loaded.columns, 0, 0
     holding: set[int] = set()
-    for rows in (loaded.rows, *(Numbers(one.rows) for one in loaded.prepared)):
+    for rows in (loaded.rows, *(Numbers(branch.rows) for branch in loaded.prepared)):
         for some in rows.portions():
             records += len(some)
             live += RECORD * len(some) + columns.size_of(some)
@@ -53,19 +55,19 @@ def journal_content(loaded: LoadedJournal, reclaimable: int | None) -> JournalCo
 
 @dataclass(slots=True)
 class LargeOwners:
-    """Finds the addresses of large-message files; ``unknown`` are those that nobody named yet."""
+    """Finds the addresses of large-message files; ``unknown`` are those without one so far."""
 
     unknown: dict[int, LargeFile]
     usage: DirectoryUsage
 
     @classmethod
     def of(cls, directory: Path, usage: DirectoryUsage) -> LargeOwners:
-        """All body files of a large-messages directory, owners unknown."""
+        """Return all body files of a large-messages directory, with unknown owners."""
         files = LargeMessages(directory).files()
         return cls({file.id: file for file in files if file.id is not None}, usage)
 
     def from_journal(self, journal: MessageJournal, bindings: Bindings) -> None:
-        """By the references of the journal."""
+        """Assign owners by the references in the journal."""
         if not self.unknown:
             return
         queues = bindings.queues
@@ -79,7 +81,7 @@ class LargeOwners:
                 self._give(message, rows[address])
 
     def from_pages(self, paging: Path, counted: Counted) -> Iterator[str]:
-        """By the records of the pages, until every file is known; yields what could not be read, in words."""
+        """Assign owners by the records of the pages until all are known. Yield descriptions of unreadable pages."""
         for row in self.usage.addresses:
             if not self.unknown or row.folder is None or not row.pages.files:
                 continue

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.wire import ByteWriter, Undecodable
-from pagefmt.exchange.core_form import BYTES, DEFAULT, MAP, OBJECT, STREAM, TEXT, CoreForm
-from pagefmt.messages.amqp_sections import (
+from pagefmt.codec.messages.amqp_sections import (
     ANNOTATIONS,
     APPLICATION,
     DATA,
@@ -21,9 +19,12 @@ from pagefmt.messages.amqp_sections import (
     SEQUENCE,
     VALUE,
 )
-from pagefmt.messages.amqp_values import encode_amqp_value
-from pagefmt.messages.bodies import map_of, stream_of, text_of
-from pagefmt.messages.values import NULL, TypedValue, ValueKind, java_long, long
+from pagefmt.codec.messages.amqp_values import encode_amqp_value
+from pagefmt.codec.messages.bodies import map_of, stream_of, text_of
+from pagefmt.codec.messages.core_fields import BYTES, DEFAULT, MAP, OBJECT, STREAM, TEXT
+from pagefmt.codec.messages.values import NULL, TypedValue, ValueKind, java_long, long
+from pagefmt.codec.wire import ByteWriter, Undecodable
+from pagefmt.exchange.core_form import CoreForm
 
 U32: Final = 0xFFFFFFFF
 DEFAULT_PRIORITY: Final = 4
@@ -49,16 +50,17 @@ _SYMBOL_FIELDS: Final = {"JMS_AMQP_ContentType": "content_type", "JMS_AMQP_Conte
 
 
 class AmqpForm(NamedTuple):
-    """``content``: all sections; of a message whose body is ``streamed`` those in front, up to the bytes of the body.
+    """A core message as AMQP sections.
 
-    ``lost``: what this form cannot hold, a sentence each.
+    ``content``: all sections; if the body is ``streamed``, those before it, up to the bytes of the body. ``lost``: what
+    this form cannot hold, one sentence each.
     """
 
     content: bytes
     lost: tuple[str, ...]
 
 
-class _Making:
+class _AmqpParts:
     """The sections that properties go to."""
 
     def __init__(self) -> None:
@@ -74,7 +76,7 @@ class _Making:
         self.lost: list[str] = []
 
     def put(self, name: str, typed: TypedValue, form: CoreForm) -> None:
-        """One property of the core message to where the broker puts it."""
+        """Store one property of the core message in the section or field where the broker puts it."""
         text = str(typed.value)
         if name in _TEXT_FIELDS:
             self.fields[_TEXT_FIELDS[name]] = _string(text)
@@ -104,7 +106,7 @@ class _Making:
             self.application[name] = _plain(typed)
 
     def _reply(self, text: str) -> None:
-        prefix = next((each for each in _PREFIXES if text.startswith(each)), "")
+        prefix = next((candidate for candidate in _PREFIXES if text.startswith(candidate)), "")
         self.fields["reply_to"] = _string(text.removeprefix(prefix))
         self.annotations["x-opt-jms-reply-to"] = TypedValue(ValueKind.BYTE, _PREFIXES.get(prefix, 0))
 
@@ -118,90 +120,101 @@ class _Making:
             if name.startswith(prefix):
                 section[name.removeprefix(prefix)] = _plain(typed)
             elif name.startswith(f"ENCODED_{prefix}") and typed.kind is ValueKind.BYTES:
-                from pagefmt.bytes.wire import ByteReader
-                from pagefmt.messages.amqp_values import decode_amqp_value
+                from pagefmt.codec.messages.amqp_values import decode_amqp_value
+                from pagefmt.codec.wire import ByteReader
 
                 section[name.removeprefix(f"ENCODED_{prefix}")] = decode_amqp_value(ByteReader(typed.value))
 
 
 def amqp_form(form: CoreForm, address: str | None, now: int, streamed: int | None = None) -> AmqpForm:
-    """``address``: that of the message. ``now``: ms. ``streamed``: so many bytes follow as the body.
+    """Return the core message as AMQP sections, encoded as the broker does.
 
-    Raises ``Undecodable`` where the body is not what the type of the message says.
+    Args:
+        form: of the core message.
+        address: of the message.
+        now: in ms.
+        streamed: number of bytes that follow as the body; None if the body is in the form.
+
+    Raises:
+        Undecodable: the body does not have the form of the message's type.
     """
-    made = _Making()
-    made.lost += form.lost
+    parts = _AmqpParts()
+    parts.lost += form.lost
     for name, typed in form.properties.items():
         if name not in _INTERNAL or name == "JMS_AMQP_HEADER":
-            made.put(name, typed, form)
-    made.annotations["x-opt-jms-msg-type"] = TypedValue(ValueKind.BYTE, _KINDS.get(form.type, 0))
-    _fields(made, form, address)
-    ttl = _times(made, form, now)
+            parts.put(name, typed, form)
+    parts.annotations["x-opt-jms-msg-type"] = TypedValue(ValueKind.BYTE, _KINDS.get(form.type, 0))
+    _fields(parts, form, address)
+    ttl = _times(parts, form, now)
     if form.type == OBJECT:
-        made.fields.setdefault("content_type", _symbol(_OBJECT_TYPE))
+        parts.fields.setdefault("content_type", _symbol(_OBJECT_TYPE))
     out = ByteWriter()
-    _header(out, made, form, ttl)
-    for code, entries in ((DELIVERY, made.delivery), (ANNOTATIONS, made.annotations)):
+    _header(out, parts, form, ttl)
+    for code, entries in ((DELIVERY, parts.delivery), (ANNOTATIONS, parts.annotations)):
         _map(out, code, entries, symbols=True)
-    _list(out, PROPERTIES, [made.fields.get(name, NULL) for name in _FIELD_NAMES])
-    _map(out, APPLICATION, made.application, symbols=False)
+    _list(out, PROPERTIES, [parts.fields.get(name, NULL) for name in _FIELD_NAMES])
+    _map(out, APPLICATION, parts.application, symbols=False)
     if streamed is not None:
-        if made.footer:
-            made.lost.append("a footer after a large body")
+        if parts.footer:
+            parts.lost.append("a footer after a large body")
         out.raw(bytes((0, 0x53, DATA, 0xB0)) + streamed.to_bytes(4, "big"))
     else:
-        _body(out, made, form)
-        _map(out, FOOTER, made.footer, symbols=True)
-    return AmqpForm(out.done(), tuple(made.lost))
+        _body(out, parts, form)
+        _map(out, FOOTER, parts.footer, symbols=True)
+    return AmqpForm(out.done(), tuple(parts.lost))
 
 
-def _fields(made: _Making, form: CoreForm, address: str | None) -> None:
+def _fields(parts: _AmqpParts, form: CoreForm, address: str | None) -> None:
     native = form.properties.get("NATIVE_MESSAGE_ID")
     if native is not None:
-        made.fields["message_id"] = _identifier(str(native.value))
+        parts.fields["message_id"] = _identifier(str(native.value))
     elif form.user_id is not None:
-        made.fields["message_id"] = _string(f"ID:{form.user_id}")
+        parts.fields["message_id"] = _string(f"ID:{form.user_id}")
     routing = form.properties.get("_AMQ_ROUTING_TYPE")
     if address:
-        made.fields["to"] = _string(address)
+        parts.fields["to"] = _string(address)
         topic = routing is not None and routing.value == 0
-        made.annotations["x-opt-jms-dest"] = TypedValue(ValueKind.BYTE, int(topic))
+        parts.annotations["x-opt-jms-dest"] = TypedValue(ValueKind.BYTE, int(topic))
 
 
-def _times(made: _Making, form: CoreForm, now: int) -> int | None:
-    """The time to live of the header."""
+def _times(parts: _AmqpParts, form: CoreForm, now: int) -> int | None:
+    """Set the times of the message. Return the header's time to live in ms, or None."""
     if form.timestamp:
-        made.fields["creation_time"] = TypedValue(ValueKind.TIMESTAMP, form.timestamp)
+        parts.fields["creation_time"] = TypedValue(ValueKind.TIMESTAMP, form.timestamp)
     scheduled = java_long(form.properties.get("_AMQ_SCHED_DELIVERY", NULL))
     if scheduled is not None and scheduled > 0:
-        made.annotations["x-opt-delivery-time"] = long(scheduled)
+        parts.annotations["x-opt-delivery-time"] = long(scheduled)
     if not form.expiration:
         return None
-    made.fields["absolute_expiry_time"] = TypedValue(ValueKind.TIMESTAMP, form.expiration)
+    parts.fields["absolute_expiry_time"] = TypedValue(ValueKind.TIMESTAMP, form.expiration)
     return min(max(1, form.expiration - now), U32)
 
 
-def _header(out: ByteWriter, made: _Making, form: CoreForm, ttl: int | None) -> None:
-    durable = True if form.durable else made.durable
-    priority = form.priority if form.priority != DEFAULT_PRIORITY else made.priority
-    if durable is None and priority is None and ttl is None and made.first is None and not made.header:
+def _header(out: ByteWriter, parts: _AmqpParts, form: CoreForm, ttl: int | None) -> None:
+    durable = True if form.durable else parts.durable
+    priority = form.priority if form.priority != DEFAULT_PRIORITY else parts.priority
+    if durable is None and priority is None and ttl is None and parts.first is None and not parts.header:
         return
-    header = header_fields(durable, priority, ttl, made.first, None)
+    header = header_fields(durable, priority, ttl, parts.first, None)
     _list(out, HEADER, header)
 
 
 def header_fields(
     durable: bool | None, priority: int | None, ttl: int | None, first: bool | None, count: int | None
 ) -> list[TypedValue]:
-    """The fields of a header section; None: null."""
+    """Return the fields of a header section; None becomes null."""
     kinds = (ValueKind.BOOLEAN, ValueKind.UBYTE, ValueKind.UINT, ValueKind.BOOLEAN, ValueKind.UINT)
     values = (durable, priority, ttl, first, count)
     return [NULL if value is None else TypedValue(kind, value) for kind, value in zip(kinds, values, strict=True)]
 
 
-def _body(out: ByteWriter, made: _Making, form: CoreForm) -> None:
-    found = form.properties.get("JMS_AMQP_ORIGINAL_ENCODING")
-    encoding = int(found.value) if found is not None and isinstance(found.value, int) else None
+def _body(out: ByteWriter, parts: _AmqpParts, form: CoreForm) -> None:
+    original_encoding = form.properties.get("JMS_AMQP_ORIGINAL_ENCODING")
+    encoding = (
+        int(original_encoding.value)
+        if original_encoding is not None and isinstance(original_encoding.value, int)
+        else None
+    )
     match form.type:
         case 3:
             text = text_of(form.body)
@@ -214,21 +227,21 @@ def _body(out: ByteWriter, made: _Making, form: CoreForm) -> None:
             _section(out, VALUE, TypedValue(ValueKind.MAP, pairs))
         case 6:
             items = TypedValue(ValueKind.LIST, tuple(map(_plain, stream_of(form.body))))
-            if any(each.kind is ValueKind.BYTES for each in items.value):
-                made.lost.append("bytes in a stream: brokers cannot convert these back for a core client")
+            if any(item.kind is ValueKind.BYTES for item in items.value):
+                parts.lost.append("bytes in a stream: brokers cannot convert these back for a core client")
             _section(out, SEQUENCE if encoding == _SEQUENCE else VALUE, items)
         case 0:
-            _default(out, made, form.body)
+            _default(out, parts, form.body)
         case _:
             payload = form.body[4:] if form.type == OBJECT else form.body
             if encoding != _NULL:
                 _section(out, VALUE if encoding == _BINARY else DATA, _bytes(payload))
 
 
-def _default(out: ByteWriter, made: _Making, body: bytes) -> None:
-    """A broker looks for a string there, and passes on nothing else."""
+def _default(out: ByteWriter, parts: _AmqpParts, body: bytes) -> None:
+    """Write the body of a message of type default: a broker looks for a string there and passes on nothing else."""
     if not body:
-        made.lost.append("a message without a body: core clients receive a bytes message with none")
+        parts.lost.append("a message without a body: core clients receive a bytes message with none")
         return
     try:
         text = text_of(body)
@@ -237,18 +250,18 @@ def _default(out: ByteWriter, made: _Making, body: bytes) -> None:
     if text is not None and len(body) == 5 + 2 * len(text.encode("utf-16-le", "surrogatepass")) // 2:
         _section(out, VALUE, _string(text))
         return
-    made.lost.append("a body of type default is sent as its bytes")
+    parts.lost.append("a body of type default is sent as its bytes")
     _section(out, DATA, _bytes(body))
 
 
 def _identifier(text: str) -> TypedValue:
-    """An id of JMS as the AMQP id that it was made of."""
+    """Return a JMS id as the AMQP id that it was made from."""
     from uuid import UUID
 
-    rest = text.removeprefix("ID:AMQP_")
-    if rest == text:
+    typed_text = text.removeprefix("ID:AMQP_")
+    if typed_text == text:
         return _string(text)
-    kind, _, value = rest.partition(":")
+    kind, _, value = typed_text.partition(":")
     try:
         match kind:
             case "UUID":
@@ -265,7 +278,7 @@ def _identifier(text: str) -> TypedValue:
 
 
 def _plain(typed: TypedValue) -> TypedValue:
-    """The value in a kind of AMQP; ``wire`` of core values means something else."""
+    """Return a core value as an AMQP value, without ``wire``, which means something else in core values."""
     keeps = typed.kind in (ValueKind.FLOAT, ValueKind.DOUBLE)
     return (
         typed
@@ -292,11 +305,11 @@ def _section(out: ByteWriter, code: int, value: TypedValue) -> None:
 
 
 def _list(out: ByteWriter, code: int, fields: Iterable[TypedValue]) -> None:
-    found = list(fields)
-    while found and found[-1].kind is ValueKind.NULL:
-        found.pop()
-    if found or code == HEADER:
-        _section(out, code, TypedValue(ValueKind.LIST, tuple(found)))
+    values = list(fields)
+    while values and values[-1].kind is ValueKind.NULL:
+        values.pop()
+    if values or code == HEADER:
+        _section(out, code, TypedValue(ValueKind.LIST, tuple(values)))
 
 
 def _map(out: ByteWriter, code: int, entries: dict[str, TypedValue], *, symbols: bool) -> None:

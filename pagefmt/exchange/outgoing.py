@@ -1,8 +1,8 @@
 """A stored message as the payload of an AMQP delivery to a broker (docs/spec/messages.md 16).
 
-An AMQP message goes as its bytes are, but for what each sender says anew: the duplicate id among the application
-properties, what is left of its time to live, the delivery time of a scheduled one. A core message goes untouched inside
-of AMQP where the link takes it, with the duplicate id among its properties; elsewhere it is converted.
+An AMQP message is sent byte for byte, except for what each sender sets: the duplicate id among the application
+properties, the remaining time to live, the delivery time of a scheduled message. A core message is sent unchanged
+inside AMQP if the link accepts it, with the duplicate id among its properties; otherwise it is converted.
 """
 
 from __future__ import annotations
@@ -11,12 +11,8 @@ from collections.abc import Iterator
 from enum import IntEnum, StrEnum
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import NotReadable
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
-from pagefmt.exchange.amqp_form import U32, amqp_form, header_fields
-from pagefmt.exchange.core_form import BYTES, core_form
-from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage, AmqpMessageBase
-from pagefmt.messages.amqp_sections import (
+from pagefmt.codec.messages.amqp_message import AmqpLargeMessage, AmqpMessage, AmqpMessageBase
+from pagefmt.codec.messages.amqp_sections import (
     ANNOTATIONS,
     APPLICATION,
     BODY,
@@ -26,26 +22,29 @@ from pagefmt.messages.amqp_sections import (
     HEADER,
     section_code,
 )
-from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
-from pagefmt.messages.bodies import inflated, is_compressed
-from pagefmt.messages.core_fields import PACKET_HEADER
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessageBase, HeaderBlock
-from pagefmt.messages.large import LargeFile, LargeMessages, chunks, content_of
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.properties import CODES, encode_value
-from pagefmt.messages.values import TypedValue, ValueKind, long, string
+from pagefmt.codec.messages.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.codec.messages.bodies import inflated, is_compressed
+from pagefmt.codec.messages.core_fields import BYTES, PACKET_HEADER, PROPERTY_CODES
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessageBase, HeaderBlock
+from pagefmt.codec.messages.large import LargeFile, LargeMessages, chunks, content_of
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.properties import encode_value
+from pagefmt.codec.messages.values import TypedValue, ValueKind, long, string
+from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.exchange.amqp_form import U32, amqp_form, header_fields
+from pagefmt.exchange.core_form import core_form
+from pagefmt.storage.files import NotReadable
 
 DUPLICATE_ID: Final = "_AMQ_DUPL_ID"
 SCHEDULED: Final = "_AMQ_SCHED_DELIVERY"
-CONVERTED_LIMIT: Final = 256 << 20
-"""Bytes of a large body that is converted, and so held in memory."""
+CONVERTED_LIMIT: Final = 256 << 20  # bytes of a large body that is converted, and therefore held in memory
 _SECTION_LIMIT: Final = 1 << 30
 _HEAD: Final = 1 << 16
 _I32: Final = 0x7FFFFFFF
 
 
 class SendingWay(StrEnum):
-    """How a message goes."""
+    """How a message is sent: unchanged, as core within AMQP, or converted to AMQP."""
 
     AS_IS = "as is"
     TUNNELLED = "tunnelled"
@@ -61,8 +60,12 @@ class MessageFormat(IntEnum):
 
 
 class Outgoing(NamedTuple):
-    """``head``, then the bytes of ``file`` from ``skip`` on; with ``sections`` they are the content of sections of the
-    body, which begin anew after ``_SECTION_LIMIT`` bytes. ``lost``: what does not arrive, a sentence each."""
+    """A message in the form in which it is sent.
+
+    ``head`` is followed by the bytes of ``file`` from ``skip`` on. If ``sections`` is set, these are the content of
+    body sections, and a new section starts after every ``_SECTION_LIMIT`` bytes. ``lost``: what does not arrive, one
+    sentence each.
+    """
 
     way: SendingWay
     format: MessageFormat
@@ -74,11 +77,11 @@ class Outgoing(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of head and body."""
+        """Return the bytes of head and body, without the starts of sections."""
         return len(self.head) + (self.file.size - self.skip if self.file is not None else 0)
 
     def parts(self) -> Iterator[bytes]:
-        """All bytes in order. Raises ``NotReadable``."""
+        """Yield all bytes in order. Raise ``NotReadable``."""
         yield self.head
         if self.file is None:
             return
@@ -93,25 +96,34 @@ class Outgoing(NamedTuple):
 
 
 def own_duplicate_id(message: Message) -> str | bytes | None:
-    """The one that its sender gave it. Raises ``Undecodable``."""
+    """Return the duplicate id that the sender gave the message, or None. Raise ``Undecodable``."""
     if isinstance(message, AmqpMessageBase):
-        found = dict(message.scanned().application()).get(DUPLICATE_ID)
+        property_value = dict(message.scanned().application()).get(DUPLICATE_ID)
     elif DUPLICATE_ID.encode("utf-16-le") in message.header.properties_bytes:
-        found = message.properties().get(DUPLICATE_ID)
+        property_value = message.properties().get(DUPLICATE_ID)
     else:
         return None
-    if found is None or found.kind is ValueKind.NULL:
+    if property_value is None or property_value.kind is ValueKind.NULL:
         return None
-    return bytes(found.value) if found.kind is ValueKind.BYTES else str(found.value)
+    return bytes(property_value.value) if property_value.kind is ValueKind.BYTES else str(property_value.value)
 
 
 def outgoing(
     message: Message, large: LargeMessages | None, *, tunnel: bool, duplicate_id: str | None, scheduled: int, now: int
 ) -> Outgoing:
-    """``tunnel``: core messages go untouched. ``duplicate_id`` None: the message has its own. ``scheduled``: not before
-    when the queue delivers it (ms), 0: as the message says. ``now``: ms.
+    """Return the message as it is sent.
 
-    Raises ``Undecodable``, and ``NotReadable`` where its body is not there.
+    Args:
+        message: a message of a page or of the journal.
+        large: the large-messages directory, if there is one.
+        tunnel: send core messages unchanged within AMQP instead of converting them.
+        duplicate_id: to add; None if the message has its own.
+        scheduled: earliest delivery from the queue in ms; 0: as the message says.
+        now: in ms.
+
+    Raises:
+        Undecodable: the message cannot be read.
+        NotReadable: its body is missing.
     """
     file = None
     if message.large:
@@ -150,7 +162,7 @@ def _with(header: HeaderBlock, block: bytes) -> HeaderBlock:
 
 
 def _properties(header: HeaderBlock, duplicate_id: str | None, scheduled: int) -> bytes:
-    """The properties of a core message with what is added."""
+    """Return the properties of a core message, encoded, with the added ones."""
     block = header.properties_bytes
     if scheduled > 0:
         block = _added(block, SCHEDULED, long(scheduled))
@@ -158,21 +170,21 @@ def _properties(header: HeaderBlock, duplicate_id: str | None, scheduled: int) -
 
 
 def _added(block: bytes, name: str, typed: TypedValue) -> bytes:
-    """One more entry, which wins over one of the same name."""
+    """Return the encoded properties with one more entry, which takes precedence over one of the same name."""
     count = int.from_bytes(block[1:5], "big") if block[:1] > b"\0" else 0
     out = ByteWriter()
     out.u8(1)
     out.i32(count + 1)
     out.raw(block[5:] if count or block[:1] > b"\0" else b"")
     out.sstr(name)
-    out.u8(CODES[typed.kind])
+    out.u8(PROPERTY_CODES[typed.kind])
     encode_value(out, typed)
     return out.done()
 
 
 def _converted(message: CoreMessageBase, block: bytes, file: LargeFile | None, now: int) -> Outgoing:
-    from pagefmt.messages.properties import decode_whole_block
-    from pagefmt.messages.values import last_wins
+    from pagefmt.codec.messages.properties import decode_whole_block
+    from pagefmt.codec.messages.values import last_wins
 
     form = core_form(message)
     form.properties = last_wins(decode_whole_block(block).entries)
@@ -182,21 +194,21 @@ def _converted(message: CoreMessageBase, block: bytes, file: LargeFile | None, n
         form.lost.append("a binary duplicate id becomes text")
     compressed = is_compressed(form.properties)
     if file is not None and form.type == BYTES and not compressed and file.size < 1 << 31:
-        made = amqp_form(form, message.address, now, streamed=file.size)
-        return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, made.content, file, lost=made.lost)
+        converted = amqp_form(form, message.address, now, streamed=file.size)
+        return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, converted.content, file, lost=converted.lost)
     if file is not None:
         form.body = content_of(file, CONVERTED_LIMIT) or b""
     if compressed:
         form.body = inflated(form.body, CONVERTED_LIMIT)
-    made = amqp_form(form, message.address, now)
-    return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, made.content, lost=made.lost)
+    converted = amqp_form(form, message.address, now)
+    return Outgoing(SendingWay.CONVERTED, MessageFormat.AMQP, converted.content, lost=converted.lost)
 
 
 # -- AMQP messages ----------------------------------------------------------------------------------------------------
 
 
 class _Bound(NamedTuple):
-    """A section of a message: where it, its value, and what follows it begin."""
+    """A section of a message: the offsets of its start, its value, and its end."""
 
     code: int
     start: int
@@ -205,8 +217,8 @@ class _Bound(NamedTuple):
 
 
 def _bounds(content: bytes) -> list[_Bound]:
-    """The sections in front of the body, which begins at the last ``end``. Raises ``Undecodable``."""
-    found: list[_Bound] = []
+    """Return the sections before the body, which starts at the last ``end``. Raise ``Undecodable``."""
+    bounds: list[_Bound] = []
     reader = ByteReader(content)
     while reader.left():
         start = reader.pos
@@ -223,8 +235,8 @@ def _bounds(content: bytes) -> list[_Bound]:
             reader.skip(reader.i32("size"))
         elif constructor not in (0x40, 0x45):
             raise Undecodable(value, f"neither a list nor a map: 0x{constructor:02x}")
-        found.append(_Bound(code, start, value, reader.pos))
-    return found
+        bounds.append(_Bound(code, start, value, reader.pos))
+    return bounds
 
 
 def _as_is(
@@ -244,7 +256,7 @@ def _as_is(
     while True:
         head = b"".join(chunks(file, size))
         try:
-            end = max((each.end for each in _bounds(head)), default=0)
+            end = max((bound.end for bound in _bounds(head)), default=0)
             break
         except Undecodable:
             if size >= file.size:
@@ -255,37 +267,39 @@ def _as_is(
 
 
 def _edited(content: bytes, header: bytes | None, duplicate_id: str | None, scheduled: int) -> bytes:
-    """The sections with what is said anew; all other bytes as they are."""
-    found = {each.code: each for each in _bounds(content)}
+    """Return the encoded sections with the changed header and the added entries; other bytes are unchanged."""
+    bounds = {bound.code: bound for bound in _bounds(content)}
     changes: list[tuple[int, int, bytes]] = []
-    if header is not None and HEADER in found:
-        changes.append((found[HEADER].start, found[HEADER].end, header))
-    front = max((each.end for code, each in found.items() if code in (HEADER, DELIVERY)), default=0)
+    if header is not None and HEADER in bounds:
+        changes.append((bounds[HEADER].start, bounds[HEADER].end, header))
+    front = max((bound.end for code, bound in bounds.items() if code in (HEADER, DELIVERY)), default=0)
     if scheduled > 0:
         name = TypedValue(ValueKind.SYMBOL, "x-opt-delivery-time")
-        changes.append(_with_entry(content, found.get(ANNOTATIONS), front, ANNOTATIONS, name, long(scheduled)))
+        changes.append(_with_entry(content, bounds.get(ANNOTATIONS), front, ANNOTATIONS, name, long(scheduled)))
     if duplicate_id is not None:
-        end = max((each.end for each in found.values()), default=0)
+        end = max((bound.end for bound in bounds.values()), default=0)
         text = string(duplicate_id)
-        changes.append(_with_entry(content, found.get(APPLICATION), end, APPLICATION, string(DUPLICATE_ID), text))
-    made, at = b"", 0
+        changes.append(_with_entry(content, bounds.get(APPLICATION), end, APPLICATION, string(DUPLICATE_ID), text))
+    edited, at = b"", 0
     for start, end, fresh in changes:
-        made += content[at:start] + fresh
+        edited += content[at:start] + fresh
         at = end
-    return made + content[at:]
+    return edited + content[at:]
 
 
 def _time_left(message: AmqpMessage | AmqpLargeMessage, now: int, longest: int) -> bytes | None:
-    """The header of a message that lives so long from its arrival, not up to a moment; None: stays as it is. A longer
-    time than 2^31 - 1 ms brokers as 2.28 take for one in the past."""
+    """Return a header with the remaining time to live, or None if the header stays.
+
+    It stays if the message expires at a fixed time. A time above 2^31 - 1 ms lies in the past for brokers such as 2.28.
+    """
     sections = message.scanned()
     header = sections.header
     if header is None or header.ttl is None or "absolute_expiry_time" in sections.properties or not message.expiration:
         return None
-    left = min(max(1, message.expiration - now), longest)
+    remaining = min(max(1, message.expiration - now), longest)
     out = ByteWriter()
     out.raw(bytes((0, 0x53, HEADER)))
-    fields = header_fields(header.durable, header.priority, left, header.first_acquirer, header.delivery_count)
+    fields = header_fields(header.durable, header.priority, remaining, header.first_acquirer, header.delivery_count)
     encode_amqp_value(out, TypedValue(ValueKind.LIST, tuple(fields)))
     return out.done()
 
@@ -293,7 +307,10 @@ def _time_left(message: AmqpMessage | AmqpLargeMessage, now: int, longest: int) 
 def _with_entry(
     content: bytes, bound: _Bound | None, before: int, code: int, name: TypedValue, typed: TypedValue
 ) -> tuple[int, int, bytes]:
-    """The place of a map section, and the section with one more entry; without one the place ``before``."""
+    """Return start and end of a map section, and its bytes with one more entry.
+
+    Without such a section, start and end are ``before``.
+    """
     items, count = b"", 0
     if bound is not None and content[bound.value] == 0xC1:
         items, count = content[bound.value + 3 : bound.end], content[bound.value + 2]

@@ -1,6 +1,6 @@
 """What a file for ``artemis data imp`` would bring into a broker, without importing it (docs/spec/messages.md 13).
 
-The file is read in pieces, and nothing of a body is kept. What arrives, and what the import stops at, is told for the
+The file is read in pieces, and no body is kept. What arrives, and where the import stops, is determined for the
 importer and the settings of a new broker of an edition.
 """
 
@@ -15,16 +15,18 @@ from pathlib import Path
 from typing import Final
 from xml.parsers.expat import ExpatError, ParserCreate
 
-from pagefmt.bytes.files import open_regular
+from pagefmt.codec.messages.core_fields import MESSAGE_TYPES
+from pagefmt.codec.messages.values import has_expired
 from pagefmt.directory.queue_names import has_wildcards
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
-from pagefmt.messages.values import has_expired
+from pagefmt.exchange.xml_writing import xml_type
 from pagefmt.quantities import count_text
+from pagefmt.storage.files import open_stream
 
 _PIECE: Final = 1 << 18
 _ROOTS: Final = ("activemq-journal", "hornetq-journal")
-_TYPES: Final = frozenset(("default", "bytes", "map", "object", "stream", "text"))
+_TYPES: Final = frozenset(map(xml_type, MESSAGE_TYPES))
 _FLOATS: Final = ("float", "double")
 _BYTE, _LONG = (-(1 << 7), 1 << 7), (-(1 << 63), 1 << 63)
 _KINDS: Final = {
@@ -42,10 +44,8 @@ _FLOAT: Final = re.compile(
 _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9_-]")
 _DUPLICATE_ID: Final = "_AMQ_DUPL_ID"
 _OLD_PREFIXES: Final = ("jms.queue.", "jms.topic.")
-_NO_QUEUE: Final = "__AMQX=-1"
-"""The filter of what 1.x keeps in the place of a queue for a topic."""
-CACHE_SIZE: Final = 20000
-"""Ids of an address that a broker remembers, unless its ``id-cache-size`` says otherwise."""
+_NO_QUEUE: Final = "__AMQX=-1"  # filter of the placeholder that 1.x keeps instead of a queue for a topic
+CACHE_SIZE: Final = 20000  # ids of an address that a broker remembers by default (``id-cache-size``)
 MAKES_QUEUES: Final = Edition.ARTEMIS_2_44
 STRICT_BASE64: Final = Edition.ARTEMIS_2_44
 NO_WILDCARDS: Final = Edition.ARTEMIS_2_56
@@ -74,10 +74,12 @@ class QueueImport:
 
 @dataclass(slots=True)
 class ImportPlan:
-    """``queues`` by name. ``messages`` that are sent; the import ends at ``stop`` (line, what), and does not come to
-    those ``behind``. ``duplicates``: of the sent, dropped by the broker, which has their duplicate id already;
-    ``again``: are there twice when the file is imported twice; ``expired``: are sent, and delivered to nobody.
-    ``faults``: what the import would lose, and ``stop``, with lines.
+    """What an import of the document would do.
+
+    ``queues`` by name. ``messages``: number sent. ``stop``: line and reason at which the import ends. ``behind``:
+    number of messages after ``stop``. ``duplicates``: number of sent messages that the broker drops, because it knows
+    their duplicate id. ``again``: number of messages that a second import sends again. ``expired``: number sent but not
+    delivered. ``faults``: what the import would lose, and ``stop``, with lines.
     """
 
     addresses: int = 0
@@ -92,7 +94,7 @@ class ImportPlan:
     more_faults: int = 0
 
     def remarks(self) -> Iterator[str]:
-        """What is worth knowing before the import."""
+        """Yield what is worth knowing before the import."""
         if self.stop is not None:
             yield (
                 f"the import stops at line {self.stop[0]}: {count_text(self.messages, 'message')} before it arrive, "
@@ -129,7 +131,7 @@ class _SeenIds:
         self.count = 0
 
     def take(self, value: str) -> bool:
-        """Whether it is a new one."""
+        """Add an id and return whether it is new among the last ``CACHE_SIZE``."""
         if value in self._ids:
             return False
         self.count += 1
@@ -140,7 +142,7 @@ class _SeenIds:
 
 
 class _BodySize:
-    """Bytes of a body, as the importer decodes it: what stands before white space, each time."""
+    """The size of a body as the importer decodes it: each part before white space by itself."""
 
     def __init__(self) -> None:
         self.bytes = self.cut = 0
@@ -148,7 +150,7 @@ class _BodySize:
         self._length = self._padding = 0
 
     def text(self, text: str) -> None:
-        """Some of it, whole or in pieces."""
+        """Count a piece of the body's Base64 text."""
         plain = text.strip()
         if not plain:
             if self._length and not self.in_section:
@@ -169,7 +171,7 @@ class _BodySize:
 
     @property
     def left(self) -> bool:
-        """Something stands behind the last white space."""
+        """Return whether there is text after the last white space."""
         return bool(self._length)
 
 
@@ -198,12 +200,12 @@ class _PlanReader:
         self._seen: dict[str, _SeenIds] = {}
         self._begin({})
 
-    def _fault(self, said: str, *, stops: bool = False) -> None:
+    def _fault(self, fault: str, *, stops: bool = False) -> None:
         if stops and self.plan.stop is None:
-            self.plan.stop = self.parser.CurrentLineNumber, said
-        said = f"{said}, the import stops here" if stops else said
+            self.plan.stop = self.parser.CurrentLineNumber, fault
+        fault = f"{fault}, the import stops here" if stops else fault
         if len(self.plan.faults) < _FAULTS_KEPT:
-            self.plan.faults.append((self.parser.CurrentLineNumber, said))
+            self.plan.faults.append((self.parser.CurrentLineNumber, fault))
         else:
             self.plan.more_faults += 1
 
@@ -212,7 +214,7 @@ class _PlanReader:
             f"{self.path}:{self.parser.CurrentLineNumber}: declares an entity, and such files are not read"
         )
 
-    def _start(self, name: str, given: dict[str, str]) -> None:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         name = name.rpartition(":")[2]
         if self._depth == 1 and name not in _ROOTS:
@@ -221,77 +223,77 @@ class _PlanReader:
                 "'artemis data exp'"
             )
         if not self._in_message:
-            self._outside(name, given)
+            self._outside(name, attributes)
         elif name == "property":
-            self._property(given)
+            self._property(attributes)
         elif name == "queue":
-            self._queues.append(self._renamed.get(given.get("name", ""), given.get("name", "")))
+            self._queues.append(self._renamed.get(attributes.get("name", ""), attributes.get("name", "")))
         elif name == "body":
-            self._large = given.get("isLarge", "").lower() == "true"
+            self._large = attributes.get("isLarge", "").lower() == "true"
             self.parser.CharacterDataHandler = self._body.text
             self.parser.StartCdataSectionHandler = lambda: setattr(self._body, "in_section", True)
             self.parser.EndCdataSectionHandler = lambda: setattr(self._body, "in_section", False)
 
-    def _outside(self, name: str, given: dict[str, str]) -> None:
+    def _outside(self, name: str, attributes: dict[str, str]) -> None:
         match name:
             case "address-binding":
                 self.plan.addresses += 1
-                for each in filter(None, given.get("routing-types", "").split(",")):
-                    self._routing(each.strip())
+                for routing in filter(None, attributes.get("routing-types", "").split(",")):
+                    self._routing(routing.strip())
             case "queue-binding":
-                self._routing(given.get("routing-type", ""))
-                self._bind(given.get("name", ""), given.get("address", ""))
+                self._routing(attributes.get("routing-type", ""))
+                self._bind(attributes.get("name", ""), attributes.get("address", ""))
             case "binding":
-                self._old_binding(given)
+                self._old_binding(attributes)
             case "message":
-                self._begin(given)
+                self._begin(attributes)
                 self._in_message = True
 
-    def _routing(self, given: str) -> None:
-        if given not in ("ANYCAST", "MULTICAST"):
-            self._fault(f"routing type {_short(given) or 'none'}: neither ANYCAST nor MULTICAST", stops=True)
+    def _routing(self, routing: str) -> None:
+        if routing not in ("ANYCAST", "MULTICAST"):
+            self._fault(f"routing type {_short(routing) or 'none'}: neither ANYCAST nor MULTICAST", stops=True)
 
     def _bind(self, queue: str, address: str) -> None:
         if self.plan.stop is None:
             self.plan.queues.setdefault(queue, QueueImport(queue, address))
 
-    def _old_binding(self, given: dict[str, str]) -> None:
-        """Of HornetQ and 1.x, whose prefixes go."""
-        address, queue = given.get("address", ""), given.get("queue-name", "")
+    def _old_binding(self, attributes: dict[str, str]) -> None:
+        """Add a binding of HornetQ or 1.x, without the prefixes of its names."""
+        address, queue = attributes.get("address", ""), attributes.get("queue-name", "")
         for prefix in _OLD_PREFIXES:
             address = address.removeprefix(prefix)
         plain = next((queue.removeprefix(prefix) for prefix in _OLD_PREFIXES if queue.startswith(prefix)), queue)
         self._renamed[queue] = plain
         self.plan.addresses += 1
-        if given.get("filter-string", "") != _NO_QUEUE:
+        if attributes.get("filter-string", "") != _NO_QUEUE:
             self._bind(plain, address)
 
-    def _begin(self, given: dict[str, str]) -> None:
+    def _begin(self, attributes: dict[str, str]) -> None:
         self._queues: list[str] = []
         self._body, self._large = _BodySize(), False
         self._duplicate_id: str | None = None
-        self._name = f"message {_short(given.get('id', '?'))}"
-        if given.get("type", "default") not in _TYPES:
-            self._fault(f"{self._name}: type {_short(given['type'])} is read as default")
+        self._name = f"message {_short(attributes.get('id', '?'))}"
+        if attributes.get("type", "default") not in _TYPES:
+            self._fault(f"{self._name}: type {_short(attributes['type'])} is read as default")
         for key, bounds in _NUMBERS.items():
-            if key in given and not _fits(given[key], bounds):
-                self._fault(f"{self._name}: {key} {_short(given[key])!r} is not a number that fits", stops=True)
-        priority, expiration = given.get("priority", "0"), given.get("expiration", "0")
+            if key in attributes and not _fits(attributes[key], bounds):
+                self._fault(f"{self._name}: {key} {_short(attributes[key])!r} is not a number that fits", stops=True)
+        priority, expiration = attributes.get("priority", "0"), attributes.get("expiration", "0")
         self._refused = _fits(priority, _BYTE) and not _fits(priority, (0, 10))
         self._expired = _fits(expiration, _LONG) and has_expired(_number(expiration), self._now)
 
-    def _property(self, given: dict[str, str]) -> None:
-        name, kind, value = given.get("name", ""), given.get("type", ""), given.get("value", "")
-        said = f"property {_short(name)}"
+    def _property(self, attributes: dict[str, str]) -> None:
+        name, kind, value = attributes.get("name", ""), attributes.get("type", ""), attributes.get("value", "")
+        subject = f"property {_short(name)}"
         if kind not in _KINDS:
-            self._fault(f"{said}: of kind {_short(kind) or 'none'}; it is left out")
+            self._fault(f"{subject}: of kind {_short(kind) or 'none'}; it is left out")
             return
         bounds, plain = _KINDS[kind], value.rstrip("=")
         if (bounds is not None and not _fits(value, bounds)) or (kind in _FLOATS and not _FLOAT.fullmatch(value)):
-            self._fault(f"{said}: its value is not a {kind}", stops=True)
+            self._fault(f"{subject}: its value is not a {kind}", stops=True)
         if kind == "bytes" and value != _NULL and (_NOT_BASE64.search(plain) or not _whole(plain, value)):
             stops = self._edition >= STRICT_BASE64
-            self._fault(f"{said}: its value is not Base64" + "; it is left out" * (not stops), stops=stops)
+            self._fault(f"{subject}: its value is not Base64" + "; it is left out" * (not stops), stops=stops)
         if name == _DUPLICATE_ID and value != _NULL:
             self._duplicate_id = f"{kind == 'bytes'} {value}"
 
@@ -353,12 +355,12 @@ class _PlanReader:
                 self._fault(f"{self._name}: the address {_short(address)} has wildcards", stops=True)
 
     def done(self) -> ImportPlan:
-        """Once all was read."""
-        self.plan.again += sum(each.count for each in self._seen.values() if each.count > CACHE_SIZE)
+        """Return the plan after the whole document was read."""
+        self.plan.again += sum(ids.count for ids in self._seen.values() if ids.count > CACHE_SIZE)
         return self.plan
 
     def broken(self, err: ExpatError) -> None:
-        """The file is no XML from here on."""
+        """Note that the document is not well-formed from this line on. Raise ``NotJournalXml`` if it never was."""
         if not self._depth:
             raise NotJournalXml(f"{self.path}:{err.lineno}: not well-formed XML ({err})") from err
         self.plan.behind += self._in_message
@@ -375,9 +377,9 @@ def _number(text: str) -> int:
 
 
 def import_plan(path: Path, edition: Edition = NEWEST) -> ImportPlan:
-    """Raises ``NotJournalXml`` and ``NotReadable``."""
+    """Read a document and return what an import would do. Raise ``NotJournalXml``, ``NotReadable``."""
     reader = _PlanReader(path, edition)
-    with open(open_regular(path), "rb") as stream:  # noqa: PTH123
+    with open_stream(path) as stream:
         try:
             while piece := stream.read(_PIECE):
                 reader.parser.Parse(piece)

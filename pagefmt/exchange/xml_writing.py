@@ -14,27 +14,25 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, BinaryIO, Final, NamedTuple
 
-from pagefmt.bytes.files import NotReadable
+from pagefmt.codec.messages.core_fields import BYTES, DEFAULT, MAP, MESSAGE_TYPES, OBJECT, STREAM, TEXT
+from pagefmt.codec.messages.large import LargeMessages, chunks
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.directory.bindings import Bindings
 from pagefmt.exchange.core_form import CoreForm, core_form
-from pagefmt.messages.large import LargeMessages, chunks
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.values import TypedValue, ValueKind
+from pagefmt.storage.files import NotReadable
 
-PIECE: Final = 48 * 1024
-"""Bytes of a large body in one piece."""
-_TOGETHER: Final = 1 << 18
-"""Characters that are written in one go."""
-TYPES: Final = {2: "object", 3: "text", 4: "bytes", 5: "map", 6: "stream"}
+PIECE: Final = 48 * 1024  # bytes of a large body in one piece
+_TOGETHER: Final = 1 << 18  # characters that are written at once
+_NAMED_TYPES: Final = frozenset((OBJECT, TEXT, BYTES, MAP, STREAM))
 _KINDS: Final = {
     ValueKind.NULL: "bytes", ValueKind.BOOLEAN: "boolean", ValueKind.BYTE: "byte", ValueKind.SHORT: "short",
     ValueKind.INT: "integer", ValueKind.LONG: "long", ValueKind.FLOAT: "float", ValueKind.DOUBLE: "double",
     ValueKind.STRING: "simple-string", ValueKind.BYTES: "bytes",
 }  # fmt: skip
-NULL_TEXT: Final = "_AMQ_NULL"
-"""Stands for null."""
+NULL_TEXT: Final = "_AMQ_NULL"  # represents null
 UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 NOT_PLAIN: Final = re.compile(r"[^ !#-%'-;=?-~]")
 _ESCAPED: Final = str.maketrans({
@@ -43,7 +41,7 @@ _ESCAPED: Final = str.maketrans({
 
 
 class XmlMessage(NamedTuple):
-    """One message for some queues. ``large``: pieces of its body where that is in a file; None: ``form`` has it."""
+    """One message for some queues. ``large``: pieces of its body from a file; None if ``form`` contains the body."""
 
     form: CoreForm
     queues: tuple[str, ...]
@@ -51,34 +49,46 @@ class XmlMessage(NamedTuple):
 
 
 class JournalXml:
-    """Writes the document as its parts come."""
+    """Writes the document to ``out``, in UTF-8, as its parts come."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._waiting: list[str] = []
         self._size = 0
         self._write('<?xml version="1.0" encoding="UTF-8"?>\n<activemq-journal>\n')
 
-    def bindings(self, found: Bindings, queues: Iterable[int]) -> None:
-        """``queues``: the ids of those that are wanted, with their addresses."""
+    def bindings(self, bindings: Bindings, queues: Iterable[int]) -> None:
+        """Write the bindings of the queues with these ids, and their addresses."""
         self._write("   <bindings>\n")
-        wanted = [found.queues[queue] for queue in queues]
+        wanted = [bindings.queues[queue] for queue in queues]
         names = {queue.address for queue in wanted}
-        for address in found.addresses.values():
+        for address in bindings.addresses.values():
             if address.name in names:
-                self._empty("address-binding", [
-                    ("routing-types", ",".join(address.routing)), ("name", address.name), ("id", str(address.id)),
-                ])  # fmt: skip
+                self._empty(
+                    "address-binding",
+                    [
+                        ("routing-types", ",".join(address.routing)),
+                        ("name", address.name),
+                        ("id", str(address.id)),
+                    ],
+                )
         for queue in wanted:
-            self._empty("queue-binding", [
-                ("address", queue.address), ("filter-string", queue.filter or ""), ("name", queue.name),
-                ("id", str(queue.id)), ("routing-type", queue.routing or "MULTICAST"),
-            ])  # fmt: skip
+            self._empty(
+                "queue-binding",
+                [
+                    ("address", queue.address),
+                    ("filter-string", queue.filter or ""),
+                    ("name", queue.name),
+                    ("id", str(queue.id)),
+                    ("routing-type", queue.routing or "MULTICAST"),
+                ],
+            )
         self._write("   </bindings>\n   <messages>\n")
 
-    def text(self, finished: str) -> None:
-        """Messages that are written already."""
-        self._write(finished)
+    def elements(self, content: memoryview) -> None:
+        """Write finished elements."""
+        self._flush()
+        self._out.write(content)
 
     def _write(self, text: str) -> None:
         self._waiting.append(text)
@@ -87,16 +97,16 @@ class JournalXml:
             self._flush()
 
     def _flush(self) -> None:
-        self._out.write("".join(self._waiting))
+        self._out.write("".join(self._waiting).encode())
         self._waiting.clear()
         self._size = 0
 
-    def message(self, one: XmlMessage) -> list[str]:
-        """Writes it; returns what the document does not hold, a sentence each."""
-        text, lost = message_text(one)
+    def message(self, message: XmlMessage) -> list[str]:
+        """Write a message. Return what the document does not preserve, one sentence each."""
+        text, lost = message_text(message)
         self._write(text)
-        if one.large is not None:
-            self._large_body(one.large)
+        if message.large is not None:
+            self._large_body(message.large)
         return lost
 
     def end(self) -> None:
@@ -115,13 +125,13 @@ class JournalXml:
         self._write(f"      <{name}{_written(attributes)}/>\n")
 
 
-def message_text(one: XmlMessage) -> tuple[str, list[str]]:
-    """Return the element of a message, of one with a large body up to that; and what the document does not hold."""
-    form, lost = one.form, list(one.form.lost)
+def message_text(message: XmlMessage) -> tuple[str, list[str]]:
+    """Return the element of a message, up to a large body, and what the document does not preserve."""
+    form, lost = message.form, list(message.form.lost)
     user = "" if form.user_id is None else f' user-id="{xml_text(form.user_id)}"'
     out = [
         f'      <message id="{form.id}" priority="{form.priority}" expiration="{form.expiration}"'
-        f' timestamp="{form.timestamp}" type="{TYPES.get(form.type, "default")}"{user}>\n'
+        f' timestamp="{form.timestamp}" type="{xml_type(form.type)}"{user}>\n'
         "         <properties>\n"
     ]
     for name, typed in form.properties.items():
@@ -139,17 +149,25 @@ def message_text(one: XmlMessage) -> tuple[str, list[str]]:
         if unfit:
             lost.append(f"property {name}: characters that XML does not allow")
         out += (lead, text, close)
-    out += ("         </properties>\n         <queues>\n", queue_elements(one.queues), "         </queues>\n")
-    if one.large is None:
+    out += ("         </properties>\n         <queues>\n", queue_elements(message.queues), "         </queues>\n")
+    if message.large is None:
         out += ("         <body>\n            ", _cdata(form.body), "\n         </body>\n      </message>\n")
     if not form.durable:
         lost.append("it becomes durable")
     return "".join(out), lost
 
 
+def xml_type(code: int) -> str:
+    """Return the name of a message type in the document, which has default for the types that it does not name."""
+    return MESSAGE_TYPES[code if code in _NAMED_TYPES else DEFAULT]
+
+
 @lru_cache(maxsize=1 << 10)
 def property_frame(name: str, kind: ValueKind) -> tuple[str, str, bool]:
-    """What stands around the value of a property, nothing where no kind fits; whether its name has to be changed."""
+    """Return the text before and after a property's value, and whether its name contains characters unfit for XML.
+
+    Both texts are empty if no kind of the document fits.
+    """
     if kind not in _KINDS:
         return "", "", False
     lead = f'            <property name="{xml_text(name)}" value="'
@@ -158,7 +176,7 @@ def property_frame(name: str, kind: ValueKind) -> tuple[str, str, bool]:
 
 @lru_cache(maxsize=1 << 10)
 def queue_elements(names: tuple[str, ...]) -> str:
-    """One for each queue."""
+    """Return an element for each queue."""
     return "".join(f'            <queue name="{xml_text(name)}"/>\n' for name in names)
 
 
@@ -167,7 +185,7 @@ def _written(attributes: list[tuple[str, str]]) -> str:
 
 
 def xml_text(value: str) -> str:
-    """Of an attribute; U+FFFD for what XML does not allow."""
+    """Return a value escaped for an attribute, with U+FFFD for characters that XML does not allow."""
     return UNFIT.sub("�", value).translate(_ESCAPED) if NOT_PLAIN.search(value) else value
 
 
@@ -176,7 +194,7 @@ def _cdata(content: bytes) -> str:
 
 
 def value_text(typed: TypedValue) -> str:
-    """As it stands in the document, without escapes; of whole numbers and texts their text."""
+    """Return a value as the document writes it, before escaping."""
     written = _WRITTEN.get(typed.kind)
     return str(typed.value) if written is None else written(typed.value)
 
@@ -188,7 +206,7 @@ def _single(value: float) -> str:
 
 
 def _java(number: str) -> str:
-    """As Java's parsers take it."""
+    """Return a number as Java's parsers accept it."""
     return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(number, number)
 
 
@@ -200,7 +218,10 @@ _WRITTEN: Final[dict[ValueKind, Callable[[Any], str]]] = {
 
 
 def xml_message(message: Message, queues: tuple[str, ...], large: LargeMessages | None) -> XmlMessage:
-    """A message of a page or journal. Raises ``Undecodable``, and ``NotReadable`` where its body is not there."""
+    """Return a message of a page or journal for the document.
+
+    Raises ``Undecodable``, and ``NotReadable`` if its large body is missing.
+    """
     if not message.large:
         return XmlMessage(core_form(message), queues)
     file = large.find(message.id) if large is not None else None

@@ -25,14 +25,16 @@ from dataclasses import dataclass
 from struct import Struct, error
 from typing import ClassVar, Final, Self, TypeAlias, TypeVar
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.record_types import RecordType, type_name
 
 
 class BadBody(PageFmtError):
-    """The body of a journal record does not mean what its type says. ``value``: it does, and goes on behind its end,
-    where no broker looks."""
+    """The body of a journal record cannot be decoded as its type.
+
+    ``value``: the decoded body if only bytes after its end are wrong, which brokers ignore; else None.
+    """
 
     def __init__(self, message: str, value: Body | Xid | None = None) -> None:
         super().__init__(message)
@@ -40,7 +42,7 @@ class BadBody(PageFmtError):
 
     @property
     def longer(self) -> bool:
-        """Nothing is wrong with it but its end."""
+        """Return whether the body is correct except for bytes after its end."""
         return self.value is not None
 
 
@@ -71,7 +73,10 @@ class DeliveryCount:
 
 @dataclass(frozen=True, slots=True)
 class PageTransaction:
-    """``references``: to durable queues, of all that the transaction paged; of an update: those acknowledged."""
+    """The body of a page transaction's record.
+
+    ``references``: to durable queues, of all that the transaction paged; of an update: those acknowledged.
+    """
 
     LAYOUT: ClassVar[Struct] = Struct(">qi")
     tx: int
@@ -89,7 +94,10 @@ class ScheduledDelivery:
 
 @dataclass(frozen=True, slots=True)
 class CursorAck:
-    """``number`` -1 is a bookmark: it acknowledges nothing."""
+    """The body of an acknowledgement of one position.
+
+    ``number`` -1 is a bookmark: it acknowledges nothing.
+    """
 
     LAYOUT: ClassVar[Struct] = Struct(">qqi")
     queue: int
@@ -118,7 +126,10 @@ class PendingCounter:
 
 @dataclass(frozen=True, slots=True)
 class CounterValue:
-    """``size``: bytes, ``None`` in records of before 2.5.0."""
+    """The body of a record with a queue's page counter.
+
+    ``size``: bytes, ``None`` in records of before 2.5.0.
+    """
 
     LAYOUT: ClassVar[Struct] = Struct(">qqq")
     SHORT: ClassVar[Struct] = Struct(">qq")
@@ -129,7 +140,10 @@ class CounterValue:
 
 @dataclass(frozen=True, slots=True)
 class CounterIncrement:
-    """``size``: bytes, ``None`` in records of before 2.5.0."""
+    """The body of a record that adds to a queue's page counter.
+
+    ``size``: bytes, ``None`` in records of before 2.5.0.
+    """
 
     LAYOUT: ClassVar[Struct] = Struct(">qiq")
     SHORT: ClassVar[Struct] = Struct(">qi")
@@ -151,7 +165,7 @@ class DuplicateId:
         return cls(reader.sstr("address"), reader.take(reader.i32("id length"), "duplicate id"))
 
     def write(self, out: ByteWriter) -> None:
-        """Encode."""
+        """Append the body in its wire format."""
         out.sstr(self.address)
         out.i32(len(self.id))
         out.raw(self.id)
@@ -173,14 +187,14 @@ class Xid:
         return cls(format_id, branch, reader.take(reader.i32("global id length"), "global transaction id"))
 
     def write(self, out: ByteWriter) -> None:
-        """Encode."""
+        """Append the XID in its wire format."""
         out.i32(self.format)
         for part in (self.branch, self.global_id):
             out.i32(len(part))
             out.raw(part)
 
     def __str__(self) -> str:
-        """``format:global hex:branch hex``"""
+        """Return ``format:global hex:branch hex``."""
         return f"{self.format}:{self.global_id.hex()}:{self.branch.hex()}"
 
 
@@ -197,7 +211,7 @@ class HeuristicCompletion:
         return cls(Xid.read(reader), reader.u8("committed"))
 
     def write(self, out: ByteWriter) -> None:
-        """Encode."""
+        """Append the body in its wire format."""
         self.xid.write(out)
         out.u8(self.committed)
 
@@ -235,7 +249,7 @@ COUNTERS: Final[dict[int, type[Counter]]] = {
 
 
 def decode_body(user_type: int, body: bytes) -> Body | None:
-    """The meaning of a body, ``None`` for types that have no decoder here. Every byte has to be accounted for."""
+    """Decode a body. Return None for types without a decoder. Raise ``BadBody`` unless every byte is used."""
     if fixed := FIXED.get(user_type):
         return _fixed(fixed, user_type, body)
     if counter := COUNTERS.get(user_type):
@@ -252,7 +266,7 @@ def decode_body(user_type: int, body: bytes) -> Body | None:
 
 
 def decode_xid(body: bytes) -> Xid:
-    """The XID of a PREPARE record."""
+    """Decode the XID of a PREPARE record."""
     return _read(Xid, "XID", body)
 
 
@@ -275,7 +289,7 @@ def _read(cls: type[_T], name: str, body: bytes) -> _T:
 
 
 def encode_body(value: Body | Xid) -> bytes:
-    """The bytes of a body."""
+    """Return the bytes of a body. Raise ``BadBody`` if a field is out of range."""
     try:
         match value:
             case DuplicateId() | HeuristicCompletion() | Xid():

@@ -10,13 +10,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pagefmt.bytes.files import open_file
 from pagefmt.journal.files import HEADER, JournalFile, NotAJournal, encode_header
 from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.position_bodies import PositionBodies
 from pagefmt.journal.positions import PositionChunk
 from pagefmt.journal.records import RecordKind
+from pagefmt.storage.files import open_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     Bodies: TypeAlias = npt.NDArray[np.void]
 
+# Bytes. Bodies up to this size are kept in memory: all records about references, acknowledgements and counters.
 SMALL: Final = 24
-"""Bodies up to this size are kept in memory: all records about references, acknowledgements and counters."""
 
+# Bytes of a body that is only a queue id: references, and their acknowledgements.
 QUEUE: Final = 8
-"""Bytes of a body that says nothing but a queue's id: references, and their acknowledgements."""
 _FEW: Final = 8
 
 _CHANGED: Final = "changed while it was read; stop the broker and try again"
@@ -72,38 +72,40 @@ class JournalColumns:
         return len(self.ids)
 
     def begin(self) -> None:
-        """What is added from now on is of the next file."""
+        """Start the rows of the next file."""
         self.begins.append(len(self.ids))
 
     def file_numbers(self, rows: Ints) -> set[int]:
-        """Of which files these rows are."""
+        """Return the indices of the files that these rows come from."""
         import numpy as np
 
         return set((np.searchsorted(self.begins, rows, "right") - 1).tolist())
 
     def file_of(self, row: int) -> JournalFile:
-        """The file that a row is of."""
+        """Return the file that a row comes from."""
         return self.files[bisect_right(self.begins, row) - 1]
 
     def size_of(self, rows: Ints) -> int:
-        """Bytes of their bodies together."""
+        """Return the bytes of the bodies of these rows together."""
         return int(self.sizes.at(rows).sum())
 
-    def extend(self, found: JournalFrames, rows: Ints) -> int:
-        """Add these rows of a file at once, in their order; gives the row of the first."""
+    def extend(self, frames: JournalFrames, rows: Ints) -> int:
+        """Add these rows of a file at once, in their order. Return the row of the first."""
         import numpy as np
 
         from pagefmt.journal.fast_scan import bodies_at
 
         first = len(self.ids)
-        updates = np.isin(found.kind[rows], _UPDATES)
+        updates = np.isin(frames.kind[rows], _UPDATES)
         for column, values in (
-            (self.ids, found.id[rows]), (self.types, found.user_type[rows]), (self.updates, updates),
-            (self.compacts, found.compact[rows]),
-        ):  # fmt: skip
+            (self.ids, frames.id[rows]),
+            (self.types, frames.user_type[rows]),
+            (self.updates, updates),
+            (self.compacts, frames.compact[rows]),
+        ):
             column.extend(values.astype(np.int64))
-        sizes = found.size[rows].astype(np.int64)
-        self._bring_in(sizes, found.body[rows], lambda at, size: bodies_at(found.content, at - found.base, size))
+        sizes = frames.size[rows].astype(np.int64)
+        self._bring_in(sizes, frames.body[rows], lambda at, size: bodies_at(frames.content, at - frames.base, size))
         return first
 
     def _bring_in(self, sizes: Ints, bodies: Ints, bodies_of: Callable[[Ints, int], Bodies]) -> None:
@@ -112,32 +114,32 @@ class JournalColumns:
 
         places = bodies.copy()
         for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
-            here = np.flatnonzero(sizes == size)
-            some = bodies_of(bodies[here], size)
+            rows_of_size = np.flatnonzero(sizes == size)
+            some = bodies_of(bodies[rows_of_size], size)
             if size == POSITION:
-                places[here] = self.position_bodies.add_all(some)
+                places[rows_of_size] = self.position_bodies.add_all(some)
                 continue
-            which = np.arange(len(here))
+            which = np.arange(len(rows_of_size))
             if size == QUEUE:
                 some, which = _each_once(some)
-            places[here] = len(self.small) + size * which
+            places[rows_of_size] = len(self.small) + size * which
             self.small += some.tobytes()
         self.sizes.extend(sizes)
         self.places.extend(places)
 
     def beginnings(self, rows: Ints, size: int) -> Bodies:
-        """The bodies of these rows, of which none is shorter, up to this size, which is ``SMALL`` at most."""
+        """Return the first ``size`` bytes of the rows' bodies, none of which is shorter. At most ``SMALL`` bytes."""
         import numpy as np
 
         same = self.sizes.at(rows) == size
         places = self.places.at(rows)
         if same.all():
             return self._bodies_at(places, size)
-        found = np.empty(len(rows), f"V{size}")
-        found[same] = self._bodies_at(places[same], size)
+        beginnings = np.empty(len(rows), f"V{size}")
+        beginnings[same] = self._bodies_at(places[same], size)
         longer = b"".join(body[:size] for body in self.bodies(rows[~same].tolist()))
-        found[~same] = np.frombuffer(longer, found.dtype)
-        return found
+        beginnings[~same] = np.frombuffer(longer, beginnings.dtype)
+        return beginnings
 
     def _bodies_at(self, places: Ints, size: int) -> Bodies:
         from pagefmt.journal.fast_scan import bodies_at
@@ -145,24 +147,24 @@ class JournalColumns:
         return self.position_bodies.bodies(places) if size == POSITION else bodies_at(self.small, places, size)
 
     def of_rows(self, rows: Numbers, begins: Sequence[int]) -> JournalColumns:
-        """These rows alone, ascending; ``begins``: which of them are the first of each file."""
-        found = JournalColumns(self.files)
-        found.begins = [*begins]
+        """Return columns with only these ascending rows. ``begins``: the index of each file's first row among them."""
+        columns = JournalColumns(self.files)
+        columns.begins = [*begins]
         for some in rows.portions():
             for name in ("ids", "types", "updates", "compacts"):
-                getattr(found, name).extend(getattr(self, name).at(some))
-            found._bring_in(self.sizes.at(some), self.places.at(some), self._bodies_at)
-        return found
+                getattr(columns, name).extend(getattr(self, name).at(some))
+            columns._bring_in(self.sizes.at(some), self.places.at(some), self._bodies_at)
+        return columns
 
     def positions(self, rows: Numbers, user_type: int) -> Iterator[PositionChunk]:
-        """Where the bodies of one type's records point, chunk by chunk; other rows, and other bodies, are left out."""
+        """Yield the positions in the bodies of one record type, in chunks. Other types and sizes are left out."""
         for every in rows.portions():
             some = every[(self.types.at(every) == user_type) & (self.sizes.at(every) == POSITION)]
             if len(some):
                 yield self.position_bodies.chunk(self.places.at(some))
 
     def _extents(self, rows: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
-        """Sizes of the bodies, and their places."""
+        """Return the sizes of the bodies, and their places."""
         if len(rows) < _FEW:
             return [self.sizes[row] for row in rows], [self.places[row] for row in rows]
         import numpy as np
@@ -171,23 +173,23 @@ class JournalColumns:
         return self.sizes.at(every).tolist(), self.places.at(every).tolist()
 
     def body(self, row: int) -> bytes:
-        """The body of a record; a big one is read from its file again."""
+        """Return the body of a record; a large one is read again from its file."""
         return self.bodies((row,))[0]
 
     def bodies(self, rows: Sequence[int]) -> list[bytes]:
-        """The same of several, with each file opened once.
+        """Return the bodies of several records, opening each file once.
 
-        Raises ``NotAJournal`` where a broker began the file anew since it was loaded, or made it shorter.
+        Raises ``NotAJournal`` if a broker reused or shortened a file after it was loaded.
         """
-        found = [b""] * len(rows)
+        bodies = [b""] * len(rows)
         large: dict[int, list[tuple[int, int, int]]] = {}
-        for each, (row, size, at) in enumerate(zip(rows, *self._extents(rows), strict=True)):
+        for index, (row, size, at) in enumerate(zip(rows, *self._extents(rows), strict=True)):
             if size == POSITION:
-                found[each] = self.position_bodies.body(at)
+                bodies[index] = self.position_bodies.body(at)
             elif size <= SMALL:
-                found[each] = bytes(self.small[at : at + size])
+                bodies[index] = bytes(self.small[at : at + size])
             else:
-                large.setdefault(bisect_right(self.begins, row) - 1, []).append((each, size, at))
+                large.setdefault(bisect_right(self.begins, row) - 1, []).append((index, size, at))
         for number, wanted in large.items():
             file = self.files[number]
             opened = open_file(file.path)
@@ -195,23 +197,23 @@ class JournalColumns:
                 first, end = min(at for _, _, at in wanted), max(at + size for _, size, at in wanted)
                 near = end - first <= 2 * sum(size for _, size, _ in wanted)
                 whole = opened.read_at(end - first, first) if near else b""
-                for each, size, at in wanted:
-                    found[each] = whole[at - first : at - first + size] if near else opened.read_at(size, at)
-                    if len(found[each]) != size:
+                for index, size, at in wanted:
+                    bodies[index] = whole[at - first : at - first + size] if near else opened.read_at(size, at)
+                    if len(bodies[index]) != size:
                         raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
                 if opened.read_at(HEADER.size, 0) != encode_header(file.stated or file.header):
                     raise NotAJournal(f"{file.path}: {_CHANGED}")
             finally:
                 opened.close()
-        return found
+        return bodies
 
 
 def _each_once(bodies: Bodies) -> tuple[Bodies, Ints]:
-    """Bodies of ``QUEUE`` bytes without repetitions, and which each is."""
+    """Return the distinct bodies of ``QUEUE`` bytes, and the index of each body among them."""
     import numpy as np
 
-    from pagefmt.pages.gather import distinct
+    from pagefmt.arrays import distinct
 
     values = bodies.view(np.int64)
-    known = distinct(values)
-    return known.view(bodies.dtype), np.searchsorted(known, values)
+    distinct_values = distinct(values)
+    return distinct_values.view(bodies.dtype), np.searchsorted(distinct_values, values)

@@ -15,13 +15,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import NotReadable, read_start
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.codec.messages.bodies import utf_form, write_utf
+from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header, encode_header
 from pagefmt.journal.records import VERSIONS, JournalRecord, RecordKind, encode, record_of
 from pagefmt.journal.scan import LARGEST_BLOCK, scan
-from pagefmt.messages.bodies import utf_form, write_utf
 from pagefmt.quantities import count_text
+from pagefmt.storage.files import NotReadable, read_start
 
 CONTROL_FILE: Final = "journal-rename-control.ctr"
 UNFINISHED: Final = ".cmp"
@@ -36,13 +36,13 @@ class RenameControl(NamedTuple):
     rename: tuple[tuple[str, str], ...]
 
     def renames(self) -> tuple[tuple[str, str], ...]:
-        """All of them, those that lose the ending of an unfinished file first."""
+        """Return all renames in order; those that drop the extension of an unfinished file come first."""
         finished = [(name, name[: name.rindex(UNFINISHED)]) for name in self.finish if UNFINISHED in name]
         return (*finished, *self.rename)
 
 
 def decode_control(buf: bytes) -> RenameControl | None:
-    """The contents of a control file, ``None`` when it has no valid record (the broker then ignores it)."""
+    """Return the contents of a control file, or None if it has no valid record: the broker then ignores it."""
     if len(buf) < 16 or decode_header(buf).version not in VERSIONS:
         return None
     for frame in scan(buf, JournalHeader(decode_header(buf).version, 0, 0)):
@@ -63,7 +63,7 @@ def _decode_body(body: bytes) -> RenameControl | None:
 
 
 def encode_control(control: RenameControl) -> bytes:
-    """The bytes of a control file, in whole blocks of any disk."""
+    """Return the bytes of a control file, padded to whole blocks of any disk."""
     out = ByteWriter()
     for entries in ([(name,) for name in control.delete], [(name,) for name in control.finish], control.rename):
         out.i32(len(entries))
@@ -75,7 +75,7 @@ def encode_control(control: RenameControl) -> bytes:
 
 
 def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
-    """The folder as it looks to the broker once a pending compaction was finished: name → where its bytes lie now."""
+    """Return the folder as the broker sees it after it finished a pending compaction: name → file with its bytes."""
     names = dict(entries)
     notes: list[FileNote] = []
     control_file = names.pop(CONTROL_FILE, None)
@@ -98,7 +98,7 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
 
 
 def read_control(path: Path) -> RenameControl | None:
-    """Of a file; None where it has no valid record. Raises ``NotReadable``."""
+    """Read a control file. Return None if it has no valid record. Raise ``NotReadable``."""
     return decode_control(read_start(path, _LIMIT))
 
 

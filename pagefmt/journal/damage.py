@@ -15,12 +15,17 @@ from pagefmt.journal.files import FileNote, FileProblem, JournalFile
 from pagefmt.journal.scan import ALIGNMENT, TornRecords
 from pagefmt.quantities import count_text
 
+# Bytes of the record of one acknowledged position (docs/spec/journal.md 2, 5).
 ACKNOWLEDGEMENT: Final = 43
-"""Bytes of the record of one acknowledged position (docs/spec/journal.md 2, 5)."""
-UNREAD: Final = frozenset((
-    FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE,
-    FileProblem.NOT_PERMITTED,
-))  # fmt: skip
+UNREAD: Final = frozenset(
+    (
+        FileProblem.VERSION,
+        FileProblem.NOT_REGULAR,
+        FileProblem.UNREADABLE,
+        FileProblem.GONE,
+        FileProblem.NOT_PERMITTED,
+    )
+)
 UNLIKELY_FILE_ID: Final = 1 << 20  # file ids rise one by one: one that is so far above all others is damage
 
 
@@ -68,24 +73,24 @@ class JournalDamage(NamedTuple):
     def most_acknowledgements(self) -> int | None:
         """Return how many records of acknowledgements fit there, or None if the size of a stretch is not known."""
         counts = [stretch.most_acknowledgements for stretch in self.stretches]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        bounded = [count for count in counts if count is not None]
+        return sum(bounded) if len(bounded) == len(counts) else None
 
     @property
     def not_permitted(self) -> str:
-        """The first file that this user may not read, in words; empty if there is none."""
+        """Return a phrase on the first file that this user may not read; empty if there is none."""
         closed = [f"{stretch.file} {stretch.why}" for stretch in self.stretches if not stretch.permitted]
         return some(closed, 1)
 
     @property
     def place(self) -> str:
-        """The first stretch in words, and how many more there are."""
+        """Return a phrase on the first stretch, with the number of further ones."""
         first, more = self.stretches[0], len(self.stretches) - 1
         return f"{first.file}: {first.why}" + (f", and {more} more" if more else "")
 
 
 def damage_of(torn: Iterable[tuple[JournalFile, TornRecords]], notes: Iterable[FileNote]) -> JournalDamage | None:
-    """None for a journal that is whole, or that ends as a crash leaves it."""
+    """Return the damage of a journal, None if it is whole or ends as a crash leaves it."""
     torn = tuple(torn)
     usual = max((file.size for file, _ in torn), default=0)
     stretches = (*_gaps(torn, usual), *_cut_off(torn, usual), *_unread(notes, usual))
@@ -93,16 +98,16 @@ def damage_of(torn: Iterable[tuple[JournalFile, TornRecords]], notes: Iterable[F
 
 
 def _gaps(torn: tuple[tuple[JournalFile, TornRecords], ...], usual: int) -> Iterator[LostStretch]:
-    last = max((n for n, (_, found) in enumerate(torn) if found.holds_records), default=len(torn))
-    for n, (file, found) in enumerate(torn):
-        for start, end in found.gaps:
+    last = max((n for n, (_, torn_records) in enumerate(torn) if torn_records.holds_records), default=len(torn))
+    for n, (file, torn_records) in enumerate(torn):
+        for start, end in torn_records.gaps:
             yield _lost(file, start, end)
-        if found.more_gaps:
-            behind, places = found.gaps[-1][1], count_text(found.more_gaps, "place")
-            why = f"{found.more_bytes} bytes in {places} after offset {behind} hold no record"
-            yield LostStretch(file.name, behind, found.more_bytes, why, found.more_gaps)
-        if found.tail and n < last and not is_cut_off(file, found, usual):
-            yield _lost(file, found.end, file.size)
+        if torn_records.more_gaps:
+            behind, places = torn_records.gaps[-1][1], count_text(torn_records.more_gaps, "place")
+            why = f"{torn_records.more_bytes} bytes in {places} after offset {behind} hold no record"
+            yield LostStretch(file.name, behind, torn_records.more_bytes, why, torn_records.more_gaps)
+        if torn_records.tail and n < last and not is_cut_off(file, torn_records, usual):
+            yield _lost(file, torn_records.end, file.size)
 
 
 def _lost(file: JournalFile, start: int, end: int) -> LostStretch:
@@ -120,11 +125,11 @@ def is_cut_off(file: JournalFile, torn: TornRecords, usual: int) -> bool:
 
 
 def _cut_off(torn: tuple[tuple[JournalFile, TornRecords], ...], usual: int) -> Iterator[LostStretch]:
-    for file, found in torn:
-        if is_cut_off(file, found, usual):
+    for file, torn_records in torn:
+        if is_cut_off(file, torn_records, usual):
             why = f"cut off at {file.size} bytes, in or after its last record"
-            missing = usual - found.end if usual > file.size else 0
-            yield LostStretch(file.name, found.end, missing, why, open_ended=True)
+            missing = usual - torn_records.end if usual > file.size else 0
+            yield LostStretch(file.name, torn_records.end, missing, why, open_ended=True)
 
 
 def _unread(notes: Iterable[FileNote], usual: int) -> Iterator[LostStretch]:

@@ -25,8 +25,10 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class JournalFrames:
-    """Columns of ``pagefmt.journal.records.Frame``, as narrow as the fields are, and bytes of the file from ``base``
-    on, with all small bodies."""
+    """Columns of ``pagefmt.journal.records.Frame``, as narrow as the fields are.
+
+    ``content``: the bytes of the file from ``base`` on, which include all small bodies.
+    """
 
     kind: npt.NDArray[np.uint8]
     at: Ints
@@ -42,59 +44,62 @@ class JournalFrames:
     base: int = 0
 
     def frame(self, row: int) -> JournalFrame:
-        """One row as the record loop has it."""
+        """Return one row in the form of the record loop."""
         return JournalFrame(*(int(getattr(self, name)[row]) for name in JournalFrame._fields))
 
 
 def records_at(
     content: npt.NDArray[np.uint8], at: Ints, version: int, length: int, checks: Callable[[Ints], Ints]
 ) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
-    """Columns of the records among these offsets, and which they are. ``length``: of the file, from the start of
-    ``content`` on; ``checks``: the check sizes at offsets, which may lie behind its end."""
+    """Return columns of the records among these offsets, and which offsets have one.
+
+    ``length``: of the file, counted from the start of ``content``. ``checks``: returns the check sizes at offsets,
+    which may be after the end of ``content``.
+    """
     # zeros that nobody writes to (no record has all fields) take no memory
     columns: dict[str, Any] = {name: np.zeros(len(at), code) for name, code in _COLUMNS.items()}
     columns["at"], columns["kind"] = at, content[at]
     good = np.zeros(len(at), bool)
     for kind in np.flatnonzero(np.bincount(columns["kind"])).tolist():
-        here = np.flatnonzero(columns["kind"] == kind)
+        rows = np.flatnonzero(columns["kind"] == kind)
         shape = FRAME_LAYOUTS[version][kind]
-        good[here] = _fields(content, shape, here, columns, length, checks)
+        good[rows] = _fields(content, shape, rows, columns, length, checks)
     return columns if good.all() else {name: column[good] for name, column in columns.items()}, good
 
 
 def of_file(file_id: int) -> Callable[[npt.NDArray[np.uint8], Ints], npt.NDArray[np.bool_]]:
-    """Which of these offsets of record types are followed by the file id."""
+    """Return a function that finds which offsets of record types are followed by the file id."""
     low = file_id & FILE_ID_MASK
 
     def choose(content: npt.NDArray[np.uint8], at: Ints) -> npt.NDArray[np.bool_]:
-        found: npt.NDArray[np.bool_] = stated_ids(content, at) == low
-        return found
+        matches: npt.NDArray[np.bool_] = stated_ids(content, at) == low
+        return matches
 
     return choose
 
 
 def stated_ids(content: npt.NDArray[np.uint8], at: Ints) -> npt.NDArray[np.uint32]:
-    """The file ids behind record types."""
+    """Return the file ids after the record types at these offsets."""
     return bodies_at(content, at + 1, 4).view(">u4")
 
 
 def record_types(content: npt.NDArray[np.uint8], start: int, end: int) -> Ints:
-    """Offsets from ``start`` up to ``end`` where a record type stands, with room for a file id behind it."""
-    here = content[start : max(0, min(end, len(content) - 4))]
+    """Return the offsets from ``start`` to ``end`` with a record type and room for a file id after it."""
+    window = content[start : max(0, min(end, len(content) - 4))]
     # bytes below the first type wrap round
-    return np.flatnonzero(here - np.uint8(RecordKind.EVENT) <= RecordKind.ROLLBACK - RecordKind.EVENT) + start
+    return np.flatnonzero(window - np.uint8(RecordKind.EVENT) <= RecordKind.ROLLBACK - RecordKind.EVENT) + start
 
 
 def _fields(
     content: npt.NDArray[np.uint8],
     shape: FrameLayout,
-    here: Ints,
+    rows_of_kind: Ints,
     columns: dict[str, Any],
     length: int,
     checks: Callable[[Ints], Ints],
 ) -> npt.NDArray[np.bool_]:
-    """Read the heads of all candidates of one kind; which of them are records."""
-    every = columns["at"][here]
+    """Read the heads of all candidates of one kind. Return which of them are records."""
+    every = columns["at"][rows_of_kind]
     fits = every <= length - shape.total
     at = every[fits]
     codes = [_CODES[code] for code in shape.head.format[1:]]
@@ -102,9 +107,9 @@ def _fields(
     size = heads["size"].astype(np.int64) if "size" in shape.fields else np.zeros(len(at), np.int64)
     inside = (size >= 0) & (at + size <= length - shape.total)
     check = checks(np.where(inside, at + size, at) + (shape.total - CHECK.size))
-    good = np.zeros(len(here), bool)
+    good = np.zeros(len(rows_of_kind), bool)
     good[fits] = inside & (check == shape.total + size)
-    rows = here[good]
+    rows = rows_of_kind[good]
     for name in shape.fields[2:]:
         columns[name][rows] = heads[name][good[fits]]
     columns["body"][rows] = columns["at"][rows] + shape.head.size
@@ -113,7 +118,7 @@ def _fields(
 
 
 def bodies_at(content: Buffer, at: Ints, size: int) -> npt.NDArray[np.void]:
-    """``size`` bytes from each offset on, one element each."""
+    """Return ``size`` bytes from each offset on, as one element each."""
     if not size or not len(at):
         return np.zeros(0, f"V{max(size, 1)}")
     return np.ndarray((len(content) - size + 1,), f"V{size}", content, strides=(1,))[at]

@@ -11,9 +11,9 @@ from pathlib import Path
 from struct import Struct
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import FileGone, NotPermitted, NotReadable, not_listed
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import Severity
+from pagefmt.storage.files import FileGone, NotPermitted, NotReadable, not_listed
 
 HEADER: Final = Struct(">iiq")
 
@@ -106,12 +106,12 @@ class JournalListing(NamedTuple):
 
 
 def encode_header(header: JournalHeader) -> bytes:
-    """The 16 bytes of a header."""
+    """Return the 16 bytes of a header."""
     return HEADER.pack(header.version, header.user_version, header.file_id)
 
 
 def decode_header(buf: bytes) -> JournalHeader:
-    """The header at the start of a file. Raises ``NotAJournal`` where it is too short."""
+    """Decode the header at the start of a file. Raise ``NotAJournal`` if the file is too short."""
     if len(buf) < HEADER.size:
         raise NotAJournal(f"a journal file starts with a header of {HEADER.size} bytes, but there are only {len(buf)}")
     return JournalHeader(*HEADER.unpack_from(buf))
@@ -127,7 +127,7 @@ def not_read(name: str, err: NotReadable | OSError, size: int) -> FileNote:
 
 
 def folder_names(folder: Path) -> dict[str, Path]:
-    """The entries of a journal folder by name, in order of name."""
+    """Return the entries of a journal folder by name, sorted. Raise ``NotPermitted`` or ``NotAJournal``."""
     try:
         return {path.name: path for path in sorted(folder.iterdir())}
     except OSError as err:

@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from pagefmt.arrays import Ints, Mask, distinct, narrow
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import MESSAGES, RecordType
-from pagefmt.pages.gather import Ints, Mask, distinct, narrow
 
 NO_TRANSACTION: Final = -1
 _QUEUE: Final = np.dtype([("queue", ">i8")])
@@ -45,16 +45,22 @@ class QueueReferences(NamedTuple):
     scheduled: Ints
 
     def of(self, rows: Ints) -> QueueReferences:
-        """Some of them."""
+        """Return the references in these rows."""
         return QueueReferences(
-            self.message[rows], self.queue[rows], self.acked[rows], self.held[rows], self.delivered[rows],
+            self.message[rows],
+            self.queue[rows],
+            self.acked[rows],
+            self.held[rows],
+            self.delivered[rows],
             self.scheduled[rows],
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class JournalMessages:
-    """``rows``: in the columns, in load order, those of prepared transactions last; ``tx``: of these, else -1.
+    """Messages and references in the journal, as columns.
+
+    ``rows``: in the columns, in load order, those of prepared transactions last; ``tx``: of these, else -1.
 
     ``references`` by message, those of one message in their order of arrival; message k has those from ``begins[k]``
     up to ``begins[k + 1]``. ``arrived``: the references in the order in which a queue gets them. ``lost``: pairs of
@@ -84,8 +90,8 @@ class _Facts(NamedTuple):
     tx: Ints
 
     def of(self, rows: Ints) -> _Facts:
-        """Some of them."""
-        return _Facts(*(each[rows] for each in self))
+        """Return the facts in these rows."""
+        return _Facts(*(column[rows] for column in self))
 
 
 class MessageNumbers:
@@ -96,7 +102,7 @@ class MessageNumbers:
         self._ids = ids if self._order is None else ids[self._order]
 
     def of(self, wanted: Ints) -> Ints:
-        """The number of each message; -1 where it is not there."""
+        """Return the number of each message, -1 for unknown ones."""
         if not len(self._ids):
             return np.full(len(wanted), -1, np.int64)
         at = np.searchsorted(self._ids, wanted).clip(max=len(self._ids) - 1)
@@ -104,7 +110,7 @@ class MessageNumbers:
 
 
 def journal_messages(loaded: LoadedJournal) -> JournalMessages:
-    """What a journal holds beside what it says about pages."""
+    """Return the messages and references in a journal, apart from what it says about pages."""
     none = np.zeros(0, np.int64)
     rows, tx = _joined([(none, none), *_rows(loaded, MESSAGES)])
     ids = narrow(loaded.columns.ids.at(rows))
@@ -117,10 +123,12 @@ def journal_messages(loaded: LoadedJournal) -> JournalMessages:
     keys = _Keys(added.message, added.queue)
     del added
     references = QueueReferences(
-        keys.message, keys.queue, *_acknowledged(loaded, numbers, keys),
+        keys.message,
+        keys.queue,
+        *_acknowledged(loaded, numbers, keys),
         _latest(loaded, RecordType.UPDATE_DELIVERY_COUNT, numbers, keys),
         _latest(loaded, RecordType.SET_SCHEDULED_DELIVERY_TIME, numbers, keys),
-    )  # fmt: skip
+    )
     arrived: Ints | None = None
     if keys.first is not None:
         by_message = np.lexsort((keys.first, keys.message))
@@ -132,23 +140,26 @@ def journal_messages(loaded: LoadedJournal) -> JournalMessages:
 
 
 def astray(loaded: LoadedJournal, messages: JournalMessages) -> Iterator[tuple[RecordType, Ints, Ints]]:
-    """By type, message and queue of the records about references that are not there."""
+    """Yield type, messages and queues of records about references that do not exist."""
     keys = _Keys(messages.references.message, messages.references.queue)
     numbers = MessageNumbers(messages.ids)
     for kind in _LAYOUTS.keys() - {RecordType.ADD_REF}:
         facts = _every_fact(loaded, kind, numbers)
-        here, _ = keys.find(facts)
-        rest = np.delete(np.arange(len(facts.row)), here)
-        if len(rest):
-            yield kind, loaded.columns.ids.at(facts.row[rest]), facts.queue[rest]
+        matching, _ = keys.find(facts)
+        unmatched = np.delete(np.arange(len(facts.row)), matching)
+        if len(unmatched):
+            yield kind, loaded.columns.ids.at(facts.row[unmatched]), facts.queue[unmatched]
 
 
 class _Keys:
-    """Distinct pairs of message number and queue, ascending; ``first``: where each stands first, None: they were
-    ascending. Each pair is a word."""
+    """Distinct pairs of message number and queue, ascending.
+
+    ``first``: where each pair occurs first, None if the input was ascending. A pair is packed into one integer.
+    """
 
     def __init__(self, message: Ints, queue: Ints) -> None:
         self._queues = distinct(queue)
+        # A pair is message number * number of queues + queue index, in 32 bits if that fits: fast to sort, small.
         most = (int(message.max(initial=0)) + 1) * len(self._queues)
         words: Any = np.empty(len(message), np.int32 if most < 1 << 31 else np.int64)
         for start in range(0, len(words), TOGETHER):
@@ -171,28 +182,28 @@ class _Keys:
         return message.astype(np.int64) * len(self._queues) + which, good
 
     def find(self, facts: _Facts) -> tuple[Ints, Ints]:
-        """(which of the given are known, where they stand)."""
+        """Return the indices of the facts whose pair exists, and the positions of those pairs."""
         wanted, good = self._word(facts.message, facts.queue)
         at = np.searchsorted(self._known, np.where(good, wanted, 0).astype(self._known.dtype))
         at = at.clip(max=max(len(self._known) - 1, 0))
-        here = np.flatnonzero(good & (self._known[at] == wanted)) if len(self._known) else at[:0]
-        return here, at[here]
+        matching = np.flatnonzero(good & (self._known[at] == wanted)) if len(self._known) else at[:0]
+        return matching, at[matching]
 
 
 def _rows(loaded: LoadedJournal, types: frozenset[RecordType]) -> Iterator[tuple[Ints, Ints]]:
-    """Rows of the survivors of these types, then of what prepared transactions hold; and the transaction of each."""
+    """Yield the rows of survivors of these types, then of what prepared transactions hold, with each transaction."""
     for some in loaded.rows_of(*types).portions():
         yield some, np.full(len(some), NO_TRANSACTION)
-    for each in loaded.prepared:
-        rows = np.frombuffer(each.rows, np.int64)
+    for branch in loaded.prepared:
+        rows = np.frombuffer(branch.rows, np.int64)
         rows = rows[np.isin(loaded.columns.types.at(rows), list(types))]
-        yield rows, np.full(len(rows), each.tx)
+        yield rows, np.full(len(rows), branch.tx)
 
 
 def _joined(parts: Iterable[Sequence[Ints]]) -> Iterator[Ints]:
-    """Each column of all parts."""
-    found = [[narrow(column) for column in part] for part in parts]
-    return map(np.concatenate, zip(*found, strict=True))
+    """Concatenate the parts column by column."""
+    narrowed = [[narrow(column) for column in part] for part in parts]
+    return map(np.concatenate, zip(*narrowed, strict=True))
 
 
 def _facts(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers) -> Iterator[_Facts]:
@@ -212,19 +223,19 @@ def _every_fact(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers
 
 
 def _acknowledged(loaded: LoadedJournal, numbers: MessageNumbers, keys: _Keys) -> tuple[Mask, Mask]:
-    """Acknowledged for good, and in a prepared transaction."""
+    """Return which references are acknowledged, and which only in a prepared transaction."""
     acked, held = np.zeros(len(keys.message), bool), np.zeros(len(keys.message), bool)
     for acks in _facts(loaded, RecordType.ACKNOWLEDGE_REF, numbers):
-        here, at = keys.find(acks)
-        prepared = acks.tx[here] != NO_TRANSACTION
+        matching, at = keys.find(acks)
+        prepared = acks.tx[matching] != NO_TRANSACTION
         held[at[prepared]] = True
         acked[at[~prepared]] = True
     return acked, held & ~acked
 
 
 def _latest(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers, keys: _Keys) -> Ints:
-    found = np.zeros(len(keys.message), np.int64)
+    latest = np.zeros(len(keys.message), np.int64)
     for facts in _facts(loaded, kind, numbers):
-        here, at = keys.find(facts)
-        found[at] = facts.value[here]
-    return narrow(found)
+        matching, at = keys.find(facts)
+        latest[at] = facts.value[matching]
+    return narrow(latest)

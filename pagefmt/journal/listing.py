@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.journal.compaction_files import settle
 from pagefmt.journal.damage import files_out_of_order
 from pagefmt.journal.files import (
@@ -24,42 +23,42 @@ from pagefmt.journal.files import (
 )
 from pagefmt.journal.records import VERSIONS
 from pagefmt.quantities import count_text
+from pagefmt.storage.files import NotReadable, read_start
 
 BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-\d+\.(amq|hq|bindings|jms)")
 
+# Prefix of the names of HornetQ's own files, in all three journals.
 OF_HORNETQ: Final = "hornetq-"
-"""Begins the names of HornetQ's own files, of all three journals."""
 
 
 def list_files(folder: Path, journal: Journal) -> JournalListing:
-    """The files that a starting broker would load, a pending compaction carried out in thought."""
+    """Return the files that a starting broker would load, as if a pending compaction had been finished."""
     names, notes = settle(folder_names(folder))
     of_hornetq = any(name.startswith(OF_HORNETQ) for name in names)
-    found: list[JournalFile] = []
+    files: list[JournalFile] = []
     for name, path in sorted(names.items()):
         if name.endswith(journal.value):
             file = _examine(name, path, of_hornetq=of_hornetq)
             if isinstance(file, FileNote):
                 notes.append(file)
                 continue
-            found.append(file)
+            files.append(file)
             if not BROKERS_NAME.fullmatch(name):
                 notes.append(
                     FileNote(
                         FileProblem.FOREIGN, name, "loaded because of its extension, but no broker uses such a name"
                     )
                 )
-    found.sort(key=lambda file: (file.header.file_id, file.name))
-    for one, two in pairwise(found):
-        if one.header.file_id == two.header.file_id:
-            detail = (
-                f"file id {two.header.file_id} is also used by {one.name}; which of the two is read first is arbitrary"
-            )
-            notes.append(FileNote(FileProblem.SAME_ID, two.name, detail))
-    for file in files_out_of_order(found):
+    files.sort(key=lambda file: (file.header.file_id, file.name))
+    for first, second in pairwise(files):
+        if first.header.file_id == second.header.file_id:
+            used = f"file id {second.header.file_id} is also used by {first.name}"
+            detail = f"{used}; which of the two is read first is arbitrary"
+            notes.append(FileNote(FileProblem.SAME_ID, second.name, detail))
+    for file in files_out_of_order(files):
         detail = f"file id {file.header.file_id} is far from those of other files: its header is damaged"
         notes.append(FileNote(FileProblem.FILE_ID, file.name, detail, file.size))
-    return JournalListing(tuple(found), tuple(notes))
+    return JournalListing(tuple(files), tuple(notes))
 
 
 def _examine(name: str, path: Path, *, of_hornetq: bool) -> JournalFile | FileNote:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import FileStretches, NotReadable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
@@ -20,6 +19,7 @@ from pagefmt.journal.record_types import type_name
 from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import JournalBytes, TornRecords
 from pagefmt.quantities import count_text
+from pagefmt.storage.files import FileStretches, NotReadable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from pagefmt.journal.fast_scan import Ints, JournalFrames
 
+# Attempts to read a journal while it keeps changing.
 TRIES: Final = 5
-"""How often a journal is read that does not stand still."""
 _WITH_ROWS: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX)
 
 
@@ -112,29 +112,29 @@ class LoadedJournal:
 
     @property
     def files(self) -> tuple[JournalFile, ...]:
-        """The files in load order."""
+        """Return the files in load order."""
         return tuple(file for file, _ in self.torn)
 
     def written_to(self, file: JournalFile) -> bool:
-        """Whether no file behind it holds records: where a running broker writes."""
+        """Return whether no later file has records, so that a running broker writes to this one."""
         behind = self.torn[self.files.index(file) + 1 :]
-        return not any(found.holds_records for _, found in behind)
+        return not any(torn.holds_records for _, torn in behind)
 
     @property
     def damage(self) -> JournalDamage | None:
-        """What cannot be read of it; None where a broker would have left it so."""
+        """Return what cannot be read, or None if the journal is as a broker leaves it."""
         return damage_of(self.torn, self.notes)
 
     def newest(self, rows: Iterable[int]) -> bool:
-        """Whether one of the rows is of the file that a running broker writes to."""
+        """Return whether one of the rows comes from the file that a running broker writes to."""
         return any(self.written_to(self.columns.file_of(row)) for row in rows)
 
     def records(self) -> Iterator[JournalRow]:
-        """The surviving records in load order."""
+        """Yield the surviving records in load order."""
         return map(self.record, self.rows)
 
     def rows_of(self, *user_types: int) -> Numbers:
-        """Rows of the survivors of these user types, in load order."""
+        """Return the rows of surviving records of these user types, in load order."""
         if not self.rows:
             return self.rows
         import numpy as np
@@ -155,18 +155,20 @@ class LoadedJournal:
         return MisplacedRecords(rows, frozenset(self.columns.ids[row] for row in rows), text)
 
     def other_sizes(self, user_type: int, size: int) -> Numbers:
-        """Rows of the survivors of a type whose body has another size."""
+        """Return the rows of surviving records of a type whose body has another size."""
         types, sizes = self.columns.types, self.columns.sizes
         return _chosen(self.rows, lambda rows: (types.at(rows) == user_type) & (sizes.at(rows) != size))
 
     def without(self, user_type: int) -> LoadedJournal:
-        """The same without the survivors of a type, and without what did not survive."""
+        """Return the journal without the survivors of a type, and without the records that did not survive."""
         if not self.rows:
             return self
         import numpy as np
 
         rows = _chosen(self.rows, lambda rows: self.columns.types.at(rows) != user_type)
-        in_doubt = [np.frombuffer(each, np.int64) for one in self.prepared for each in (one.rows, one.deletes)]
+        in_doubt = [
+            np.frombuffer(numbers, np.int64) for branch in self.prepared for numbers in (branch.rows, branch.deletes)
+        ]
         kept = np.zeros(len(self.columns), bool)
         for some in (*rows.portions(), *in_doubt):
             kept[some] = True
@@ -178,7 +180,9 @@ class LoadedJournal:
         def again(rows: array[int]) -> array[int]:
             return array("q", before[np.frombuffer(rows, np.int64)].astype(np.int64).tobytes())
 
-        prepared = tuple(one._replace(rows=again(one.rows), deletes=again(one.deletes)) for one in self.prepared)
+        prepared = tuple(
+            branch._replace(rows=again(branch.rows), deletes=again(branch.deletes)) for branch in self.prepared
+        )
         now = Numbers()
         for some in rows.portions():
             now.extend(before[some].astype(np.int64))
@@ -186,7 +190,7 @@ class LoadedJournal:
         return replace(self, columns=columns, rows=now, prepared=prepared)
 
     def record(self, row: int) -> JournalRow:
-        """The record in a row of the columns."""
+        """Return the record in a row of the columns."""
         col = self.columns
         return JournalRow(row, col.ids[row], col.types[row], bool(col.updates[row]), col.compacts[row], col.sizes[row])
 
@@ -216,10 +220,10 @@ def load_files(listing: JournalListing) -> LoadedJournal:
     loading = _Loader(JournalColumns(listing.files))
     torn, notes = [], list(listing.notes)
     for number, file in enumerate(listing.files):
-        found = TornRecords()
+        torn_records = TornRecords()
         try:
-            loading.file(number, file, found)
-            torn.append((file, found))
+            loading.file(number, file, torn_records)
+            torn.append((file, torn_records))
         except NotReadable as err:
             notes.append(not_read(file.name, err, file.size))
     return loading.finish(tuple(torn), tuple(notes))
@@ -241,28 +245,29 @@ class _Loader:
             self.in_windows(number, file, opened, torn)
 
     def in_windows(self, number: int, file: JournalFile, buf: FileStretches, torn: TornRecords) -> None:
-        """Records in columns, a part of the file at a time; one by one only transactions that are not whole in it."""
+        """Load a file window by window in columns; only transactions that span windows are loaded record by record."""
         from pagefmt.journal.windows import frames_in_windows
 
-        for found in frames_in_windows(buf, file.header, torn):
-            self.take(number, found, buf)
+        for frames in frames_in_windows(buf, file.header, torn):
+            self.take(number, frames, buf)
 
-    def take(self, number: int, found: JournalFrames, buf: JournalBytes) -> None:
-        """Records that stand in a file behind what was taken of it."""
+    def take(self, number: int, frames: JournalFrames, buf: JournalBytes) -> None:
+        """Add the records of a window, which follow those already added."""
         import numpy as np
 
         from pagefmt.journal.transactions import settled
 
-        done = settled(found, self.open)
-        self.deleted.extend(found.id[done.deletes])
-        kept = np.flatnonzero(np.isin(found.kind, _WITH_ROWS))
-        row_of = np.full(len(found.kind), -1, np.int64)
-        row_of[kept] = self.columns.extend(found, kept) + np.arange(len(kept))
+        done = settled(frames, self.open)
+        self.deleted.extend(frames.id[done.deletes])
+        kept = np.flatnonzero(np.isin(frames.kind, _WITH_ROWS))
+        row_of = np.full(len(frames.kind), -1, np.int64)
+        row_of[kept] = self.columns.extend(frames, kept) + np.arange(len(kept))
         upto = 0
-        for each in done.others.tolist():
-            before, upto = upto, int(np.searchsorted(done.when, each))
+        for row in done.others.tolist():
+            # Settled rows take effect before this record, which is handled one by one: its transaction spans windows.
+            before, upto = upto, int(np.searchsorted(done.when, row))
             self.rows.extend(row_of[done.rows[before:upto]])
-            self.in_transaction(found.frame(each), buf, number, int(row_of[each]))
+            self.in_transaction(frames.frame(row), buf, number, int(row_of[row]))
         self.rows.extend(row_of[done.rows[upto:]])
 
     def in_transaction(self, frame: JournalFrame, buf: JournalBytes, number: int, row: int) -> None:
@@ -288,9 +293,9 @@ class _Loader:
         if tx is None and not frame.records:
             return  # its records were in files that are not needed any more
         tx = tx or _OpenTransaction()
-        found = tx.per_file[number]
-        if found != frame.records:
-            reason = f"its commit counts {count_text(frame.records, 'record')} in that file, but there are {found}"
+        count = tx.per_file[number]
+        if count != frame.records:
+            reason = f"its commit counts {count_text(frame.records, 'record')} in that file, but there are {count}"
             self.dropped.append(DroppedTransaction(frame.tx, len(tx.rows) + len(tx.deletes), reason))
             return
         self.rows.extend(tx.rows)
@@ -310,7 +315,10 @@ class _Loader:
 
 
 def without(rows: Numbers, ids: Numbers, deleted: Numbers) -> Numbers:
-    """The rows whose id was not deleted, in their order. Ids are never given twice, so the order of deletes is moot."""
+    """Return the rows whose id was not deleted, in order.
+
+    Ids are never reused, so the order of deletes does not matter.
+    """
     if not rows or not deleted:
         return rows
     import numpy as np
@@ -326,8 +334,8 @@ def without(rows: Numbers, ids: Numbers, deleted: Numbers) -> Numbers:
 
 
 def _chosen(rows: Numbers, choose: Callable[[Ints], npt.NDArray[np.bool_]]) -> Numbers:
-    """The rows that ``choose`` takes."""
-    found = Numbers()
+    """Return the rows that ``choose`` selects."""
+    chosen = Numbers()
     for some in rows.portions():
-        found.extend(some[choose(some)])
-    return found
+        chosen.extend(some[choose(some)])
+    return chosen

@@ -18,8 +18,8 @@ from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
 if TYPE_CHECKING:
+    from pagefmt.arrays import Ints, Mask
     from pagefmt.journal.bodies import Body, PageTransaction, Xid
-    from pagefmt.pages.gather import Ints, Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class MessageJournal:
     def __post_init__(self) -> None:
         self._read_rows()
         self.loaded = self.loaded.without(RecordType.ACKNOWLEDGE_CURSOR)
-        self.prepared = tuple(self._in_doubt(one) for one in self.loaded.prepared)
+        self.prepared = tuple(self._in_doubt(branch_) for branch_ in self.loaded.prepared)
         self.complete_index = PositionIndex(self.completes.chunks)
         held = Positions()
         for branch in self.prepared:
@@ -94,8 +94,10 @@ class MessageJournal:
                 self.page_transactions[tx] = references
 
     def body(self, row: int) -> Body | None:
-        """The decoded body of a row; ``None``, and a line in ``bad``, when it cannot be read. Also such a line where it
-        is too long."""
+        """Decode the body of a row. Return None if it cannot be decoded.
+
+        Adds an entry to ``bad`` in that case, and also if the body is too long.
+        """
         from pagefmt.journal.bodies import BadBody, Xid, decode_body
 
         columns = self.loaded.columns
@@ -133,25 +135,28 @@ class MessageJournal:
         return map(self.loaded.record, self.loaded.rows_of(*user_types))
 
     def decoded(self, *user_types: int) -> Iterator[tuple[JournalRow, Body]]:
-        """The same with their bodies; records that cannot be read are left out (they are in ``bad``)."""
+        """Yield the records of these types with their bodies; undecodable ones are left out and listed in ``bad``."""
         for row in self.of_type(*user_types):
             body = self.body(row.row)
             if body is not None:
                 yield row, body
 
     def messages(self) -> Iterator[tuple[JournalRow, bytes]]:
-        """Messages that live in the journal (types 30, 31, 45) with their encoded form."""
+        """Yield messages in the journal (types 30, 31, 45) with their encoded form."""
         return ((row, self.loaded.columns.body(row.row)) for row in self.of_type(*MESSAGES))
 
     def references(self) -> Iterator[tuple[int, int, bool]]:
-        """(message, queue, acknowledged) of messages that live in the journal, in load order."""
+        """Yield (message, queue, acknowledged) of messages in the journal, in load order."""
         message, queue, acknowledged = self.reference_columns()
         for start in range(0, len(message), TOGETHER):
             part = slice(start, start + TOGETHER)
-            yield from zip(*(each[part].tolist() for each in (message, queue, acknowledged)), strict=True)
+            yield from zip(*(column[part].tolist() for column in (message, queue, acknowledged)), strict=True)
 
     def reference_columns(self) -> tuple[Ints, Ints, Mask]:
-        """The same in columns. Memory: some sixty bytes a reference while they are made, seventeen then."""
+        """Return what ``references`` yields, as columns.
+
+        Memory: some sixty bytes per reference while they are built, then seventeen.
+        """
         import numpy as np
 
         added, done = self._refs(RecordType.ADD_REF), self._refs(RecordType.ACKNOWLEDGE_REF)
@@ -167,7 +172,7 @@ class MessageJournal:
         return message[first[kept]], queue[first[kept]], acknowledged[kept]
 
     def _refs(self, user_type: RecordType) -> tuple[Ints, Ints]:
-        """Messages and queues."""
+        """Return the message ids and queue ids of references of a type."""
         import numpy as np
 
         columns = self.loaded.columns
@@ -191,5 +196,5 @@ def _xid(stored: bytes) -> Xid | None:
 
 
 def load_messages(folder: Path) -> MessageJournal:
-    """The message journal of a journal folder. Memory: one file, and compact arrays of its records."""
+    """Load the message journal of a folder. Memory: one file, and compact arrays of its records."""
     return MessageJournal(load_journal(folder, Journal.MESSAGES))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     Narrow = npt.NDArray[np.integer]
 
 _BITS: Final = 15
+# Numbers processed at once: their working memory is small compared with all numbers.
 TOGETHER: Final = 1 << _BITS
-"""Numbers that are looked at together: what that takes is little beside all of them."""
 
 
 class _PackedNumbers(NamedTuple):
@@ -30,14 +30,14 @@ class _PackedNumbers(NamedTuple):
     def at(self, which: Ints) -> Ints:
         import numpy as np
 
-        found: Ints = which * self.step + self.base
+        numbers: Ints = which * self.step + self.base
         if self.over is not None:
-            found += self.over[which].astype(np.int64)
-        return found
+            numbers += self.over[which].astype(np.int64)
+        return numbers
 
 
 class Numbers:
-    """What fits into 64 bits with its sign. Numbers are added behind, and never changed."""
+    """A sequence of signed 64-bit numbers in little memory. Numbers are appended, and never changed."""
 
     __slots__ = ("_last", "_parts")
 
@@ -61,7 +61,7 @@ class Numbers:
             yield from some.tolist()
 
     def append(self, number: int) -> None:
-        """One more."""
+        """Append one number as the last row."""
         self._last.append(number)
         if len(self._last) == TOGETHER:
             self._pack()
@@ -72,22 +72,22 @@ class Numbers:
         self._pack()
 
     def at(self, rows: Ints) -> Ints:
-        """The numbers of these rows."""
+        """Return the numbers in these rows."""
         import numpy as np
 
-        rows, found = rows.astype(np.int64, copy=False), np.empty(len(rows), np.int64)
+        rows, numbers = rows.astype(np.int64, copy=False), np.empty(len(rows), np.int64)
         which = rows >> _BITS
         turns = np.flatnonzero(which[1:] != which[:-1]) + 1
         if len(turns) > 2 * len(self._parts):
             order = np.argsort(which, kind="stable")
-            found[order] = self.at(rows[order])
-            return found
+            numbers[order] = self.at(rows[order])
+            return numbers
         for start, end in pairwise((0, *turns.tolist(), len(rows))) if len(rows) else ():
-            found[start:end] = self._of_part(int(which[start]), rows[start:end] & (TOGETHER - 1))
-        return found
+            numbers[start:end] = self._of_part(int(which[start]), rows[start:end] & (TOGETHER - 1))
+        return numbers
 
     def portions(self) -> Iterator[Ints]:
-        """All of them, some at a time."""
+        """Yield all numbers, portion by portion."""
         import numpy as np
 
         for part in self._parts:
@@ -96,11 +96,11 @@ class Numbers:
             yield np.array(self._last)
 
     def every(self) -> Ints:
-        """All of them at once."""
+        """Return all numbers at once."""
         return self.between(0, len(self))
 
     def between(self, start: int, end: int) -> Ints:
-        """Those of the rows from ``start`` up to ``end``."""
+        """Return the numbers in the rows from ``start`` up to ``end``."""
         import numpy as np
 
         return self.at(np.arange(start, end))
@@ -126,7 +126,7 @@ class Numbers:
 
 
 def _packed(numbers: Ints) -> _PackedNumbers:
-    """Rows often are one behind the other: then what they are over that takes less."""
+    """Return the numbers in less memory: rows often follow one another, and differences to a line need few bytes."""
     import numpy as np
 
     if numbers.min() < np.iinfo(np.int64).min + len(numbers):

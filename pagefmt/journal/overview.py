@@ -13,7 +13,9 @@ from pagefmt.quantities import count_text
 
 
 class JournalFileOverview(NamedTuple):
-    """``live_bytes``: what its live records take once they are written anew. None: not known, or no journal file.
+    """Counts and condition of one journal file.
+
+    ``live_bytes``: what its live records take once they are written anew. None: not known, or no journal file.
 
     ``sound``: nothing is wrong with it; a file that holds no record, and what a broker tidies up, is sound as well.
     """
@@ -31,7 +33,10 @@ class JournalFileOverview(NamedTuple):
 
 
 def journal_overview(loaded: LoadedJournal, *, live: bool = False) -> Iterator[JournalFileOverview]:
-    """The files in load order, then what else was noticed. ``live``: a broker writes at the end of the last one."""
+    """Yield the files in load order, then other observations.
+
+    ``live``: a broker writes at the end of the last file.
+    """
     counts, sizes = _live(loaded)
     notes = list(loaded.notes)
     lost = {stretch.file for stretch in loaded.damage.stretches} if loaded.damage else set()
@@ -52,32 +57,47 @@ def journal_overview(loaded: LoadedJournal, *, live: bool = False) -> Iterator[J
         sound = not (torn.count and not moving) and file.name not in lost
         number = loaded.columns.files.index(file)
         yield JournalFileOverview(
-            file.name, file.header.file_id, file.size, torn.records, counts[number], torn.record_bytes, sizes[number],
-            tuple(conditions) or ("ok" if torn.records else "free",), tuple(remarks),
+            file.name,
+            file.header.file_id,
+            file.size,
+            torn.records,
+            counts[number],
+            torn.record_bytes,
+            sizes[number],
+            tuple(conditions) or ("ok" if torn.records else "free",),
+            tuple(remarks),
             sound and not any(note.severity(live=live) is not Severity.INFO for note in own),
-        )  # fmt: skip
+        )
     for note in notes:
         yield JournalFileOverview(
-            note.file, None, note.size, None, None, None, None, (note.kind.value,), (note.detail,),
+            note.file,
+            None,
+            note.size,
+            None,
+            None,
+            None,
+            None,
+            (note.kind.value,),
+            (note.detail,),
             note.severity(live=live) is Severity.INFO,
-        )  # fmt: skip
+        )
 
 
 def _live(loaded: LoadedJournal) -> tuple[list[int], list[int]]:
-    """By number of the file: records that count, those of prepared transactions among them, and their bytes."""
+    """Return by file number the records that count, including those of prepared transactions, and their bytes."""
     import numpy as np
 
     columns, files = loaded.columns, len(loaded.columns.files)
     counts, sizes = np.zeros(files, np.int64), np.zeros(files, np.int64)
-    branches = [each for one in loaded.prepared for each in (one.rows, one.deletes)]
-    for each in (loaded.rows, *map(Numbers, branches)):
-        for rows in each.portions():
+    branches = [numbers_ for branch in loaded.prepared for numbers_ in (branch.rows, branch.deletes)]
+    for numbers_ in (loaded.rows, *map(Numbers, branches)):
+        for rows in numbers_.portions():
             numbers = np.searchsorted(columns.begins, rows, "right") - 1
             bodies = columns.sizes.at(rows)
             counts += np.bincount(numbers, minlength=files)
             sizes += np.bincount(numbers, bodies, files).astype(np.int64)
     sizes += counts * FRAME_LAYOUTS[2][RecordKind.ADD].total
-    for one in loaded.prepared:
-        counts[one.file] += 1
-        sizes[one.file] += FRAME_LAYOUTS[2][RecordKind.PREPARE].total + len(one.xid)
+    for branch in loaded.prepared:
+        counts[branch.file] += 1
+        sizes[branch.file] += FRAME_LAYOUTS[2][RecordKind.PREPARE].total + len(branch.xid)
     return counts.tolist(), sizes.tolist()

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import open_regular
 from pagefmt.journal.columns import SMALL, JournalColumns
 from pagefmt.journal.files import HEADER, JournalFile, JournalHeader, NotAJournal, encode_header
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.records import CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalRecord, RecordKind, encode
 from pagefmt.journal.scan import LARGEST_BLOCK
+from pagefmt.storage.files import open_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,19 +63,19 @@ class PackedJournal:
 
     @property
     def total(self) -> int:
-        """Of all new files."""
+        """Return the bytes of all new files."""
         return self.size * len(self.files)
 
     def content(self, number: int, file_id: int) -> Iterator[bytes | memoryview]:
-        """One of the new files, a part at a time. Raises ``NotReadable``, ``NotAJournal``."""
-        columns, one, left = self.loaded.columns, self.files[number], self.size - HEADER.size
+        """Yield the content of a new file in parts. Raise ``NotReadable`` or ``NotAJournal``."""
+        columns, packed_file, left = self.loaded.columns, self.files[number], self.size - HEADER.size
         yield encode_header(JournalHeader(FORMAT, 0, file_id))
         with _opened_files() as read:
-            for rows in _portions(columns, self.loaded.rows, one.start, one.end):
+            for rows in _portions(columns, self.loaded.rows, packed_file.start, packed_file.end):
                 part = _records(columns, rows, file_id, read)
                 left -= len(part)
                 yield part
-        for record in one.prepared:
+        for record in packed_file.prepared:
             encoded = encode(_whole(columns, record), file_id, FORMAT)
             left -= len(encoded)
             yield encoded
@@ -85,13 +85,16 @@ class PackedJournal:
 
 
 def packed(loaded: LoadedJournal) -> PackedJournal:
-    """The fewest files of the size that most of its files have; one at least. Memory: 8 bytes a surviving record."""
+    """Pack the survivors into the fewest files, at least one, of the size that most files have.
+
+    Memory: 8 bytes per surviving record.
+    """
     import numpy as np
 
     columns = loaded.columns
     ends = np.cumsum(_sizes(columns, loaded.rows.every()))
     prepared = deque(_prepared(loaded))
-    largest = max(int(np.diff(ends, prepend=0).max(initial=0)), *(_size(columns, one) for one in prepared), 0)
+    largest = max(int(np.diff(ends, prepend=0).max(initial=0)), *(_size(columns, record) for record in prepared), 0)
     size = _file_size(loaded.files, largest)
     room = size - HEADER.size
     files, start, before = [], 0, 0
@@ -107,26 +110,26 @@ def packed(loaded: LoadedJournal) -> PackedJournal:
 
 
 def _fitting(columns: JournalColumns, waiting: deque[PreparedRecord], left: int) -> Iterator[PreparedRecord]:
-    """Takes from the front of ``waiting`` what one file has room for."""
-    here: Counter[int] = Counter()
+    """Take records from the front of ``waiting`` as long as one file has room."""
+    per_transaction: Counter[int] = Counter()
     while waiting and _size(columns, waiting[0]) <= left:
         record = waiting.popleft()
         left -= _size(columns, record)
         if record.kind is RecordKind.PREPARE:
-            record = record._replace(records=here[record.tx])
-        here[record.tx] += 1
+            record = record._replace(records=per_transaction[record.tx])
+        per_transaction[record.tx] += 1
         yield record
 
 
 def _file_size(files: tuple[JournalFile, ...], largest: int) -> int:
-    """The usual one; with room for a header and the largest record."""
+    """Return the usual file size, or a larger one if a header and the largest record need it."""
     usual = usual_size(files)
     needed = HEADER.size + largest
     return usual if needed <= usual else -(-needed // LARGEST_BLOCK) * LARGEST_BLOCK
 
 
 def usual_size(files: tuple[JournalFile, ...]) -> int:
-    """That of most files, of the newer ones where as many have another."""
+    """Return the size of most files; of equally frequent sizes, that of newer files."""
     sizes = Counter(file.size for file in files)
     return max(reversed(files), key=lambda file: sizes[file.size]).size
 
@@ -155,13 +158,18 @@ def _whole(columns: JournalColumns, record: PreparedRecord) -> JournalRecord:
     if row < 0:
         return JournalRecord(record.kind, tx=record.tx, body=record.xid, records=record.records, compact=1)
     return JournalRecord(
-        record.kind, columns.ids[row], record.tx, columns.types[row], columns.body(row), record.records,
+        record.kind,
+        columns.ids[row],
+        record.tx,
+        columns.types[row],
+        columns.body(row),
+        record.records,
         min(columns.compacts[row] + 1, MOST_COPIES),
-    )  # fmt: skip
+    )
 
 
 def _portions(columns: JournalColumns, rows: Numbers, start: int, end: int) -> Iterator[Ints]:
-    """The rows of these survivors, so many at a time that their records take a few MiB."""
+    """Yield the rows of these survivors, in portions whose records take a few MiB."""
     import numpy as np
 
     for begin in range(start, end, _AT_ONCE >> 6):
@@ -172,7 +180,7 @@ def _portions(columns: JournalColumns, rows: Numbers, start: int, end: int) -> I
 
 
 def _records(columns: JournalColumns, rows: Ints, file_id: int, read: _OldFiles) -> memoryview:
-    """The records of these rows as ADD and UPDATE."""
+    """Return the records of these rows, encoded as ADD and UPDATE."""
     import numpy as np
 
     out = bytearray(int(_sizes(columns, rows).sum()))
@@ -187,15 +195,16 @@ def _records(columns: JournalColumns, rows: Ints, file_id: int, read: _OldFiles)
     heads["id"] = columns.ids.at(rows)
     sizes = heads["size"] = columns.sizes.at(rows)
     heads["type"] = columns.types.at(rows)
+    # All heads, then all check sizes, then all bodies of one size are written by a single indexed assignment.
     _put(out, at, heads.view(f"V{_PLAIN.head.size}"))
     _put(out, at + total - CHECK.size, total.astype(">i4").view(f"V{CHECK.size}"))
     bodies = at + _PLAIN.head.size
     for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
-        here = np.flatnonzero(sizes == size)
+        rows_of_size = np.flatnonzero(sizes == size)
         if size:
-            _put(out, bodies[here], columns.beginnings(rows[here], size))
+            _put(out, bodies[rows_of_size], columns.beginnings(rows[rows_of_size], size))
     view = memoryview(out)
-    for row, body, length in zip(*(each[sizes > SMALL].tolist() for each in (rows, bodies, sizes)), strict=True):
+    for row, body, length in zip(*(column[sizes > SMALL].tolist() for column in (rows, bodies, sizes)), strict=True):
         read.into(view[body : body + length], columns.file_of(row), columns.places[row])
     return view
 

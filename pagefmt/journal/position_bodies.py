@@ -39,7 +39,7 @@ class PositionBodies:
         self._known: dict[tuple[int, int], int] = {}
 
     def add(self, body: bytes) -> int:
-        """The place of one more."""
+        """Add a body and return its place."""
         queue, page, number = _BODY.unpack(body)
         head = self._known.get((queue, page))
         if head is None:
@@ -52,11 +52,12 @@ class PositionBodies:
         return place
 
     def add_all(self, bodies: npt.NDArray[np.void]) -> Ints:
-        """The places of many."""
+        """Add bodies at once and return their places."""
         import numpy as np
 
         parts: Any = bodies.view(np.dtype(_LAYOUT))
         queues, pages = parts["queue"].astype(np.int64), parts["page"].astype(np.int64)
+        # One hash per (queue, page) makes sorting cheap; the next line detects a collision and then shares no heads.
         _, first, which = np.unique(queues * _MIX + pages, return_index=True, return_inverse=True)
         if (queues[first][which] != queues).any() or (pages[first][which] != pages).any():
             first = which = np.arange(len(queues))  # two heads became one
@@ -67,25 +68,26 @@ class PositionBodies:
         return places
 
     def body(self, place: int) -> bytes:
-        """The 20 bytes of the body at a place."""
+        """Return the 20 bytes of the body at a place."""
         number = place & 0xFFFFFFFF
         return _BODY.pack(self._queues[place >> 32], self._pages[place >> 32], number - (number >> 31 << 32))
 
     def chunk(self, places: Ints) -> PositionChunk:
-        """The bodies at these places as positions."""
+        """Return the positions of the bodies at these places."""
         import numpy as np
 
         heads = places >> 32
         return PositionChunk(
-            np.frombuffer(self._queues, np.int64)[heads], np.frombuffer(self._pages, np.int64)[heads],
+            np.frombuffer(self._queues, np.int64)[heads],
+            np.frombuffer(self._pages, np.int64)[heads],
             places.astype(np.int32),
-        )  # fmt: skip
+        )
 
     def bodies(self, places: Ints) -> npt.NDArray[np.void]:
-        """As ``add_all`` takes them."""
+        """Return the bodies at these places in the form that ``add_all`` accepts."""
         import numpy as np
 
-        found: Any = np.empty(len(places), np.dtype(_LAYOUT))
-        found["queue"], found["page"], found["number"] = self.chunk(places)
-        bodies: npt.NDArray[np.void] = found.view(f"V{SIZE}")
+        table: Any = np.empty(len(places), np.dtype(_LAYOUT))
+        table["queue"], table["page"], table["number"] = self.chunk(places)
+        bodies: npt.NDArray[np.void] = table.view(f"V{SIZE}")
         return bodies

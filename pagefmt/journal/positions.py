@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = npt.NDArray[np.int32]
     Fingerprints: TypeAlias = npt.NDArray[np.uint64]
 
+# Positions processed at once: their working memory is small compared with all positions.
 AT_ONCE: Final = 1 << 16
-"""Positions that are looked at together: what that takes is little beside all of them."""
+# The message number of an ack record that acknowledges nothing: written when a store left page mode.
 BOOKMARK: Final = -1
-"""The message number of an ack record that acknowledges nothing: written when a store left page mode."""
+# Bits of a word without its sign.
 _WORD: Final = 63
-"""Bits of a word beside its sign."""
 _FEW: Final = 8
 
 
@@ -34,8 +34,8 @@ class PositionChunk(NamedTuple):
     numbers: Ints | Numbers
 
 
+# Returns an iterator over all positions in chunks; each call starts from the first one.
 PositionChunks: TypeAlias = Callable[[], Iterable[PositionChunk]]
-"""All positions chunk by chunk, from the first on whenever it is called."""
 
 
 class Positions:
@@ -56,18 +56,18 @@ class Positions:
         return len(self.records)
 
     def add(self, record: int, queue: int, page: int, number: int) -> None:
-        """One record: its id, queue id, page and message number."""
+        """Add the position of an ack record."""
         self.records.append(record)
         self.queues.append(queue)
         self.pages.append(page)
         self.numbers.append(number)
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
-        """(record id, queue, page, number)"""
+        """Yield (record id, queue, page, number) of each record."""
         return zip(self.records, self.queues, self.pages, self.numbers, strict=True)
 
     def chunks(self) -> Iterator[PositionChunk]:
-        """All positions as one chunk; none where there are no records."""
+        """Yield all positions as one chunk, or nothing if there are none."""
         if self.records:
             import numpy as np
 
@@ -97,7 +97,7 @@ class PositionIndex:
             last = self._add(chunk, last)
 
     def _add(self, chunk: PositionChunk, last: tuple[int, ...] | None) -> tuple[int, ...]:
-        """Positions behind all that are there; gives the last of them."""
+        """Add positions behind all earlier ones and return the last of them."""
         import numpy as np
 
         queues, pages, numbers = chunk
@@ -119,7 +119,7 @@ class PositionIndex:
         return int(queues[-1]), int(pages[-1]), int(numbers[-1])
 
     def _note_queues(self, queues: Ints) -> None:
-        """Which of the pages that are about to be added are whose."""
+        """Note for each queue the range of its pages among the pages that are about to be added."""
         import numpy as np
 
         edges = [0, *(np.flatnonzero(queues[1:] != queues[:-1]) + 1).tolist(), len(queues)]
@@ -130,7 +130,7 @@ class PositionIndex:
                 self._of_queue[queue] = self._of_queue.get(queue, (base + begin, 0))[0], base + end
 
     def __contains__(self, queue: int) -> bool:
-        """Whether there is anything of a queue."""
+        """Return whether the queue has any record."""
         return queue in self._of_queue
 
     def _span(self, queue: int, page: int) -> tuple[int, int]:
@@ -139,18 +139,18 @@ class PositionIndex:
         return (self._starts[at], self._starts[at + 1]) if at < behind and self._pages[at] == page else (0, 0)
 
     def numbers(self, queue: int, page: int) -> array[int]:
-        """The numbers of one page that one queue has a record for, ascending; bookmarks (-1) included."""
+        """Return the numbers in a page for which the queue has a record, ascending, bookmarks (-1) included."""
         start, stop = self._span(queue, page)
         return self._numbers[start:stop]
 
     def has(self, queue: int, page: int, number: int) -> bool:
-        """Whether the queue has a record for this message of the page."""
+        """Return whether the queue has a record for this message of the page."""
         start, stop = self._span(queue, page)
         at = bisect_left(self._numbers, number, start, stop)
         return at < stop and self._numbers[at] == number
 
     def fingerprints(self, queue: int) -> tuple[Ints, Fingerprints]:
-        """The pages that the queue has records for, ascending, and for each a number that differs where they do."""
+        """Return the pages with records of the queue, ascending, and a fingerprint of each page's numbers."""
         import numpy as np
 
         first, behind = self._of_queue.get(queue, (0, 0))
@@ -179,7 +179,7 @@ class PositionIndex:
 
 
 def scattered(values: Ints) -> Fingerprints:
-    """Each value as a word whose bits depend on all of its bits: sums of such words differ where the values do."""
+    """Hash each value to 64 bits that depend on all of its bits, so that sums of hashes differ if the values do."""
     import numpy as np
 
     words = (values.astype(np.uint64) ^ np.uint64(0x94D049BB133111EB)) * np.uint64(0x9E3779B97F4A7C15)
@@ -189,7 +189,8 @@ def scattered(values: Ints) -> Fingerprints:
 
 
 def _in_order(chunks: PositionChunks) -> Iterator[PositionChunk]:
-    """All positions, ascending."""
+    """Yield all positions in ascending order."""
+    # First pass: the ranges of queues, pages and numbers, which decide whether a position fits into one sortable word.
     queues: set[int] = set()
     count = low_page = low_number = high_page = high_number = 0
     for chunk in chunks():
@@ -210,14 +211,14 @@ def _bits(most: int) -> int:
 
 
 def _distinct(values: Ints) -> list[int]:
-    """Each value once; quick where few differ."""
-    from pagefmt.pages.gather import distinct
+    """Return the distinct values; fast if there are few."""
+    from pagefmt.arrays import distinct
 
-    found: list[int] = []
-    while len(values) and len(found) < _FEW:
-        found.append(int(values[0]))
-        values = values[values != found[-1]]
-    return [*found, *distinct(values).tolist()]
+    distinct_values: list[int] = []
+    while len(values) and len(distinct_values) < _FEW:
+        distinct_values.append(int(values[0]))
+        values = values[values != distinct_values[-1]]
+    return [*distinct_values, *distinct(values).tolist()]
 
 
 class _WordCoding(NamedTuple):
@@ -251,7 +252,7 @@ class _WordCoding(NamedTuple):
 
 
 def _by_columns(chunks: PositionChunks) -> Iterator[PositionChunk]:
-    """Where pages or numbers lie so far apart that no word holds them; no broker writes that."""
+    """Sort positions whose pages or numbers lie too far apart for packing into a word; no broker writes such."""
     import numpy as np
 
     queues, pages, numbers = map(np.concatenate, zip(*chunks(), strict=True))

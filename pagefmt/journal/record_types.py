@@ -6,7 +6,10 @@ from enum import IntEnum
 
 
 class RecordType(IntEnum):
-    """``user_type`` of ADD and UPDATE records. 20 to 28, 44, 46 to 48, 50 to 52 stand in the bindings journal."""
+    """Types of user records in the message and bindings journals.
+
+    ``user_type`` of ADD and UPDATE records. 20 to 28, 44, 46 to 48, 50 to 52 stand in the bindings journal.
+    """
 
     GROUP_RECORD = 20
     QUEUE_BINDING_RECORD = 21
@@ -50,7 +53,7 @@ MESSAGES = frozenset({RecordType.ADD_LARGE_MESSAGE, RecordType.ADD_MESSAGE, Reco
 
 
 def type_name(user_type: int) -> str:
-    """The broker's name of a user record type; ``UNKNOWN_n`` for one that has none."""
+    """Return the broker's name of a user record type, ``UNKNOWN_n`` for an unknown one."""
     try:
         return RecordType(user_type).name
     except ValueError:

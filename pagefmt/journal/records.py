@@ -24,8 +24,8 @@ from operator import itemgetter
 from struct import Struct, error
 from typing import Any, Final, NamedTuple
 
-from pagefmt.bytes.files import FileStretches
 from pagefmt.errors import PageFmtError
+from pagefmt.storage.files import FileStretches
 
 
 class RecordKind(IntEnum):
@@ -119,7 +119,10 @@ class BadJournalRecord(PageFmtError):
 
 
 def frame_at(buf: bytes | memoryview | FileStretches, at: int, version: int) -> JournalFrame | str:
-    """The record at ``at``, or what is wrong with it. The file id is not looked at (docs/spec/journal.md 3.1)."""
+    """Return the record at ``at``, or a phrase on what is wrong with it.
+
+    Ignores the file id (docs/spec/journal.md 3.1).
+    """
     (kind,) = buf[at : at + 1]
     shape = FRAME_LAYOUTS[version].get(kind)
     if shape is None:
@@ -139,7 +142,7 @@ def frame_at(buf: bytes | memoryview | FileStretches, at: int, version: int) -> 
 
 
 def decode(buf: bytes, at: int = 0, version: int = 2) -> JournalRecord:
-    """The record that starts at ``at``."""
+    """Decode the record that starts at ``at``. Raise ``BadJournalRecord``."""
     frame = frame_at(buf, at, version) if 0 <= at < len(buf) else "is outside the file"
     if isinstance(frame, str):
         raise BadJournalRecord(f"journal record at offset {at}: {frame}")
@@ -147,7 +150,7 @@ def decode(buf: bytes, at: int = 0, version: int = 2) -> JournalRecord:
 
 
 def record_of(frame: JournalFrame, buf: bytes | memoryview | FileStretches) -> JournalRecord:
-    """The record of a frame that was found in ``buf``."""
+    """Return the record of a frame in ``buf``."""
     body = bytes(buf[frame.body : frame.body + frame.size])
     return JournalRecord(
         RecordKind(frame.kind), frame.id, frame.tx, frame.user_type, body, frame.records, frame.compact
@@ -155,7 +158,10 @@ def record_of(frame: JournalFrame, buf: bytes | memoryview | FileStretches) -> J
 
 
 def encode(record: JournalRecord, file_id: int, version: int = 2) -> bytes:
-    """The bytes of a record in the file ``file_id``."""
+    """Return the bytes of a record in the file ``file_id``.
+
+    Raise ``BadJournalRecord`` if a field is out of range.
+    """
     shape = FRAME_LAYOUTS[version][record.kind]
     body = record.body if "size" in shape.fields else b""
     values = {

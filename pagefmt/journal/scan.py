@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import FileStretches
 from pagefmt.journal.files import HEADER, JournalHeader
 from pagefmt.journal.records import ABSENT, CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalFrame, RecordKind, frame_at
+from pagefmt.storage.files import FileStretches
 
+# A journal file by offsets.
 JournalBytes = bytes | memoryview | FileStretches
-"""A journal file by offsets."""
 TORN_LISTED: Final = 100
+# Asynchronous journals write whole blocks of so many bytes, or of a multiple up to ``LARGEST_BLOCK``.
 ALIGNMENT: Final = 512
-"""Asynchronous journals write whole blocks of so many bytes, or of a multiple up to ``LARGEST_BLOCK``."""
 LARGEST_BLOCK: Final = 4096
 _KINDS: Final = bytes([RecordKind.EVENT, ord("-"), RecordKind.ROLLBACK])
 
@@ -53,17 +53,17 @@ class TornRecords:
 
     @property
     def holds_records(self) -> bool:
-        """There is a live record in the file."""
+        """Return whether the file contains a live record."""
         return self.end > HEADER.size
 
     @property
     def lost_bytes(self) -> int:
-        """Of all gaps."""
+        """Return the total size of all gaps."""
         return sum(end - start for start, end in self.gaps) + self.more_bytes
 
     @property
     def room(self) -> int:
-        """How many more torn records are listed one by one."""
+        """Return how many more torn records are listed individually."""
         return TORN_LISTED - len(self.first)
 
     def add(self, offset: int, detail: str) -> None:
@@ -73,7 +73,7 @@ class TornRecords:
             self.first.append(TornRecord(offset, detail))
 
     def note_gap(self, buf: JournalBytes, start: int, end: int) -> None:
-        """Bytes between two live records: the rest of a block is filled with zeros, anything else is damage."""
+        """Note the bytes between two live records as damage, unless they are the zeros that fill a block."""
         if not end % ALIGNMENT and only_fill(buf, start, end):
             return
         if len(self.gaps) < TORN_LISTED:
@@ -84,8 +84,11 @@ class TornRecords:
 
 
 def only_fill(buf: JournalBytes, start: int, end: int) -> bool:
-    """Whether nothing or the rest of a block lies between. A torn record begins there: records are written one behind
-    the other. What looks like one further on is in a record of the file's former use whose begin is overwritten."""
+    """Return whether only padding of a block, or nothing, is between the offsets, so that a torn record starts there.
+
+    Records are written without space between them. What looks like one further on belongs to a record of the file's
+    former use, whose beginning was overwritten.
+    """
     return end - start <= LARGEST_BLOCK and not bytes(buf[start:end]).strip(b"\0")
 
 
@@ -100,10 +103,13 @@ class OldContent:
         self._buf, self._version, self._at = buf, header.version, 0
 
     def holds(self, offset: int, start: int) -> bool:
-        """Whether one that begins at ``start`` or behind it reaches over ``offset``. Asked with rising offsets."""
+        """Return whether an old record that begins at or after ``start`` covers ``offset``.
+
+        Call with rising offsets.
+        """
         self._at = max(self._at, start)
-        while found := self._search(self._buf, self._at, offset + 1):
-            at = found.start()
+        while match := self._search(self._buf, self._at, offset + 1):
+            at = match.start()
             frame = frame_at(self._buf, at, self._version)
             if isinstance(frame, str):
                 self._at = at + 1
@@ -115,9 +121,9 @@ class OldContent:
 
 
 def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | None = None) -> Iterator[JournalFrame]:
-    """The live records of a file in the order of their offsets. Time is linear in the size of the file.
+    """Yield the live records of a file in the order of their offsets. Time is linear in the size of the file.
 
-    ``buf`` is the whole file. What looks torn goes to ``torn``; what lies in front of its end is not looked at again.
+    ``buf`` is the whole file. Torn records are added to ``torn``; scanning starts at its ``end``.
     """
     file_id = CHECK.pack(header.file_id & FILE_ID_MASK)
     torn = TornRecords() if torn is None else torn
@@ -127,8 +133,8 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
     check_at = CHECK.unpack_from
     end = len(buf)
     at = torn.end
-    while found := start_of_record(buf, at):
-        at = found.start()
+    while match := start_of_record(buf, at):
+        at = match.start()
         kind = buf[at]
         shape = shapes[kind]
         if at + shape.total <= end:

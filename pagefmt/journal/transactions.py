@@ -18,8 +18,11 @@ _IN_TRANSACTION: Final = (*_ROWS, RecordKind.PREPARE, RecordKind.COMMIT, RecordK
 
 
 class SettledRecords(NamedTuple):
-    """Numbers of frames of a file. ``rows``: records that came into being, in the order in which they did; ``when``:
-    the frame that made each valid, itself or a commit. ``deletes``: that delete. ``others``: left to the reference."""
+    """Rows of a file's frames by what became of them.
+
+    ``rows``: records that took effect, in that order. ``when``: the frame that made each valid, itself or a commit.
+    ``deletes``: deleting records that took effect. ``others``: left to the reference.
+    """
 
     rows: Ints
     when: Ints
@@ -27,34 +30,37 @@ class SettledRecords(NamedTuple):
     others: Ints
 
 
-def settled(found: JournalFrames, open_before: Collection[int]) -> SettledRecords:
-    """``open_before``: transactions that an earlier file began."""
-    kind = found.kind
+def settled(frames: JournalFrames, open_before: Collection[int]) -> SettledRecords:
+    """Sort the frames of a file by their effect. ``open_before``: transactions that an earlier file began."""
+    kind = frames.kind
     events = np.flatnonzero(np.isin(kind, _IN_TRANSACTION))
-    whole, commits = _whole(found, events, open_before)
+    whole, commits = _whole(frames, events, open_before)
     ended = events[whole]
-    made = (kind == RecordKind.ADD) | (kind == RecordKind.UPDATE)
-    made[ended] = np.isin(kind[ended], (RecordKind.ADD_TX, RecordKind.UPDATE_TX))
+    adds = (kind == RecordKind.ADD) | (kind == RecordKind.UPDATE)
+    adds[ended] = np.isin(kind[ended], (RecordKind.ADD_TX, RecordKind.UPDATE_TX))
     when = np.arange(len(kind))
     when[ended] = commits[whole]
-    rows = np.flatnonzero(made)
+    rows = np.flatnonzero(adds)
     rows = rows[np.argsort(when[rows], kind="stable")]
     deletes = np.concatenate([np.flatnonzero(kind == RecordKind.DELETE), ended[kind[ended] == RecordKind.DELETE_TX]])
     return SettledRecords(rows, when[rows], deletes, events[~whole])
 
 
-def _whole(found: JournalFrames, events: Ints, open_before: Collection[int]) -> tuple[Ints, Ints]:
-    """Which of the events are of a transaction that is nothing but records and, last, a commit that names as many;
-    and the transaction's last event for each."""
-    order = np.argsort(found.tx[events], kind="stable")
+def _whole(frames: JournalFrames, events: Ints, open_before: Collection[int]) -> tuple[Ints, Ints]:
+    """Return which events belong to a complete transaction, and the last event of each one's transaction.
+
+    Complete: nothing but records followed by a commit that states their number.
+    """
+    # Grouping events by transaction with a stable sort keeps their order within each one.
+    order = np.argsort(frames.tx[events], kind="stable")
     sorted_events = events[order]
-    tx = found.tx[sorted_events]
+    tx = frames.tx[sorted_events]
     starts = np.flatnonzero(np.append(True, tx[1:] != tx[:-1])[: len(tx)])
     ends = np.append(starts[1:], len(tx))[: len(starts)]
     last = sorted_events[ends - 1]
-    records = np.append(0, np.cumsum(np.isin(found.kind[sorted_events], _ROWS)))
+    records = np.append(0, np.cumsum(np.isin(frames.kind[sorted_events], _ROWS)))
     inside = records[ends] - records[starts]
-    whole = (found.kind[last] == RecordKind.COMMIT) & (inside == ends - starts - 1) & (found.records[last] == inside)
+    whole = (frames.kind[last] == RecordKind.COMMIT) & (inside == ends - starts - 1) & (frames.records[last] == inside)
     if open_before:
         whole &= ~np.isin(tx[starts], np.fromiter(open_before, np.int64, len(open_before)))
     back = np.empty(len(order), np.int64)

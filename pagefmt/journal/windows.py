@@ -9,28 +9,20 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagefmt.journal.fast_scan import (
-    Ints,
-    JournalFrames,
-    bodies_at,
-    of_file,
-    record_types,
-    records_at,
-    stated_ids,
-)
+from pagefmt.journal.fast_scan import Ints, JournalFrames, bodies_at, of_file, record_types, records_at, stated_ids
 from pagefmt.journal.files import HEADER, JournalHeader
 from pagefmt.journal.records import CHECK, FILE_ID_MASK, JournalFrame, frame_at
 from pagefmt.journal.scan import JournalBytes, TornRecords, only_fill
 
 WINDOW: Final = 8 << 20
+# Bytes. No record without its body is as long.
 LONGEST_HEAD: Final = 64
-"""No record without a body is as long."""
+# Bytes of a window searched at once, and offsets processed at once.
 STRETCH: Final = 1 << 18
-"""Bytes of a window that are searched at once, and offsets that are looked at together."""
+# Bytes. Check sizes within such a block are read together.
 _NEAR: Final = 1 << 12
-"""Check sizes so near to one another are read together."""
+# Selects the offsets of record types in a window that are candidates.
 Choice = Callable[[npt.NDArray[np.uint8], Ints], npt.NDArray[np.bool_]]
-"""Which of the offsets of record types in a window are candidates."""
 
 
 class _Candidates(NamedTuple):
@@ -44,34 +36,34 @@ class _Candidates(NamedTuple):
 
     @property
     def starts(self) -> Ints:
-        """Of the records, from the start of the file."""
-        found: Ints = self.columns["at"] + self.base
-        return found
+        """Return the offsets of the records in the file."""
+        offsets: Ints = self.columns["at"] + self.base
+        return offsets
 
     @property
     def ends(self) -> Ints:
-        """The same, behind their last bytes."""
-        found: Ints = self.starts + self.columns["total"]
-        return found
+        """Return the offsets in the file after the records' last bytes."""
+        offsets: Ints = self.starts + self.columns["total"]
+        return offsets
 
 
 def frames_in_windows(file: JournalBytes, header: JournalHeader, torn: TornRecords) -> Iterator[JournalFrames]:
-    """The live records behind ``torn.end``, window by window, in the order of their offsets.
+    """Yield the live records after ``torn.end``, window by window, in the order of their offsets.
 
-    Time is linear in the size of the file, whatever stands in it. What looks torn goes to ``torn``.
+    Time is linear in the size of the file, whatever its content. Torn records are added to ``torn``.
     """
     gap = _Gap(file, header, torn)
-    for found in _candidates(file, header.version, torn.end, len(file), of_file(header.file_id), lambda: torn.end):
-        starts, ends = found.starts, found.ends
+    for candidates in _candidates(file, header.version, torn.end, len(file), of_file(header.file_id), lambda: torn.end):
+        starts, ends = candidates.starts, candidates.ends
         kept = _apart(starts, ends, torn.end)
-        columns = found.columns
+        columns = candidates.columns
         if len(kept) < len(starts):
             starts, ends = starts[kept], ends[kept]
             columns = {name: column[kept] for name, column in columns.items()}
-        gap.note(found.at[~found.good] + found.base, starts, ends)
+        gap.note(candidates.at[~candidates.good] + candidates.base, starts, ends)
         if len(starts):
-            columns["at"], columns["body"] = starts, columns["body"] + found.base
-            yield JournalFrames(**columns, content=found.content, base=found.base)
+            columns["at"], columns["body"] = starts, columns["body"] + candidates.base
+            yield JournalFrames(**columns, content=candidates.content, base=candidates.base)
 
 
 def chosen_frames(
@@ -85,21 +77,23 @@ def chosen_frames(
 
 
 def first_stated(file: JournalBytes, version: int, wanted: Sequence[int]) -> int | None:
-    """The file id that the first record names which names one of these."""
-    for found in _candidates(
+    """Return the file id in the first record that states one of ``wanted``, or None."""
+    for candidates in _candidates(
         file, version, HEADER.size, len(file), lambda content, at: np.isin(stated_ids(content, at), wanted), lambda: 0
     ):
-        if found.good.any():
-            first = found.at[found.good][:1]
-            return int(stated_ids(found.content, first)[0])
+        if candidates.good.any():
+            first = candidates.at[candidates.good][:1]
+            return int(stated_ids(candidates.content, first)[0])
     return None
 
 
 def _candidates(
     file: JournalBytes, version: int, start: int, end: int, choose: Choice, passed: Callable[[], int]
 ) -> Iterator[_Candidates]:
-    """Those that begin from ``start`` on and in front of ``end``, so many at once that they take little memory. What
-    lies in front of ``passed()`` is not looked at."""
+    """Yield the candidates from ``start`` to ``end``, in batches that take little memory.
+
+    Skips offsets before ``passed()``.
+    """
     low = max(start, passed())
     while low < end:
         upto = min(low + WINDOW, end)
@@ -132,32 +126,32 @@ def _parts(at: Ints) -> Iterator[Ints]:
 
 
 class _CheckSizes(NamedTuple):
-    """Check sizes at offsets of a window, also behind its end; those are read from the file."""
+    """Check sizes at offsets of a window; those after its end are read from the file."""
 
     file: JournalBytes
     base: int
     content: npt.NDArray[np.uint8]
 
     def at(self, wanted: Ints) -> Ints:
-        """``wanted``: from the start of the window on."""
+        """Return the check sizes at these offsets, counted from the start of the window."""
         inside = wanted <= len(self.content) - CHECK.size
-        found = np.zeros(len(wanted), np.int64)
-        found[inside] = bodies_at(self.content, wanted[inside], CHECK.size).view(">i4")
+        sizes = np.zeros(len(wanted), np.int64)
+        sizes[inside] = bodies_at(self.content, wanted[inside], CHECK.size).view(">i4")
         far = np.flatnonzero(~inside)
         if not len(far):
-            return found
+            return sizes
         far = far[np.argsort(wanted[far], kind="stable")]
         at = wanted[far] + self.base
         breaks = np.flatnonzero(at[1:] // _NEAR != at[:-1] // _NEAR) + 1
         for start, end in pairwise((0, *breaks.tolist(), len(at))):
             first = int(at[start])
             part = np.frombuffer(self.file[first : int(at[end - 1]) + CHECK.size], np.uint8)
-            found[far[start:end]] = bodies_at(part, at[start:end] - first, CHECK.size).view(">i4")
-        return found
+            sizes[far[start:end]] = bodies_at(part, at[start:end] - first, CHECK.size).view(">i4")
+        return sizes
 
 
 def _apart(starts: Ints, ends: Ints, end: int) -> Ints:
-    """Which records a reader meets that goes on behind each; no broker writes any inside of another."""
+    """Return the records that a reader meets that continues after each one; no broker nests records."""
     if not len(starts) or (starts[0] >= end and (ends[:-1] <= starts[1:]).all()):
         return np.arange(len(starts))
     kept: list[int] = []
@@ -170,18 +164,18 @@ def _apart(starts: Ints, ends: Ints, end: int) -> Ints:
 
 
 class _Gap:
-    """The bytes behind a live record, up to the next one: whether a torn record begins there, and how many follow."""
+    """The bytes between a live record and the next one: whether a torn record begins there, and how many follow."""
 
     __slots__ = ("_file", "_header", "_old", "_seen", "_torn")
 
     def __init__(self, file: JournalBytes, header: JournalHeader, torn: TornRecords) -> None:
         self._file, self._header, self._torn = file, header, torn
         self._old: _OldContent | None = None
+        # end of the record after which the first candidate was checked
         self._seen = -1
-        """The end of the record for which the first candidate behind it was looked at."""
 
     def note(self, bad: Ints, starts: Ints, ends: Ints) -> None:
-        """The next live records, and candidates that are none up to the last of these and behind it."""
+        """Add the next live records, and the failed candidates up to and after the last of them."""
         torn = self._torn
         before = np.append(torn.end, ends)
         which = np.searchsorted(starts, bad, "right")
@@ -219,8 +213,10 @@ class _Gap:
 
 
 class _OldContent:
-    """What a reused file held before, from an offset on: records of lower file ids one behind the other. A field of
-    one may look like the start of a record."""
+    """The records of lower file ids that a reused file held before, from an offset on.
+
+    A field of one of them may look like the start of a record.
+    """
 
     __slots__ = ("_file", "_highest", "_last", "_searched", "_version")
 
@@ -231,16 +227,20 @@ class _OldContent:
         self._searched = start
 
     def holds(self, offsets: Ints) -> npt.NDArray[np.bool_]:
-        """Which of them a record reaches over. Asked with rising offsets."""
-        starts, ends = [np.array([each]) for each in self._last]
+        """Return which offsets an old record covers. Call with rising offsets."""
+        starts, ends = [np.array([bound]) for bound in self._last]
         parts = _candidates(
-            self._file, self._version, self._searched, int(offsets[-1]),
-            lambda content, at: content[at + 1] <= self._highest, lambda: self._last[1],
-        )  # fmt: skip
-        for found in parts:
-            kept = _apart(found.starts, found.ends, self._last[1])
+            self._file,
+            self._version,
+            self._searched,
+            int(offsets[-1]),
+            lambda content, at: content[at + 1] <= self._highest,
+            lambda: self._last[1],
+        )
+        for candidates in parts:
+            kept = _apart(candidates.starts, candidates.ends, self._last[1])
             if len(kept):
-                starts, ends = np.append(starts, found.starts[kept]), np.append(ends, found.ends[kept])
+                starts, ends = np.append(starts, candidates.starts[kept]), np.append(ends, candidates.ends[kept])
                 self._last = int(starts[-1]), int(ends[-1])
                 wanted = ends > offsets[0]
                 wanted[-1] = True

@@ -16,12 +16,12 @@ from pathlib import Path
 from struct import calcsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import FileStretches
-from pagefmt.bytes.writing import Disk
 from pagefmt.journal.files import HEADER, JournalFile, JournalHeader, encode_header
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import CHECK, FRAME_LAYOUTS, JournalRecord, RecordKind, encode
 from pagefmt.journal.scan import TornRecords
+from pagefmt.storage.files import FileStretches
+from pagefmt.storage.writing import Disk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +35,8 @@ FORMAT: Final = 2
 _WITH_TYPE: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX)
 _ENDS: Final = (RecordKind.PREPARE, RecordKind.COMMIT)
 _NUMBER: Final = CHECK
+# Offset of the number of references in the body of a page transaction.
 _REFERENCES_AT: Final = 8
-"""Where the body of a page transaction names how many references it has."""
 _PIECE: Final = 1 << 20
 
 
@@ -66,96 +66,98 @@ class FileChange:
     records: int
 
     def content(self) -> Iterator[bytes | memoryview]:
-        """The new content, as long as the old one. Memory: a window. Raises ``NotReadable``."""
+        """Yield the new content, as long as the old one. Memory: a window. Raise ``NotReadable``."""
         from pagefmt.journal.windows import frames_in_windows
 
         with FileStretches(self.file.path) as opened:
             left = opened.size - HEADER.size
             yield bytes(opened[0 : HEADER.size])
-            for found in frames_in_windows(opened, self.file.header, TornRecords()):
-                for part in self._staying(opened, found):
+            for frames in frames_in_windows(opened, self.file.header, TornRecords()):
+                for part in self._staying(opened, frames):
                     yield part
                     left -= len(part)
         while left:
             yield bytes(min(left, _PIECE))
             left -= min(left, _PIECE)
 
-    def _staying(self, opened: FileStretches, found: JournalFrames) -> Iterator[bytes | memoryview]:
-        """The records that stay, with the numbers that they are to name."""
+    def _staying(self, opened: FileStretches, frames: JournalFrames) -> Iterator[bytes | memoryview]:
+        """Yield the records that stay, with their numbers changed as planned."""
         import numpy as np
 
-        stays = ~_unwanted(found, self.change.unwanted)
+        stays = ~_unwanted(frames, self.change.unwanted)
         if not stays.any():
             return
-        starts, ends = (found.at - found.base)[stays], (found.at + found.total - found.base)[stays]
-        upto = min(int(ends[-1]), len(found.content))
-        new, marks = found.content[:upto].copy(), np.zeros(upto + 1, np.int8)
-        for at, number in _numbers(found, self.file.header.version, self.change, self.lost):
-            new[at - found.base : at - found.base + _NUMBER.size] = np.frombuffer(_NUMBER.pack(number), np.uint8)
+        starts, ends = (frames.at - frames.base)[stays], (frames.at + frames.total - frames.base)[stays]
+        upto = min(int(ends[-1]), len(frames.content))
+        new, marks = frames.content[:upto].copy(), np.zeros(upto + 1, np.int8)
+        for at, number in _numbers(frames, self.file.header.version, self.change, self.lost):
+            new[at - frames.base : at - frames.base + _NUMBER.size] = np.frombuffer(_NUMBER.pack(number), np.uint8)
         marks[starts] += 1
         marks[np.minimum(ends, upto)] -= 1
         yield memoryview(new[np.cumsum(marks[:-1], dtype=np.int8).view(bool)])
-        for start in range(found.base + upto, found.base + int(ends[-1]), _PIECE):
-            yield bytes(opened[start : min(start + _PIECE, found.base + int(ends[-1]))])
+        for start in range(frames.base + upto, frames.base + int(ends[-1]), _PIECE):
+            yield bytes(opened[start : min(start + _PIECE, frames.base + int(ends[-1]))])
 
 
 def changed_file(file: JournalFile, change: JournalChange) -> FileChange | None:
-    """What a change makes of one file; None where that stays as it is. Raises ``NotReadable``."""
+    """Return the change of one file, or None if the file stays as it is. Raise ``NotReadable``."""
     import numpy as np
 
     from pagefmt.journal.windows import frames_in_windows
 
     lost, records, named = Counter[int](), 0, False
     with FileStretches(file.path) as opened:
-        for found in frames_in_windows(opened, file.header, TornRecords()):
-            goes = _unwanted(found, change.unwanted)
+        for frames in frames_in_windows(opened, file.header, TornRecords()):
+            goes = _unwanted(frames, change.unwanted)
             records += int(goes.sum())
-            lost.update(found.tx[goes & np.isin(found.kind, (RecordKind.ADD_TX, RecordKind.UPDATE_TX))].tolist())
-            named = named or any(True for _ in _numbers(found, file.header.version, change, {}))
+            lost.update(frames.tx[goes & np.isin(frames.kind, (RecordKind.ADD_TX, RecordKind.UPDATE_TX))].tolist())
+            named = named or any(True for _ in _numbers(frames, file.header.version, change, {}))
     return FileChange(file, change, lost, records) if records or named else None
 
 
-def _first_of_body(found: JournalFrames) -> Ints:
-    """The ``i64`` that each body begins with; -1 where there is no room for one."""
+def _first_of_body(frames: JournalFrames) -> Ints:
+    """Return the ``i64`` at the start of each body, -1 for shorter bodies."""
     import numpy as np
 
     from pagefmt.journal.fast_scan import bodies_at
 
-    first = np.full(len(found.kind), -1, np.int64)
-    here = np.flatnonzero(np.isin(found.kind, _WITH_TYPE) & (found.size >= 8))
-    first[here] = bodies_at(found.content, found.body[here] - found.base, 8).view(">i8")
+    first = np.full(len(frames.kind), -1, np.int64)
+    rows = np.flatnonzero(np.isin(frames.kind, _WITH_TYPE) & (frames.size >= 8))
+    first[rows] = bodies_at(frames.content, frames.body[rows] - frames.base, 8).view(">i8")
     return first
 
 
-def _unwanted(found: JournalFrames, unwanted: Sequence[Unwanted]) -> npt.NDArray[np.bool_]:
+def _unwanted(frames: JournalFrames, unwanted: Sequence[Unwanted]) -> npt.NDArray[np.bool_]:
     import numpy as np
 
-    first = _first_of_body(found)
-    typed, goes = np.isin(found.kind, _WITH_TYPE), np.zeros(len(found.kind), bool)
+    first = _first_of_body(frames)
+    typed, goes = np.isin(frames.kind, _WITH_TYPE), np.zeros(len(frames.kind), bool)
     for types, values, body in unwanted:
         sought = np.fromiter(values, np.int64, len(values))
-        goes |= typed & np.isin(found.user_type, types) & np.isin(first if body else found.id, sought)
+        goes |= typed & np.isin(frames.user_type, types) & np.isin(first if body else frames.id, sought)
     return goes
 
 
 def _numbers(
-    found: JournalFrames, version: int, change: JournalChange, lost: Mapping[int, int]
+    frames: JournalFrames, version: int, change: JournalChange, lost: Mapping[int, int]
 ) -> Iterator[tuple[int, int]]:
-    """Offsets of numbers, and what they shall be: of ends of transactions that lose records, and of page transactions
-    that are to name another number."""
+    """Yield offsets of numbers to change, with their new values.
+
+    These are the record counts of transactions that lose records, and the reference counts of page transactions.
+    """
     import numpy as np
 
-    first = _first_of_body(found)
-    ends = np.isin(found.kind, _ENDS) & np.isin(found.tx, np.fromiter(lost, np.int64, len(lost)))
+    first = _first_of_body(frames)
+    ends = np.isin(frames.kind, _ENDS) & np.isin(frames.tx, np.fromiter(lost, np.int64, len(lost)))
     for row in np.flatnonzero(ends).tolist():
-        shape = FRAME_LAYOUTS[version][int(found.kind[row])]
+        shape = FRAME_LAYOUTS[version][int(frames.kind[row])]
         before = calcsize(shape.head.format[: 1 + shape.fields.index("records")])
-        yield int(found.at[row]) + before, int(found.records[row]) - lost[int(found.tx[row])]
-    added = np.isin(found.kind, (RecordKind.ADD, RecordKind.ADD_TX)) & (found.size >= _REFERENCES_AT + _NUMBER.size)
-    counted = added & (found.user_type == RecordType.PAGE_TRANSACTION)
+        yield int(frames.at[row]) + before, int(frames.records[row]) - lost[int(frames.tx[row])]
+    added = np.isin(frames.kind, (RecordKind.ADD, RecordKind.ADD_TX)) & (frames.size >= _REFERENCES_AT + _NUMBER.size)
+    counted = added & (frames.user_type == RecordType.PAGE_TRANSACTION)
     counted &= np.isin(first, np.fromiter(change.references, np.int64, len(change.references)))
     for row in np.flatnonzero(counted).tolist():
-        yield int(found.body[row]) + _REFERENCES_AT, change.references[int(first[row])]
+        yield int(frames.body[row]) + _REFERENCES_AT, change.references[int(first[row])]
 
 
 def write_journal(
@@ -167,10 +169,10 @@ def write_journal(
     like: Path | None = None,
     first: int = 1,
 ) -> None:
-    """Records in new files of one size, larger only for a larger record; what is left of each is zero.
+    """Write records to new files of one size, larger only for a larger record; the remainder of each is zero.
 
-    ``name``: of a file, with a place for its id. A PREPARE or COMMIT gets the number of its records in its file.
-    ``like``: a file whose owner and rights they get. ``first``: the id of the first. Memory: a record, where
+    ``name``: file name with a placeholder for its id. A PREPARE or COMMIT gets the number of its records in its file.
+    ``like``: a file whose owner and rights are copied. ``first``: the id of the first file. Memory: one record if
     ``records`` is an iterator.
     """
     disk = disk or Disk()
@@ -184,8 +186,10 @@ def write_journal(
 
 @dataclass(frozen=True, slots=True)
 class AppendedFile:
-    """A new file that follows those of a journal. ``like``: the last of these, whose size, format, owner and rights it
-    has."""
+    """A new file after those of a journal.
+
+    ``like``: the last of these, from which size, format, owner and rights are taken.
+    """
 
     name: str
     header: JournalHeader
@@ -235,18 +239,18 @@ class _Waiting:
         self.record = next(records, None)
 
     def file(self, file_id: int, size: int) -> Iterator[bytes]:
-        """The content of one file."""
+        """Yield the content of one file."""
         yield encode_header(JournalHeader(FORMAT, 0, file_id))
-        at, here = HEADER.size, Counter[int]()
+        at, per_transaction = HEADER.size, Counter[int]()
         while self.record is not None:
             record = self.record
             if record.kind in _ENDS:
-                record = record._replace(records=here[record.tx])
+                record = record._replace(records=per_transaction[record.tx])
             encoded = encode(record, file_id, FORMAT)
             if at + len(encoded) > size and at > HEADER.size:
                 break
             yield encoded
             at += len(encoded)
-            here[record.tx] += 1
+            per_transaction[record.tx] += 1
             self.record = next(self.records, None)
         yield bytes(max(0, size - at))

@@ -23,8 +23,8 @@ class AckState(StrEnum):
     WITHHELD = "withheld"  # the broker stops reading the page before this record
 
 
+# A record in one of these states for any queue has to stay.
 LIVE: Final = frozenset({AckState.OUTSTANDING, AckState.IN_DOUBT_SEND, AckState.IN_DOUBT_ACK})
-"""A record with one of these for any queue has to stay."""
 
 _NONE: Final[frozenset[int]] = frozenset()
 
@@ -56,7 +56,7 @@ class PageRule:
         return ending
 
     def ack_state(self, queue: int, number: int, tx: int) -> AckState:
-        """``number``: ordinal of the record, ``tx``: its page transaction, negative for none."""
+        """Return the state of record ``number`` for a queue. ``tx``: its page transaction, negative for none."""
         if not self.bound(queue):
             return AckState.NO_QUEUE
         complete, acked, held = self.marks(queue)
@@ -69,11 +69,11 @@ class PageRule:
         return AckState.IN_DOUBT_ACK if number in held else AckState.OUTSTANDING
 
     def bound(self, queue: int) -> bool:
-        """A queue of this address has the id."""
+        """Return whether a queue of this address has the id."""
         return self.queues is None or queue in self.queues
 
     def unsent(self, tx: int) -> AckState | None:
-        """What keeps a record of the transaction from delivery; None: nothing."""
+        """Return the state that keeps a record of the transaction from delivery, or None."""
         if tx < 0:
             return None
         if tx in self._journal.page_transactions and tx not in self._journal.in_doubt_sends:
@@ -85,19 +85,19 @@ class PageRule:
         return [(queue, self.ack_state(queue, number, tx)) for queue in dict.fromkeys(queues)]
 
     def outstanding(self, number: int, tx: int, queues: Iterable[int]) -> tuple[int, ...]:
-        """Those of the queue ids that the record is still to be delivered to, in their order."""
+        """Return the queue ids to which the record is still to be delivered, in their order."""
         return tuple(queue for queue in queues if self.ack_state(queue, number, tx) is AckState.OUTSTANDING)
 
     def live(self, number: int, tx: int, queues: Iterable[int]) -> bool:
-        """Whether the record has to stay for one of the queues."""
+        """Return whether the record has to stay for one of the queues."""
         return any(self.ack_state(queue, number, tx) in LIVE for queue in queues)
 
     def acked_by(self, number: int, queues: Iterable[int]) -> tuple[int, ...]:
-        """Those with an ack record for the position or a page-complete record for the page, ascending."""
+        """Return the queues with an ack record for the position or a page-complete record for the page, ascending."""
         return tuple(sorted({queue for queue in queues if (mark := self.marks(queue))[0] or number in mark[1]}))
 
     def complete(self, queue: int) -> bool:
-        """The journal has a page-complete record."""
+        """Return whether the journal has a page-complete record."""
         return self.marks(queue)[0]
 
     def marks(self, queue: int) -> tuple[bool, frozenset[int], frozenset[int]]:
@@ -105,12 +105,12 @@ class PageRule:
         return self._marks.get(queue) or self._mark(queue)
 
     def marked(self, queue: int) -> bool:
-        """The journal has records for the queue, of this page or another one."""
+        """Return whether the journal has records for the queue, of this page or another one."""
         journal = self._journal
-        return any(queue in each for each in (journal.ack_index, journal.complete_index, journal.in_doubt_acks))
+        return any(queue in index for index in (journal.ack_index, journal.complete_index, journal.in_doubt_acks))
 
     def numbers(self, queue: int) -> tuple[bool, array[int], array[int]]:
-        """As ``marks``; the numbers ascending, bookmarks (-1) among them."""
+        """Return what ``marks`` does, with the numbers ascending and bookmarks (-1) among them."""
         journal, page = self._journal, self._page
         complete = bool(journal.complete_index.numbers(queue, page))
         return complete, journal.ack_index.numbers(queue, page), journal.in_doubt_acks.numbers(queue, page)
@@ -131,12 +131,12 @@ class PagesRule(PageRule):
     __slots__ = ("_parts",)
 
     def __init__(self, parts: Sequence[tuple[PageRule, int, int]]) -> None:
-        one = parts[0][0]
-        super().__init__(one._journal, one.queues, one._page, live=one._live)
+        first_rule = parts[0][0]
+        super().__init__(first_rule._journal, first_rule.queues, first_rule._page, live=first_rule._live)
         self._parts = parts
 
     def numbers(self, queue: int) -> tuple[bool, array[int], array[int]]:
-        """As of one page; each number of a complete page counts as acknowledged."""
+        """Return the marks as for one page; every number of a complete page counts as acknowledged."""
         done, doubtful = array("i"), array("i")
         for rule, first, behind in self._parts:
             complete, acked, held = rule.numbers(queue)

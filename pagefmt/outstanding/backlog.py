@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import Page, open_page
+from pagefmt.codec.pages.record import PageRecord
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.journal_backlog import LOOKED_AT_FOR_A_TIME, JournalBacklog
 from pagefmt.outstanding.overview import StoreVerdict, judged
 from pagefmt.outstanding.page_load import QueueLoad
 from pagefmt.outstanding.state import StoreState, StoreSummary
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.record import PageRecord
 
+# Seconds that the sender's clock may be ahead of ours.
 CLOCKS_DIFFER: Final = 60.0
-"""Seconds that the sender's clock may be ahead of ours."""
 
 
 class Backlog(NamedTuple):
@@ -45,29 +45,31 @@ class Backlog(NamedTuple):
 
     @property
     def in_journal(self) -> int | None:
-        """Messages that wait in the journal; None if it is not known what waits."""
+        """Return how many messages wait in the journal, None if that is not known."""
         return None if self.messages is None else self.journal
 
     @property
     def disk(self) -> int | None:
-        """Bytes that stay on the disk for them: pages held, records in the journal, large-message files."""
+        """Return the bytes on disk for the queue: pages, journal, large-message files. None if they are not known."""
         return None if self.held is None else self.held + self.beside
 
-    def with_journal(self, found: JournalBacklog) -> Backlog:
-        """With what waits in the journal; the counts of pages have to be known."""
+    def with_journal(self, journal: JournalBacklog) -> Backlog:
+        """Return the backlog with that of the journal added. The counts of pages must be known."""
         assert self.messages is not None and self.bytes is not None and self.in_doubt is not None
         return self._replace(
-            messages=self.messages + found.messages,
-            bytes=self.bytes + found.bytes,
-            in_doubt=self.in_doubt + found.in_doubt,
-            oldest=min((time for time in (self.oldest, found.oldest) if time is not None), default=None),
-            journal=self.journal + found.messages,
-            beside=self.beside + found.bytes + found.large,
+            messages=self.messages + journal.messages,
+            bytes=self.bytes + journal.bytes,
+            in_doubt=self.in_doubt + journal.in_doubt,
+            oldest=min((time for time in (self.oldest, journal.oldest) if time is not None), default=None),
+            journal=self.journal + journal.messages,
+            beside=self.beside + journal.bytes + journal.large,
         )
 
     def age(self, now: float) -> float | None:
-        """Of the oldest message in seconds, ``now`` in seconds since 1970; 0 where nothing waits. None: no message has
-        a time, or one that is further ahead than clocks differ."""
+        """Return the age of the oldest message in seconds, 0 if nothing waits. ``now`` is in seconds since 1970.
+
+        None if no message has a time, or it lies further in the future than clocks differ.
+        """
         if self.oldest is None:
             return 0.0 if self.messages == 0 else None
         age = now - self.oldest / 1000
@@ -116,71 +118,94 @@ def backlog_of(state: StoreState, bodies: Mapping[int, int]) -> StoreBacklog:
         return StoreBacklog(whole, rows, size, 0, 0, size, verdict, summary.moving)
     since = _oldest(state, summary.queues)
     rows = tuple(
-        Backlog(address, folder, queue.name, queue.id, queue.messages, queue.bytes, queue.in_doubt, queue.pages,
-                queue.held_bytes, queue.held_alone, since.get(queue.id),
-                beside=sum(bodies.get(each, 0) for each in queue.large))
+        Backlog(
+            address,
+            folder,
+            queue.name,
+            queue.id,
+            queue.messages,
+            queue.bytes,
+            queue.in_doubt,
+            queue.pages,
+            queue.held_bytes,
+            queue.held_alone,
+            since.get(queue.id),
+            beside=sum(bodies.get(message, 0) for message in queue.large),
+        )
         for queue in summary.queues
-    )  # fmt: skip
+    )
     whole = _whole(summary, since, bodies)
     return StoreBacklog(
-        whole, rows, _size(summary), *_others(summary), verdict, summary.moving, tuple(_groups(summary)),
+        whole,
+        rows,
+        _size(summary),
+        *_others(summary),
+        verdict,
+        summary.moving,
+        tuple(_groups(summary)),
         tuple(page.holders != () for page in summary.pages),
-    )  # fmt: skip
+    )
 
 
 def with_journal(
-    rows: Iterable[Backlog], journal: Mapping[int, JournalBacklog] | None, queues: Mapping[int, QueueBinding],
-    *, unseen: bool = False,
-) -> Iterator[Backlog]:  # fmt: skip
+    rows: Iterable[Backlog],
+    journal: Mapping[int, JournalBacklog] | None,
+    queues: Mapping[int, QueueBinding],
+    *,
+    unseen: bool = False,
+) -> Iterator[Backlog]:
     """Yield rows of queues with what these wait for in the journal, and a row for each of ``queues`` that has none.
 
     Of several rows of a queue (folders of one address) the first gets it. ``journal`` None: it is not known what any
     waits for. ``unseen``: there are pages that this user may not read, so that it is not known what waits for a queue
     without a row.
     """
-    rest = dict(journal or {})
+    remaining = dict(journal or {})
     seen = set()
     for row in rows:
         seen.add(row.id)
         if journal is None:
             yield Backlog(*row[:4])
             continue
-        found = rest.pop(row.id, None) if row.id is not None and row.messages is not None else None
-        yield row if found is None else row.with_journal(found)
+        backlog = remaining.pop(row.id, None) if row.id is not None and row.messages is not None else None
+        yield row if backlog is None else row.with_journal(backlog)
     for number, queue in sorted(queues.items()):
         if number not in seen and (unseen or journal is None):
-            rest.pop(number, None)
+            remaining.pop(number, None)
             yield Backlog(queue.address, "", queue.name, number)
         elif number not in seen:
             empty = Backlog(queue.address, "", queue.name, number, 0, 0, 0, 0, 0, 0)
-            yield empty.with_journal(rest.pop(number, JournalBacklog()))
-    for number, found in sorted(rest.items()):
+            yield empty.with_journal(remaining.pop(number, JournalBacklog()))
+    for number, backlog in sorted(remaining.items()):
         if number not in seen:
-            yield Backlog(None, "", str(number), number, 0, 0, 0, 0, 0, 0).with_journal(found)
+            yield Backlog(None, "", str(number), number, 0, 0, 0, 0, 0, 0).with_journal(backlog)
 
 
 def of_addresses(
-    wholes: Iterable[Backlog], journal: Mapping[str | None, JournalBacklog] | None, addresses: Iterable[str],
-    *, unseen: bool = False,
-) -> Iterator[Backlog]:  # fmt: skip
+    wholes: Iterable[Backlog],
+    journal: Mapping[str | None, JournalBacklog] | None,
+    addresses: Iterable[str],
+    *,
+    unseen: bool = False,
+) -> Iterator[Backlog]:
     """Yield rows of addresses with what waits in the journal there, and a row for each of ``addresses`` without.
 
     ``journal`` and ``unseen``: as for ``with_journal``.
     """
-    rest, seen = dict(journal or {}), set()
+    remaining, seen = dict(journal or {}), set()
     for row in wholes:
         seen.add(row.address)
         if journal is None:
             yield Backlog(*row[:4])
             continue
-        found = rest.pop(row.address, None) if row.messages is not None else None
-        yield row if found is None else row.with_journal(found)
-    for address in sorted({*addresses, *filter(None, rest)} - seen):
+        backlog = remaining.pop(row.address, None) if row.messages is not None else None
+        yield row if backlog is None else row.with_journal(backlog)
+    for address in sorted({*addresses, *filter(None, remaining)} - seen):
         if unseen or journal is None:
             yield Backlog(address, "", None, None)
             continue
         empty = Backlog(address, "", None, None, 0, 0, 0, 0, 0, 0)
-        yield empty.with_journal(rest.get(address, JournalBacklog()))
+        yield empty.with_journal(remaining.get(address, JournalBacklog()))
 
 
 def _groups(summary: StoreSummary) -> Iterator[SharedPages]:
@@ -205,23 +230,32 @@ def _others(summary: StoreSummary) -> tuple[int, int, int]:
 
 
 def _whole(summary: StoreSummary, since: dict[int, int], bodies: Mapping[int, int]) -> Backlog:
-    large = {each for queue in summary.queues for each in queue.large}
+    large = {message for queue in summary.queues for message in queue.large}
     held = [page for page in summary.pages if page.held_by]
     size = sum(page.size for page in held)
     return Backlog(
-        summary.address, summary.folder, None, None, sum(page.live_records for page in held),
-        sum(page.live_bytes for page in held), 0, len(held), size, size, min(since.values(), default=None),
-        beside=sum(bodies.get(each, 0) for each in large),
-    )  # fmt: skip
+        summary.address,
+        summary.folder,
+        None,
+        None,
+        sum(page.live_records for page in held),
+        sum(page.live_bytes for page in held),
+        0,
+        len(held),
+        size,
+        size,
+        min(since.values(), default=None),
+        beside=sum(bodies.get(message, 0) for message in large),
+    )
 
 
 def _oldest(state: StoreState, queues: Iterable[QueueLoad]) -> dict[int, int]:
-    """By queue id, where one of the first outstanding messages has a timestamp."""
+    """Return timestamps (ms) by queue id, for queues whose first outstanding messages have one."""
     begin: dict[int, list[QueueLoad]] = {}
     for queue in queues:
         if queue.first is not None:
             begin.setdefault(queue.first[0], []).append(queue)
-    found: dict[int, int] = {}
+    oldest: dict[int, int] = {}
     for page in state.store.pages:
         if page.number in begin:
             with open_page(page) as opened:
@@ -230,12 +264,12 @@ def _oldest(state: StoreState, queues: Iterable[QueueLoad]) -> dict[int, int]:
                     assert queue.first is not None
                     when = first_timestamp(opened, rule, queue.id, queue.begins, queue.first[1])
                     if when is not None:
-                        found[queue.id] = when
-    return found
+                        oldest[queue.id] = when
+    return oldest
 
 
 def first_timestamp(opened: Page, rule: PageRule, queue: int, begins: int, number: int) -> int | None:
-    """The first that is set (ms), of the records that wait for a queue from that offset and number on."""
+    """Return the first timestamp (ms) that is set among the records that wait for a queue, from that record on."""
     layout, behind = opened.strict_layout(), opened.handed_out(begins, number)
     for route in islice(behind, LOOKED_AT_FOR_A_TIME):
         if isinstance(route, Damage) or not rule.outstanding(route[0], route[3], {queue}.intersection(route[6])):

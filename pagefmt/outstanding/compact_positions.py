@@ -10,15 +10,18 @@ from itertools import accumulate, pairwise
 from operator import sub
 from typing import Final
 
+# Array types of the steps: a few as bytes uncompressed, many compressed.
 FORMS: Final = "IBHI"
-"""Types of steps: of few as they are, of many compressed."""
 FEW: Final = 32
 
 
 @dataclass(slots=True)
 class CompactPositions:
-    """Pages in the order in which they were added: 21 bytes each, and a bit or two for each number that follows a
-    pattern. ``_forms``: which of ``FORMS`` the steps have."""
+    """Positions by page, in the order in which the pages were added.
+
+    Takes 21 bytes per page, and a bit or two for each number that follows a pattern. ``_forms``: the index in ``FORMS``
+    of each page's steps.
+    """
 
     _pages: array[int] = field(default_factory=lambda: array("q"))
     _firsts: array[int] = field(default_factory=lambda: array("i"))
@@ -27,7 +30,7 @@ class CompactPositions:
     _steps: bytearray = field(default_factory=bytearray)
 
     def add(self, page: int, numbers: array[int]) -> None:
-        """The numbers of one page, ascending; a queue that a record names twice has it twice."""
+        """Add the ascending numbers of one page; a queue that a record names twice has its number twice."""
         form, steps = _few(numbers) if len(numbers) <= FEW else _many(numbers)
         self._pages.append(page)
         self._firsts.append(numbers[0])
@@ -36,13 +39,13 @@ class CompactPositions:
         self._edges.append(len(self._steps))
 
     def pages(self) -> Iterator[tuple[int, list[int]]]:
-        """(page, its numbers)"""
-        found = zip(self._pages, self._firsts, self._forms, pairwise(self._edges), strict=True)
-        for page, first, form, (start, end) in found:
+        """Yield each page with its numbers."""
+        packed = zip(self._pages, self._firsts, self._forms, pairwise(self._edges), strict=True)
+        for page, first, form, (start, end) in packed:
             yield page, _unpacked(first, form, self._steps[start:end])
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """(page, number)"""
+        """Yield each position as (page, number)."""
         return ((page, number) for page, numbers in self.pages() for number in numbers)
 
 
@@ -63,5 +66,5 @@ def _unpacked(first: int, form: int, steps: bytearray) -> list[int]:
         return list(accumulate(array(FORMS[0], bytes(steps)), initial=first))
     import numpy as np
 
-    known = np.frombuffer(zlib.decompress(steps), FORMS[form])
-    return [first, *(known.cumsum(dtype=np.int64) + first).tolist()]
+    deltas = np.frombuffer(zlib.decompress(steps), FORMS[form])
+    return [first, *(deltas.cumsum(dtype=np.int64) + first).tolist()]

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.journal.held_messages import NO_TRANSACTION
-from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.journal_parts import JournalParts
-from pagefmt.outstanding.origins import REPLACED
+from pagefmt.outstanding.message_location import REPLACED
 from pagefmt.outstanding.schedules import BrokerStart
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pagefmt.arrays import Ints
     from pagefmt.directory.bindings import QueueBinding
     from pagefmt.outstanding.state import PagingState
-    from pagefmt.pages.gather import Ints
 
 LOOKED_AT_FOR_A_TIME: Final = 64  # messages of which the first with a timestamp is looked for
 
@@ -61,27 +61,27 @@ class JournalBacklogs:
         self._late = (references.scheduled < 0) | (references.scheduled > start.now)
 
     def of_queues(self) -> dict[int, JournalBacklog]:
-        """By id of each queue that waits for something."""
-        references, found = self.parts.messages.references, {}
+        """Return the backlog of each queue with messages in the journal, by id."""
+        references, backlogs = self.parts.messages.references, {}
         for queue, mine in _split(references.queue[self._rows], self._rows):
             waiting = mine[~self._doubtful[mine]]
             some = self._sums(references.message[waiting])
             late = int(self._late[waiting].sum())
-            found[queue] = some._replace(in_doubt=len(mine) - len(waiting), scheduled=late)
-        return found
+            backlogs[queue] = some._replace(in_doubt=len(mine) - len(waiting), scheduled=late)
+        return backlogs
 
     def of_addresses(self, queues: Mapping[int, QueueBinding]) -> dict[str | None, JournalBacklog]:
-        """By address, each message once, in doubt or not; None: of queues that have no binding."""
+        """Return the backlog by address, counting each message once. None: queues without a binding."""
         references = self.parts.messages.references
         names = sorted({queue.address for queue in queues.values()})
         number = {name: n for n, name in enumerate(names)}
         ids, where = np.unique(references.queue[self._rows], return_inverse=True)
         of_queue = [number[queues[queue].address] if queue in queues else -1 for queue in ids.tolist()]
-        found: dict[str | None, JournalBacklog] = {}
+        backlogs: dict[str | None, JournalBacklog] = {}
         for address, mine in _split(np.array(of_queue, np.int64)[where], self._rows):
             some = self._sums(np.unique(references.message[mine]))
-            found[names[address] if address >= 0 else None] = some
-        return found
+            backlogs[names[address] if address >= 0 else None] = some
+        return backlogs
 
     def _sums(self, numbers: Ints) -> JournalBacklog:
         sizes, files = self._sizes[numbers], self._files[numbers]
@@ -104,11 +104,11 @@ def _split(keys: Ints, rows: Ints) -> Iterator[tuple[int, Ints]]:
 
 
 def _files(ids: Ints, bodies: Mapping[int, int]) -> Ints:
-    found = np.zeros(len(ids), np.int64)
+    sizes = np.zeros(len(ids), np.int64)
     if bodies:
         for number in np.flatnonzero(np.isin(ids, list(bodies))).tolist():
-            found[number] = bodies[int(ids[number])]
-    return found
+            sizes[number] = bodies[int(ids[number])]
+    return sizes
 
 
 def _first_timestamp(parts: JournalParts, numbers: Ints) -> int | None:

@@ -11,8 +11,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.bytes.files import NotReadable
+from pagefmt.arrays import Ints, Mask, narrow
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.persisters import AMQP_LARGE
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page_in_memory import LooseRecord, PageInMemory, laid_out
+from pagefmt.codec.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, PageRecord
 from pagefmt.directory.bindings import QueueBinding
+from pagefmt.directory.paging import AddressText, Store
 from pagefmt.journal.columns import SMALL
 from pagefmt.journal.files import JournalFile, NotAJournal
 from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, MessageNumbers, journal_messages
@@ -20,25 +27,18 @@ from pagefmt.journal.load import TRIES, JournalMoves, load_journal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import RecordType
-from pagefmt.messages.large import LargeMessages
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.persisters import AMQP_LARGE
 from pagefmt.outstanding.ack_state import AckState, PageRule
-from pagefmt.outstanding.knowledge import Unknown
+from pagefmt.outstanding.loaded_journals import Unknown
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
-from pagefmt.outstanding.origins import REPLACED, JournalPlaces, MessageOrigin, Where
+from pagefmt.outstanding.message_location import REPLACED, JournalPlaces, MessageOrigin, Where
 from pagefmt.outstanding.schedules import AT_ANY_TIME, BrokerStart, started_references
 from pagefmt.outstanding.state import PagingState
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.gather import Ints, Mask, narrow
-from pagefmt.pages.in_memory import LooseRecord, PageInMemory, laid_out
-from pagefmt.pages.paging import AddressText, Store
-from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, PageRecord
+from pagefmt.storage.files import NotReadable
 
+# Bytes of messages in one part.
 CHUNK: Final = 4 << 20
-"""Bytes of messages in one part."""
+# The store of messages that are in none.
 NO_STORE: Final = Store(Path(), AddressText(None), (), ())
-"""In the place of the store of messages that are in none."""
 _NOTHING: Final = array("i")
 
 
@@ -62,7 +62,7 @@ class JournalRule(PageRule):
         return self
 
     def numbers(self, queue: int) -> tuple[bool, array[int], array[int]]:
-        """No queue is done with a part as with a page."""
+        """Return the marks of a queue; unlike a page, a part is never complete."""
         return False, self._acked.get(queue, _NOTHING), self._held.get(queue, _NOTHING)
 
     def marked(self, queue: int) -> bool:
@@ -70,45 +70,50 @@ class JournalRule(PageRule):
         return queue in self._acked or queue in self._held
 
     def unsent(self, tx: int) -> AckState | None:
-        """Only messages of prepared transactions have one."""
+        """Return the state of messages of a prepared transaction, None for all others."""
         return None if tx == NO_TRANSACTION else AckState.IN_DOUBT_SEND
 
 
 @dataclass(frozen=True, slots=True)
 class JournalOrigin(MessageOrigin):
-    """``numbers``: of the part's messages among those of the journal."""
+    """The location and queue states of messages in the journal.
+
+    ``numbers``: of the part's messages among those of the journal.
+    """
 
     messages: JournalMessages
     numbers: Ints
 
     @property
     def where(self) -> Where:
-        """In the journal."""
+        """Return ``Where.JOURNAL``."""
         return Where.JOURNAL
 
     def files(self, number: Ints) -> tuple[list[str], Ints]:
-        """Of the records."""
+        """Return the journal files of the records, and the index of each record's file."""
         columns = self.messages.columns
         which = np.searchsorted(columns.begins, self.messages.rows[self.numbers[number]], "right") - 1
-        found, back = np.unique(which, return_inverse=True)
-        return [columns.files[each].name for each in found.tolist()], back
+        numbers, back = np.unique(which, return_inverse=True)
+        return [columns.files[n].name for n in numbers.tolist()], back
 
     def places(self, number: Ints) -> JournalPlaces:
-        """The address is that of the first queue that the bindings know."""
+        """Return the positions of the messages; the address is that of the first queue with a binding."""
         mine, messages = self.numbers[number], self.messages
         first = messages.begins[mine]
         some = messages.begins[mine + 1] > first
         queue = np.full(len(mine), -1, np.int64)
         queue[some] = messages.references.queue[first[some]]
-        known, which = np.unique(queue, return_inverse=True)
-        addresses = [self.names[each].address if each in self.names else None for each in known.tolist()]
+        queue_ids, which = np.unique(queue, return_inverse=True)
+        addresses = [
+            self.names[queue_id].address if queue_id in self.names else None for queue_id in queue_ids.tolist()
+        ]
         rows = messages.rows[mine]
         size = messages.columns.sizes.at(rows)
         offset = np.where(size > SMALL, messages.columns.places.at(rows), 0)
         return JournalPlaces(addresses, which, offset, size)
 
     def deliveries(self, number: Ints, row: Ints) -> tuple[Ints, Ints]:
-        """As the journal has them."""
+        """Return delivery counts and scheduled times from the journal."""
         mine = self.numbers[number]
         rows = _spread(self.messages.begins[mine], np.diff(self.messages.begins)[mine])
         references = self.messages.references
@@ -116,7 +121,10 @@ class JournalOrigin(MessageOrigin):
 
 
 def _spread(first: Ints, counts: Ints) -> Ints:
-    """``first[k]``, ``first[k] + 1`` … ``counts[k]`` numbers for each k."""
+    """Return consecutive numbers for each k, concatenated.
+
+    ``first[k]``, ``first[k] + 1`` … ``counts[k]`` numbers for each k.
+    """
     ends = np.cumsum(counts)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
 
@@ -133,7 +141,7 @@ class JournalPart:
     store: Store = NO_STORE
 
     def rule(self, page: int) -> PageRule:
-        """The rule for its messages."""
+        """Return the rule for the messages of the part."""
         return self.rule_of
 
     def located(self, number: int) -> tuple[JournalFile, int]:
@@ -142,10 +150,10 @@ class JournalPart:
         places = self.origin.places(np.array([number]))
         return self.origin.messages.columns.file_of(row), int(places.offset[0])
 
-    def damage(self, found: Damage) -> tuple[JournalFile, Damage]:
-        """A damage at its place in the journal."""
-        file, at = self.located(found.number)
-        return file, found._replace(offset=at)
+    def damage(self, damage: Damage) -> tuple[JournalFile, Damage]:
+        """Return the damage with its file and offset in the journal."""
+        file, at = self.located(damage.number)
+        return file, damage._replace(offset=at)
 
 
 class LostPart(NamedTuple):
@@ -174,13 +182,15 @@ class JournalParts:
         """Yield the messages of these numbers that are understood, each with its number."""
         for part in self.parts(numbers):
             if isinstance(part, JournalPart):
-                for each in select_messages(part.page, None, MessageFilter()):
-                    if isinstance(each, SelectedMessage) and isinstance(each.record, PageRecord):
-                        yield int(part.origin.numbers[each.number]), each.record.message
+                for selected in select_messages(part.page, None, MessageFilter()):
+                    if isinstance(selected, SelectedMessage) and isinstance(selected.record, PageRecord):
+                        yield int(part.origin.numbers[selected.number]), selected.record.message
 
     def due(self, queue: int) -> tuple[Ints, Ints]:
-        """Numbers of the messages that a queue has neither acknowledged nor in doubt, in the order of arrival, and
-        not before when (ms, 0: at once) it delivers them. What was scheduled and is due has its place among them."""
+        """Return the messages that a queue has neither acknowledged nor in doubt, in order of arrival, and their times.
+
+        Times are in ms, 0 if the message is due; scheduled messages that are due keep their position.
+        """
         messages = self.messages
         mine = messages.arrived[messages.references.queue[messages.arrived] == queue]
         some = messages.references.of(mine)
@@ -189,11 +199,11 @@ class JournalParts:
         times = some.scheduled[waiting]
         return some.message[waiting], np.where((times >= 0) & (times <= self.start.now), 0, times)
 
-    def parts(self, numbers: Ints | None = None) -> Iterator[JournalPart | LostPart]:
-        """All messages, or these in this order."""
+    def parts(self, numbers: Ints | None = None, size: int | None = None) -> Iterator[JournalPart | LostPart]:
+        """Yield all messages, or these in this order, in parts of about ``size`` bytes (None: ``CHUNK``)."""
         every = narrow(self._here(np.arange(len(self.messages)) if numbers is None else numbers))
-        for found in self._cuts(every):
-            mine, why = self._here(found), ""
+        for numbers_of_part in self._cuts(every, CHUNK if size is None else size):
+            mine, why = self._here(numbers_of_part), ""
             for _ in range(TRIES):
                 try:
                     part = self._part(mine) if len(mine) else None
@@ -212,15 +222,14 @@ class JournalParts:
 
     @property
     def gone(self) -> int:
-        """How many messages the broker has done with since the journal was loaded, of those that it had to be read
-        again for."""
+        """Return how many of the messages that had to be located again the broker has finished."""
         return int(np.count_nonzero(self.messages.rows < 0))
 
     def _here(self, numbers: Ints) -> Ints:
         return numbers[self.messages.rows[numbers] >= 0]
 
     def _looked_up_anew(self) -> bool:
-        """Whether a broker is at work; then messages are where its journal has them now, or nowhere."""
+        """Locate the messages again if a broker is running. Return False if that cannot help."""
         files = self.messages.columns.files
         if not self.state.live or not files:
             return False
@@ -233,8 +242,8 @@ class JournalParts:
         self.messages = replace(self.messages, columns=now.columns, rows=rows)
         return True
 
-    def _cuts(self, every: Ints) -> Iterator[Ints]:
-        """Of about ``CHUNK`` bytes each, and of one layout."""
+    def _cuts(self, every: Ints, size: int) -> Iterator[Ints]:
+        """Yield parts of about ``size`` bytes, each of one layout."""
         messages, start = self.messages, 0
         while start < len(every):
             rows = messages.rows[every[start : start + TOGETHER]]
@@ -244,7 +253,7 @@ class JournalParts:
             first = 0
             while first < len(rows):
                 before = int(ends[first - 1]) if first else 0
-                last = max(first + 1, int(np.searchsorted(ends, before + CHUNK, "right")))
+                last = max(first + 1, int(np.searchsorted(ends, before + size, "right")))
                 last = min(last, int(turns[np.searchsorted(turns, first, "right")]))
                 if first and last == len(rows) < len(every) - start:
                     break  # more of them may fit
@@ -253,32 +262,37 @@ class JournalParts:
             start += first
 
     def _part(self, mine: Ints) -> JournalPart:
-        messages, known = self.messages, self.state.known
+        messages, journals = self.messages, self.state.known
         counts = np.diff(messages.begins)[mine]
         references = messages.references.of(_spread(messages.begins[mine], counts))
         number = np.repeat(np.arange(len(mine)), counts)
         queues = self.state.bindings.queues if self.state.bindings is not None else None
         unknown = self.state.unknown
-        bound = None if known.unknown_bindings is not None else queues
+        bound = None if journals.unknown_bindings is not None else queues
         rule = JournalRule(
-            self.state.journal, bound, _by_queue(references.queue, number, references.acked),
+            self.state.journal,
+            bound,
+            _by_queue(references.queue, number, references.acked),
             _by_queue(references.queue, number, references.held),
-        )  # fmt: skip
+        )
         origin = JournalOrigin(
             queues or {}, None if unknown is None else unknown.reason, self.large, self.start.now, messages, mine
-        )  # fmt: skip
+        )
         return JournalPart(self._page(mine, references.queue, counts), origin, rule, unknown, queues)
 
     def _page(self, mine: Ints, queues: Ints, counts: Ints) -> PageInMemory:
         columns, rows = self.messages.columns, self.messages.rows[mine]
         ends, ids = np.cumsum(counts).tolist(), queues.tolist()
-        each = zip(
-            columns.types.at(rows).tolist(), columns.bodies(rows.tolist()), self.messages.tx[mine].tolist(),
-            pairwise([0, *ends]), strict=True,
-        )  # fmt: skip
+        records = zip(
+            columns.types.at(rows).tolist(),
+            columns.bodies(rows.tolist()),
+            self.messages.tx[mine].tolist(),
+            pairwise([0, *ends]),
+            strict=True,
+        )
         return laid_out(
             LooseRecord(body, tuple(ids[first:end]), tx, *_large_type(kind, body))
-            for kind, body, tx, (first, end) in each
+            for kind, body, tx, (first, end) in records
         )
 
 
@@ -296,4 +310,4 @@ def _by_queue(queue: Ints, number: Ints, mask: Mask) -> dict[int, array[int]]:
     queue, number = queue[mask][order], number[mask][order].astype(np.int32)
     starts = np.flatnonzero(np.append(True, queue[1:] != queue[:-1])[: len(queue)])
     parts = np.split(number, starts[1:])
-    return {each: array("i", part.tobytes()) for each, part in zip(queue[starts].tolist(), parts, strict=False)}
+    return {queue_id: array("i", part.tobytes()) for queue_id, part in zip(queue[starts].tolist(), parts, strict=False)}

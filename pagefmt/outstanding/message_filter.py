@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import OddRecord, Page, open_page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.page_in_memory import PageInMemory
+from pagefmt.codec.pages.record import PageRecord
+from pagefmt.codec.pages.routes import Route
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.queue_names import NoSuchQueue, named_queue
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.in_memory import PageInMemory
-from pagefmt.pages.page import OddRecord, Page, open_page
-from pagefmt.pages.paging import PageFile
-from pagefmt.pages.record import PageRecord
-from pagefmt.pages.routes import Route
 
 if TYPE_CHECKING:
     from pagefmt.selector import Selector
@@ -25,7 +25,7 @@ class Judged(Protocol):
     """What says what becomes of the records of a page."""
 
     def rule(self, page: int) -> PageRule | None:
-        """By the number of the page; None where the journal is not known."""
+        """Return the rule for a page by its number, or None if the journal is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,9 @@ class PageRange:
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """``queues``: ids of which a message must name one. With ``outstanding`` it must be so for one of those queues.
+    """A choice of messages by queue, state, selector and address.
+
+    ``queues``: ids of which a message must name one. With ``outstanding`` it must be so for one of those queues.
 
     ``addresses``: those whose stores are read; of a store without one, only messages that name one of them.
     """
@@ -53,7 +55,7 @@ class MessageFilter:
     addresses: frozenset[str] | None = None
 
     def of_store(self, address: str | None) -> MessageFilter | None:
-        """What is asked of the messages of a store; None: nothing in it is wanted."""
+        """Return the filter for the messages of a store, or None if nothing in it is wanted."""
         if self.addresses is None or address in self.addresses:
             return self
         if address is not None:
@@ -64,12 +66,12 @@ class MessageFilter:
 
     @property
     def by_route(self) -> bool:
-        """Whether queue ids and transaction already rule messages out."""
+        """Return whether queue ids and transaction alone may exclude messages."""
         return self.queues is not None or self.outstanding
 
     @property
     def ids(self) -> frozenset[int] | None:
-        """The message ids that are wanted, which routes tell: other messages are not decoded. None: any."""
+        """Return the wanted message ids, None for any. Routes have them, so other messages need not be decoded."""
         if self.selector is None:
             return None
         from pagefmt.selector.facts import required_ids
@@ -91,9 +93,9 @@ class SelectedMessage:
 def select_messages(
     page: PageFile | PageInMemory, state: Judged | None, choice: MessageFilter
 ) -> Iterator[SelectedMessage | Damage]:
-    """The wanted messages of one page in their order, and what is damaged in it.
+    """Yield the wanted messages and the damage of one page, in order.
 
-    ``choice.outstanding`` needs a ``state``. One by one: ``columns.json_lines`` is held against this.
+    ``choice.outstanding`` needs a ``state``. Decodes one by one: the reference for ``columns.json_lines``.
     """
     with open_page(page) as opened:
         yield from wanted_messages(page, opened, state.rule(page.number) if state is not None else None, choice)
@@ -107,9 +109,9 @@ def wanted_messages(
     at: int = 0,
     number: int = 0,
 ) -> Iterator[SelectedMessage | Damage]:
-    """As ``select_messages``, from the record ``number`` at ``at`` on.
+    """Yield what ``select_messages`` does, from the record ``number`` at ``at`` on.
 
-    Where a broker throws, nothing of the page behind it is outstanding.
+    After a record at which a broker throws, nothing in the page is outstanding.
     """
     ids = choice.ids
     for route in opened.handed_out(at, number):
@@ -128,8 +130,10 @@ def wanted_messages(
 def message_at(
     page: PageFile | PageInMemory, opened: Page, route: Route, rule: PageRule | None, choice: MessageFilter
 ) -> Iterator[SelectedMessage | Damage]:
-    """The message, if the selector takes it. Where it is not understood its damage comes first, and no selector takes
-    it."""
+    """Yield the message if the selector matches.
+
+    Damage of the record comes first, and never matches a selector.
+    """
     record = opened.understood(route)
     if isinstance(record, OddRecord):
         yield record.damage
@@ -142,7 +146,7 @@ def message_at(
 
 
 def wanted_by_route(route: Route, rule: PageRule | None, choice: MessageFilter) -> bool:
-    """By queue ids and transaction alone."""
+    """Return whether the message is wanted by queue ids and transaction alone."""
     queues: Iterable[int] = route[6]
     if choice.queues is not None:
         queues = [queue for queue in queues if queue in choice.queues]
@@ -160,7 +164,7 @@ def queue_ids(wanted: Iterable[str], bindings: Bindings | None, place: DataLocat
 
 
 def _queue_id(wanted: str, bindings: Bindings | None, place: DataLocation) -> int:
-    """An id counts where no queue has it for a name."""
+    """Return the queue's id. A number counts as an id only if no queue has it as its name."""
     names = {queue.name for queue in bindings.queues.values()} if bindings else set()
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 20 and wanted not in names:
         return int(wanted)

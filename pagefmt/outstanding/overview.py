@@ -6,26 +6,23 @@ Only frames and queue ids are read: ``verification`` reads every byte.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from pagefmt.codec.pages.frames import NO_BYTES, Damage, DamageKind
+from pagefmt.codec.pages.page import Page, open_page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.record import Layout
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.journal_backlog import LOOKED_AT_FOR_A_TIME
-from pagefmt.outstanding.knowledge import Unknown, UnknownPart
-from pagefmt.outstanding.state import LoadOfPage, PageLook, StoreRemark, StoreState, StoreSummary
-from pagefmt.pages.frames import NO_BYTES, Damage, DamageKind
-from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.paging import PageFile
-from pagefmt.pages.record import Layout
+from pagefmt.outstanding.loaded_journals import Unknown, UnknownPart
+from pagefmt.outstanding.page_vectors import LoadOfPage, PageCount
+from pagefmt.outstanding.state import PageLook, StoreRemark, StoreState, StoreSummary
 from pagefmt.quantities import count_text
-
-if TYPE_CHECKING:
-    from pagefmt.outstanding.route_columns import RouteColumns
 
 
 class Condition(StrEnum):
-    """Worst first."""
+    """The condition of a store, worst first."""
 
     UNDECODABLE = "undecodable"
     SUSPECT = "suspect"
@@ -38,13 +35,15 @@ class Condition(StrEnum):
     OK = "ok"
 
 
+# Remarks shown for one condition, the first ones.
 REMARKS_EACH: Final = 8
-"""So many remarks of one condition are given, the first ones."""
 _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
 
 
 class StoreVerdict(NamedTuple):
-    """``conditions`` worst first, a sentence for each in ``remarks``. ``counted``: it is known what is outstanding.
+    """What is wrong with a store.
+
+    ``conditions`` worst first, a sentence for each in ``remarks``. ``counted``: it is known what is outstanding.
 
     ``closed``: what of it this user may not read, in words; empty if nothing. ``remarks`` do not repeat it.
     """
@@ -56,17 +55,19 @@ class StoreVerdict(NamedTuple):
 
     @property
     def all_remarks(self) -> tuple[str, ...]:
-        """``remarks``, and what this user may not read."""
+        """Return ``remarks``, and what this user may not read."""
         return (*self.remarks, self.closed) if self.closed else self.remarks
 
     @property
     def fine(self) -> bool:
-        """Nothing is wrong."""
+        """Return whether nothing is wrong."""
         return self.conditions[0] in (Condition.OK, Condition.EMPTY)
 
 
 class StoreOverview(NamedTuple):
-    """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None where it is not known.
+    """Counts of a store, and what is wrong with it.
+
+    ``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None where it is not known.
 
     ``oldest``: earliest timestamp (ms) of what its pages begin with. ``notes``: what a running broker is doing with its
     pages. ``waiting``: for each page, the newest last, whether a queue waits for something in it, or nobody knows.
@@ -86,16 +87,6 @@ class StoreOverview(NamedTuple):
     waiting: tuple[bool, ...] = ()
     page_full: bool | None = None
     page_limit_used: float | None = None
-
-
-@dataclass(slots=True)
-class PageCount:
-    """What was counted in one page."""
-
-    messages: int = 0
-    outstanding: int = 0
-    begun: int | None = None
-    damage: Damage | None = None
 
 
 class _StoreCount:
@@ -122,39 +113,35 @@ class _StoreCount:
 
 
 def count_page(state: StoreState, page: PageFile) -> PageCount:
-    """Count a page with vectors, or record by record where they do not apply."""
-    from pagefmt.outstanding.route_columns import IrregularPage
-
+    """Return the message counts of a page."""
     rule = state.rule(page.number)
-    try:
-        return _at_once(page, rule)
-    except IrregularPage:
-        return _with_care(page, rule)
+    count = state.vectors.count(page, rule) if state.vectors is not None else None
+    return _with_care(page, rule) if count is None else count
 
 
-def overview(state: StoreState, look: PageLook[PageCount] = count_page) -> StoreOverview:
-    """Reads the store's pages one at a time."""
+def overview(state: StoreState, count: PageLook[PageCount] = count_page) -> StoreOverview:
+    """Return the overview of a store. Reads its pages one at a time."""
     store, tally = state.store, _StoreCount()
     for page in store.pages:
-        tally.add(state, page, look(state, page))
-    found = verdict(state, tally.damages, tally.messages, tally.outstanding)
+        tally.add(state, page, count(state, page))
+    store_verdict = verdict(state, tally.damages, tally.messages, tally.outstanding)
     return StoreOverview(
         address=store.address,
         folder=store.name,
         pages=len(store.pages),
         messages=tally.messages,
         bytes=sum(page.size for page in store.pages),
-        outstanding=tally.outstanding if found.counted else None,
+        outstanding=tally.outstanding if store_verdict.counted else None,
         oldest=tally.oldest,
-        verdict=found,
+        verdict=store_verdict,
         notes=tuple(tally.notes),
         waiting=tuple(tally.waiting),
     )
 
 
-def judged(state: StoreState, look: PageLook[LoadOfPage] | None = None) -> tuple[StoreSummary, StoreVerdict]:
-    """What the queues of a store wait for, and what is wrong with it."""
-    summary = state.summary(look)
+def judged(state: StoreState, read_page: PageLook[LoadOfPage] | None = None) -> tuple[StoreSummary, StoreVerdict]:
+    """Return what the queues of a store wait for, and what is wrong with it."""
+    summary = state.summary(read_page)
     files = {page.number: page for page in state.store.pages}
     still = [load for load in summary.pages if load.page not in summary.moving]
     damages = [(files[load.page], load.damage) for load in still if load.damage is not None]
@@ -164,7 +151,10 @@ def judged(state: StoreState, look: PageLook[LoadOfPage] | None = None) -> tuple
 
 
 def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messages: int, waiting: int) -> StoreVerdict:
-    """What is wrong with a store. ``messages`` are in its pages, ``waiting`` of them unacknowledged by the journal."""
+    """Return what is wrong with a store.
+
+    ``messages``: number in its pages; ``waiting``: of these, not acknowledged according to the journal.
+    """
     remarks: dict[Condition, list[str]] = {}
     closed = closed_part(state, damages)
     if closed:
@@ -172,8 +162,8 @@ def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messa
     for condition, remark in _conditions(state, damages, messages, waiting):
         remarks.setdefault(condition, []).append(remark)
     return StoreVerdict(
-        conditions=tuple(each for each in Condition if each in remarks and each is not Condition.OK) or (Condition.OK,),
-        remarks=tuple(remark for each in Condition for remark in remarks.get(each, ())[:REMARKS_EACH]),
+        conditions=tuple(kind for kind in Condition if kind in remarks and kind is not Condition.OK) or (Condition.OK,),
+        remarks=tuple(remark for kind in Condition for remark in remarks.get(kind, ())[:REMARKS_EACH]),
         counted=not (closed or state.unseen or (state.unknown and (messages or state.store.problem)))
         and not any(damage.kind in NO_BYTES for _, damage in damages),
         closed=closed,
@@ -195,42 +185,19 @@ def _is_closed(unknown: Unknown | None) -> bool:
     return unknown is not None and unknown.part in of_store and not unknown.permitted
 
 
-def _at_once(page: PageFile, rule: PageRule | None) -> PageCount:
-    from pagefmt.outstanding.ack_state_columns import any_outstanding
-    from pagefmt.outstanding.route_columns import routed
-
-    found = PageCount()
-    for routes in routed(page):
-        if not found.messages:
-            found.begun = _begins(page, routes)
-        found.messages += len(routes)
-        if rule is not None:
-            found.outstanding += int(any_outstanding(rule, routes).sum())
-    return found
-
-
-def _begins(page: PageFile, routes: RouteColumns) -> int | None:
-    """As ``_begins_at``, of the chunk that the page begins with if that has enough records to tell."""
-    if routes.page.size < page.size and len(routes) < LOOKED_AT_FOR_A_TIME:
-        with open_page(page) as opened:
-            return _begins_at(opened, opened.layout())
-    opened = Page(memoryview(routes.page.buffer)[: routes.page.size])
-    return _begins_at(opened, opened.layout() if routes.old else Layout.NEW)
-
-
 def _with_care(page: PageFile, rule: PageRule | None) -> PageCount:
-    found = PageCount()
+    page_count = PageCount()
     with open_page(page) as opened:
         for number, _, _, tx, _, _, queues in opened.routes():
             if rule is not None and rule.outstanding(number, tx, queues):
-                found.outstanding += 1
-        found.messages, found.damage = opened.count, opened.damage_in_messages()
-        found.begun = _begins_at(opened, opened.layout())
-    return found
+                page_count.outstanding += 1
+        page_count.messages, page_count.damage = opened.count, opened.damage_in_messages()
+        page_count.begun = first_timestamp(opened, opened.layout())
+    return page_count
 
 
-def _begins_at(opened: Page, layout: Layout | None) -> int | None:
-    """The timestamp of the first record of a page that has one."""
+def first_timestamp(opened: Page, layout: Layout | None) -> int | None:
+    """Return the timestamp (ms) of the first record that has one, None if the first few have none."""
     for number, offset, length in opened.frames():
         if number >= LOOKED_AT_FOR_A_TIME:
             return None
@@ -252,15 +219,15 @@ def _conditions(
         if about is StoreRemark.UNKNOWN and _is_closed(state.unknown):
             continue  # said of the whole store
         yield _of_remark(about, state.unknown), remark
-    told = messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
-    if state.store.address is None and not told and not (state.store.problem or _is_closed(state.unknown)):
+    is_reported = messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
+    if state.store.address is None and not is_reported and not (state.store.problem or _is_closed(state.unknown)):
         yield Condition.NO_ADDRESS, f"{state.store.text.problem}; a broker skips this folder"
     for finding in state.faults():
         file = str(finding.place).partition(", ")[2]
         yield Condition.SUSPECT, f"{file}: {finding.message}"
     if messages and not (state.queues or state.read_instead or state.unknown):
-        here = count_text(messages, "message")
-        orphan = f"the bindings contain no queue of this address; the {here} here will never be read"
+        in_pages = count_text(messages, "message")
+        orphan = f"the bindings contain no queue of this address; the {in_pages} here will never be read"
         yield Condition.ORPHAN, f"{orphan} unless 'pagectl pages salvage' finds their address"
     if not messages and not damages and state.store.problem is None:
         yield Condition.EMPTY, "no messages"

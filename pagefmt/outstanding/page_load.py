@@ -7,12 +7,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pagefmt.codec.pages.frames import NO_BYTES, Damage
+from pagefmt.codec.pages.record import FRAME
+from pagefmt.codec.pages.routes import Route
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.compact_positions import CompactPositions
-from pagefmt.pages.frames import NO_BYTES, Damage
-from pagefmt.pages.record import FRAME
-from pagefmt.pages.routes import Route
 
 
 class PageLoad(NamedTuple):
@@ -36,18 +36,20 @@ class PageLoad(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Whether anything of it is."""
+        """Return whether any of the page can be read."""
         return self.damage is None or self.damage.kind not in NO_BYTES
 
     @property
     def holders(self) -> tuple[int, ...] | None:
-        """``held_by``; none: every queue is done with it. None where nobody knows: it cannot be read, or it is damaged
-        and nobody waits for what can be read."""
+        """Return the queues that need the page, empty if all queues are done with it.
+
+        None if that is unknown: the page cannot be read, or is damaged and no queue waits for its readable messages.
+        """
         return self.held_by if self.readable and (self.held_by or self.damage is None) else None
 
 
 def spanned(numbers: Collection[int]) -> tuple[int, int] | None:
-    """The lowest and the highest."""
+    """Return the lowest and the highest number, or None if there are none."""
     return (min(numbers), max(numbers)) if numbers else None
 
 
@@ -80,12 +82,12 @@ class QueueLoad:
 
     @property
     def name(self) -> str:
-        """The queue's name, or its id where no binding has it."""
+        """Return the queue's name, or its id if it has no binding."""
         return self.binding.name if self.binding else f"queue {self.id}"
 
     @property
     def in_doubt(self) -> int:
-        """What prepared transactions hold back, sends and acknowledgements."""
+        """Return the number of sends and acknowledgements that prepared transactions hold back."""
         return self.in_doubt_sends + self.in_doubt_acks
 
     def take(self, ack_state: AckState, page: int, route: Route, keep: bool) -> None:
@@ -108,7 +110,7 @@ class QueueLoad:
                 self.in_doubt_acks += 1
 
     def add(self, page: PageLoad, more: QueueLoad) -> None:
-        """What was found in one more page, behind all others."""
+        """Add the load of one more page, which follows all earlier ones."""
         self.messages += more.messages
         self.bytes += more.bytes
         self.in_doubt_sends += more.in_doubt_sends

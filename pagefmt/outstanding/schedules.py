@@ -8,33 +8,39 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from pagefmt.arrays import Ints, Mask, narrow
+from pagefmt.codec.messages.amqp_message import DEFAULT_PRIORITY, AmqpMessage
+from pagefmt.codec.messages.persisted import Message
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages
-from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, AmqpMessage
-from pagefmt.messages.persisted import Message
-from pagefmt.outstanding.origins import REPLACED, scheduled_time
-from pagefmt.pages.gather import Ints, Mask, narrow
+from pagefmt.outstanding.message_location import REPLACED, scheduled_time
 
+# Yields the messages of these numbers that can be decoded, each with its number.
 Decoded = Callable[[Ints], Iterator[tuple[int, Message]]]
-"""The messages of these numbers, those that are understood, each with its number."""
 _KEY: Final = "_AMQ_LVQ_NAME"
 
 
 class BrokerStart(NamedTuple):
-    """``now``: when a broker of the ``edition`` would start (ms): what is scheduled for earlier is due by then."""
+    """The time and edition of an assumed broker start.
+
+    ``now``: when a broker of the ``edition`` would start (ms): what is scheduled for earlier is due by then.
+    """
 
     now: int = 0
     edition: Edition = NEWEST
 
 
+# A start for which every message with a time is scheduled.
 AT_ANY_TIME: Final = BrokerStart()
-"""What has a time at all is scheduled."""
 
 
 class StartedReferences(NamedTuple):
-    """``times``: for each reference when it is delivered, 0 at once, ``REPLACED`` never. ``looked_into``: for each
-    message whether the broker has to read its sections for that."""
+    """The references after a broker has started.
+
+    ``times``: when each is delivered (ms), 0 at once, ``REPLACED`` never. ``looked_into``: whether the broker has to
+    read the message's sections for that.
+    """
 
     times: Ints
     looked_into: Mask
@@ -43,7 +49,7 @@ class StartedReferences(NamedTuple):
 def started_references(
     messages: JournalMessages, decoded: Decoded, queues: Mapping[int, QueueBinding], start: BrokerStart
 ) -> StartedReferences:
-    """What a broker that starts makes of the journal's references."""
+    """Return the delivery times that a starting broker derives for the journal's references."""
     references = messages.references
     recorded_times = times = references.scheduled
     last_values = _last_value_keys(queues) if start.edition >= Edition.ARTEMIS_2_28 else {}
@@ -87,33 +93,34 @@ def started_references(
 
 
 def _property(message: Message, key: str) -> object:
-    """As a selector has it, None without one."""
+    """Return the property as a selector sees it, None if absent."""
     from pagefmt.selector.message import source_of
 
     return source_of(message).property(key)
 
 
 def _in_turn(recorded: list[int], message: Message, start: BrokerStart) -> list[int]:
-    """The times of a message's references, given those of the records.
+    """Return the times of a message's references, from those of their records.
 
-    The time is a field of the message, which the record of a reference sets when it is its turn, and which an ordinary
-    AMQP message then forgets once over its own: a broker's compaction keeps one record, whatever queues have one.
+    The time is a field of the message, which the record of a reference sets when it is processed, and which an ordinary
+    AMQP message then resets once to its own: a broker's compaction keeps one record, whichever queues have one.
     """
     own = scheduled_time(message)
-    current, found = own, []
+    current, times = own, []
     for turn, time in enumerate(recorded):
         late = turn == 0 and isinstance(message, AmqpMessage)
         if time and not late:
             current = time if time > start.now else 0
-        found.append(max(time, 0) if time and not late else current)
+        times.append(max(time, 0) if time and not late else current)
         if time > start.now and start.edition < Edition.ARTEMIS_2_44:
             current = 0
-    return found
+    return times
 
 
 def _turns(queues: list[int]) -> dict[int, int]:
-    """The turn of each queue: brokers have them in a hash map."""
+    """Return the order in which a broker processes the queues: that of its hash map."""
     distinct = list(dict.fromkeys(queues))
+    # A Java HashMap starts with 16 buckets and doubles above a load of 3/4; iteration is by bucket.
     size = 16
     while len(distinct) * 4 > size * 3:
         size *= 2
@@ -122,7 +129,7 @@ def _turns(queues: list[int]) -> dict[int, int]:
 
 
 def _hash(number: int) -> int:
-    """Of a Java Long, as its hash maps spread it."""
+    """Return the hash of a Java Long as its hash maps spread it."""
     mixed = (number ^ (number >> 32)) & 0xFFFFFFFF
     return mixed ^ (mixed >> 16)
 
@@ -138,7 +145,7 @@ def _ring_sizes(queues: Mapping[int, QueueBinding]) -> dict[int, int]:
 
 
 def _pushed_out(priorities: list[int], size: int) -> list[int]:
-    """Which are gone when the last has come: each that is one too many takes the place of the one that is next."""
+    """Return the messages that a ring of ``size`` drops: each surplus one replaces the one that would be next."""
     waiting: list[tuple[int, int]] = []
     gone = []
     for number, priority in enumerate(priorities):
@@ -149,9 +156,9 @@ def _pushed_out(priorities: list[int], size: int) -> list[int]:
 
 
 def _last_value_keys(queues: Mapping[int, QueueBinding]) -> dict[int, str]:
-    found = {}
+    keys = {}
     for number, queue in queues.items():
         key = queue.fields.get("last_value_key")
         if key or queue.fields.get("last_value"):
-            found[number] = str(key or _KEY)
-    return found
+            keys[number] = str(key or _KEY)
+    return keys

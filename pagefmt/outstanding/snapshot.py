@@ -11,19 +11,26 @@ from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
-from pagefmt.messages.large import LargeMessages
-from pagefmt.pages.paging import PageFile, PagingDirectory, Store
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.directory.paging import PagingDirectory, Store
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """``pages``: folder → page numbers and their sizes. ``bodies``: ids of large messages, listed before the pages."""
+    """Pages and large messages at one moment of a running broker.
+
+    ``pages``: folder → page numbers and their sizes. ``bodies``: ids of large messages, listed before the pages.
+    """
 
     pages: dict[str, tuple[array[int], array[int]]]
     bodies: frozenset[int]
 
     def cut(self, store: Store) -> Store:
-        """The pages that were there and still are, at the sizes that they had. Memory: those of one store."""
+        """Return the store with the pages of the snapshot that still exist, at their size in the snapshot.
+
+        Memory: the sizes of one store.
+        """
         sizes = dict(zip(*self.pages.get(store.name, ((), ())), strict=True))
         pages = tuple(_cut(page, sizes[page.number]) for page in store.pages if page.number in sizes)
         return store._replace(pages=pages)

@@ -18,17 +18,22 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from pagefmt.ahead import one_ahead
+from pagefmt.codec.pages.frames import Damage, DamageKind
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.record import FRAME
+from pagefmt.codec.pages.routes import Route
 from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.locks import running_broker
+from pagefmt.directory.paging import PagingDirectory, Store, open_paging, read_store, same_addresses
 from pagefmt.directory.store_findings import StoreFault, every_page, store_findings
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import Finding, Severity
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
-from pagefmt.outstanding.knowledge import (
+from pagefmt.outstanding.loaded_journals import (
     KnownJournals,
     Unknown,
     UnknownPart,
@@ -38,12 +43,9 @@ from pagefmt.outstanding.knowledge import (
     unknown_address,
 )
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad, spanned
+from pagefmt.outstanding.page_vectors import LoadOfPage, PageVectors
 from pagefmt.outstanding.snapshot import Snapshot, take_snapshot
-from pagefmt.pages.frames import Damage, DamageKind
-from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import PageFile, PagingDirectory, Store, open_paging, read_store, same_addresses
-from pagefmt.pages.record import FRAME
-from pagefmt.pages.routes import Route
+from pagefmt.parallel import one_ahead
 from pagefmt.quantities import count_text
 
 _UNKNOWN_FAULTS: Final = (StoreFault.NO_ADDRESS, StoreFault.UNLISTED)
@@ -57,7 +59,9 @@ class CannotKnow(PageFmtError):
 
 
 class StoreSummary(NamedTuple):
-    """``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending.
+    """What the queues of a store wait for.
+
+    ``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending.
 
     ``moving``: page → what a running broker is doing with it.
     ``unknown`` set: the loads say what the acknowledgement records say, not what is outstanding.
@@ -86,6 +90,7 @@ class StoreState:
     ``queues``: of its address; None: any. ``unknown`` set: what is outstanding in it is not known, and ``queues`` are
     all that it might be for. ``same_address``: this folder and others of its address, in listing order.
     ``addresses``: of all queues. ``live``: a broker is at work on it. ``again``: as ``KnownJournals`` has it.
+    ``vectors``: reads whole pages in one pass; None: every page is read record by record.
     """
 
     store: Store
@@ -96,36 +101,39 @@ class StoreState:
     addresses: Collection[str] = ()
     live: bool = False
     again: Callable[[], int | None] = lambda: None
+    vectors: PageVectors | None = None
 
     @property
     def read_instead(self) -> str | None:
-        """The folder of the same address that a broker reads; None where it reads this one."""
+        """Return the folder of the same address that a broker reads, or None if it reads this one."""
         return self.same_address[-1] if self.same_address and self.same_address[-1] != self.store.name else None
 
     @property
     def unseen(self) -> str | None:
-        """Why messages may wait in it that nobody sees: it cannot be listed, its address cannot be read, or a page is a
-        link, which a broker follows."""
+        """Return why messages may wait here unseen, or None.
+
+        The folder cannot be listed, its address cannot be read, or a page is a link, which a broker follows.
+        """
         if self.read_instead is not None:
             return None
         hidden = self.store.text.unseen and self.store.pages
         if self.store.problem or hidden:
             return self.store.problem or f"{self.store.name}: {self.store.text.problem}"
-        linked = next((each for each in self.store.others if each.is_linked_page), None)
+        linked = next((entry for entry in self.store.others if entry.is_linked_page), None)
         if linked is None or self.store.address is None:
             return None
         return f"{self.store.name}/{linked.name} is not a regular file"
 
-    def faults(self, asked: Callable[[int], bool] = every_page) -> Iterator[Finding]:
+    def faults(self, is_wanted: Callable[[int], bool] = every_page) -> Iterator[Finding]:
         """Yield what is wrong with the folder and its entries, but not that it has no address or cannot be listed.
 
-        ``asked``: whether an entry with this page number is told.
+        ``is_wanted``: whether to report an entry with this page number.
         """
-        for finding in store_findings(self.store, self.addresses, asked):
+        for finding in store_findings(self.store, self.addresses, is_wanted):
             if finding.severity is not Severity.INFO and finding.rule not in _UNKNOWN_FAULTS:
                 yield finding
 
-    def left_out(self, asked: Callable[[int], bool] = every_page) -> Iterator[str]:
+    def left_out(self, is_wanted: Callable[[int], bool] = every_page) -> Iterator[str]:
         """Yield one line for each reason why messages of the store are not delivered, or not read here.
 
         Damage inside of pages is not among them, nor what ``unknown`` says.
@@ -141,14 +149,14 @@ class StoreState:
                 f"{count_text(len(self.store.pages), 'page')} are never read"
             )
         by_rule: dict[str, list[Finding]] = {}
-        for finding in self.faults(asked):
+        for finding in self.faults(is_wanted):
             by_rule.setdefault(finding.rule, []).append(finding)
         for first, *others in by_rule.values():
             more = f" and {count_text(len(others), 'other')}" if others else ""
             yield f"{str(first.place).removeprefix('store ').replace(', ', '/', 1)}{more}: {first.message}"
 
     def rule(self, page: int) -> PageRule | None:
-        """The rule for the records of one page; None where the journal is not known."""
+        """Return the rule for the records of one page, or None if the journal is not known."""
         if self.unknown is not None and self.unknown.part is UnknownPart.JOURNAL:
             return None
         return PageRule(self.journal, self.queues, page, live=self.live)
@@ -167,18 +175,18 @@ class StoreState:
         return ""
 
     def motion(self, page: PageFile, damage: Damage) -> str | None:
-        """As ``motion_of``; None where no broker is at work."""
+        """Return what ``motion_of`` does, or None if no broker is running."""
         return motion_of(damage, newest=page.number == self.store.current_page) if self.live else None
 
     def sure_rule(self, page: int) -> PageRule:
-        """The same. Raises ``CannotKnow`` where the journal is not known."""
+        """Return the rule for the records of one page. Raise ``CannotKnow`` if the journal is not known."""
         rule = self.rule(page)
         if rule is None:
             raise CannotKnow(f"{self.store.folder}: the journal is not known")
         return rule
 
     def remarks(self, messages: int, waiting: int | None) -> Iterator[tuple[StoreRemark, str]]:
-        """What has to be said beside the number of messages, and of those unacknowledged (None: not counted)."""
+        """Yield the remarks that qualify the number of messages, and of unacknowledged ones (None: not counted)."""
         if self.unknown is not None and (messages or not self.unknown.alone):
             yield StoreRemark.UNKNOWN, self.unknown.about(messages, waiting)
         if self.read_instead is not None:
@@ -191,8 +199,8 @@ class StoreState:
             remark = "another folder names the same address; a broker delivers only from this one"
             yield StoreRemark.SAME_ADDRESS, remark
         damage = self.journal.loaded.damage
-        told = self.unknown is not None and self.unknown.part is UnknownPart.JOURNAL_FILE
-        if damage is not None and waiting and not told:
+        is_reported = self.unknown is not None and self.unknown.part is UnknownPart.JOURNAL_FILE
+        if damage is not None and waiting and not is_reported:
             again = self.again()
             most = waiting if again is None else min(waiting, again)
             yield StoreRemark.LOST, lost_acknowledgements(damage, most)
@@ -204,38 +212,27 @@ class StoreState:
             for route in opened.routes():
                 yield route, rule.ack_states(route[0], route[3], route[6])
 
-    def pages(self, queues: dict[int, QueueLoad], look: PageLook[LoadOfPage] | None = None) -> Iterator[PageLoad]:
-        """Page by page; ``queues`` is filled on the way."""
-        look = look or StoreState.page
+    def pages(self, queues: dict[int, QueueLoad], read_page: PageLook[LoadOfPage] | None = None) -> Iterator[PageLoad]:
+        """Yield the load of each page, and add the queues' loads to ``queues``."""
+        read_page = read_page or StoreState.page
         for page in self.store.pages:
-            load, found = look(self, page)
+            load, loads = read_page(self, page)
             for queue in load.held_by:
-                self._queue(queues, queue).add(load, found[queue])
+                self._queue(queues, queue).add(load, loads[queue])
             yield load
 
     def page(self, page: PageFile, keep: bool = False) -> LoadOfPage:
-        """One page, and what it holds for each queue: with vectors, or record by record where they do not apply."""
-        from pagefmt.outstanding.route_columns import IrregularPage
+        """Return the load of one page, and of each queue that it holds something for.
 
-        try:
-            return self._at_once(page, keep)
-        except IrregularPage:
-            return self._with_care(page, keep)
-
-    def _at_once(self, page: PageFile, keep: bool) -> LoadOfPage:
-        from pagefmt.outstanding.page_sum import PageSum
-        from pagefmt.outstanding.route_columns import routed
-
-        found = PageSum(page.number, keep)
-        rule = self.sure_rule(page.number)
-        for routes in routed(page):
-            found.take(rule, routes)
-        return found.load(page.size), found.queues
+        ``keep``: with the numbers of the records that are outstanding.
+        """
+        load = self.vectors.load(page, self.sure_rule(page.number), keep) if self.vectors is not None else None
+        return self._with_care(page, keep) if load is None else load
 
     def _with_care(self, page: PageFile, keep: bool) -> LoadOfPage:
         rule = self.sure_rule(page.number)
         counts: Counter[AckState] = Counter()
-        found: dict[int, QueueLoad] = {}
+        loads: dict[int, QueueLoad] = {}
         transactions: set[int] = set()
         live_records = live_bytes = 0
         with open_page(page) as opened:
@@ -249,30 +246,40 @@ class StoreState:
                     counts[ack_state] += 1
                     if ack_state in LIVE:
                         live = True
-                        self._queue(found, queue).take(ack_state, page.number, route, keep)
+                        self._queue(loads, queue).take(ack_state, page.number, route, keep)
                 if live:
                     live_records += 1
                     live_bytes += length + FRAME
             records, read, damage = opened.count, opened.bytes_read, opened.damage_in_messages()
-        held_by = tuple(sorted(found))
+        held_by = tuple(sorted(loads))
         return PageLoad(
-            page.number, page.size, records, read, live_records, live_bytes, held_by, dict(counts), damage,
+            page.number,
+            page.size,
+            records,
+            read,
+            live_records,
+            live_bytes,
+            held_by,
+            dict(counts),
+            damage,
             spanned(transactions),
-        ), found  # fmt: skip
+        ), loads
 
     def _queue(self, queues: dict[int, QueueLoad], queue: int) -> QueueLoad:
-        found = queues.get(queue)
-        if found is None:
+        load = queues.get(queue)
+        if load is None:
             binding = self.queues.get(queue) if self.queues else None
-            found = queues[queue] = QueueLoad(queue, binding)
-        return found
+            load = queues[queue] = QueueLoad(queue, binding)
+        return load
 
-    def summary(self, look: PageLook[LoadOfPage] | None = None, *, positions: bool = False) -> StoreSummary:
-        """The whole store. ``positions``: with them, for who looks himself. Raises ``CannotKnow`` where the journal is
-        not known."""
+    def summary(self, read_page: PageLook[LoadOfPage] | None = None, *, positions: bool = False) -> StoreSummary:
+        """Return the load of the whole store. Raise ``CannotKnow`` if the journal is not known.
+
+        ``positions``: also keep the outstanding positions of each queue.
+        """
         expected = {} if self.unknown is not None else self.queues or {}
         queues = {number: QueueLoad(number, binding) for number, binding in sorted(expected.items())}
-        pages = tuple(self.pages(queues, look or partial(StoreState.page, keep=positions)))
+        pages = tuple(self.pages(queues, read_page or partial(StoreState.page, keep=positions)))
         ordered = tuple(queue for _, queue in sorted(queues.items()))
         moving = {
             load.page: motion
@@ -284,19 +291,17 @@ class StoreState:
 
 
 R = TypeVar("R")
+# Reads one page of a store.
 PageLook = Callable[[StoreState, PageFile], R]
-"""What looks at one page of a store."""
-LoadOfPage = tuple[PageLoad, dict[int, QueueLoad]]
-"""Of one page, and of the queues that it holds something for."""
 
 
 @contextmanager
-def looking_ahead(look: PageLook[R], stores: Sequence[StoreState], jobs: int) -> Iterator[PageLook[R]]:
-    """``look`` for the pages of these stores in their order, of which some may be left out, by several processes."""
-    pages = [(known, page) for known in stores for page in known.store.pages]
-    with one_ahead(lambda at: look(*at), pages, (page.size for _, page in pages), jobs) as found:
-        rest = iter(pages)
-        yield lambda _, page: found(next(each for each in rest if each[1] is page))
+def looking_ahead(read_page: PageLook[R], stores: Sequence[StoreState], jobs: int) -> Iterator[PageLook[R]]:
+    """Run ``read_page`` ahead, in several processes, for the stores' pages in order; some pages may be skipped."""
+    pages = [(state, page) for state in stores for page in state.store.pages]
+    with one_ahead(lambda at: read_page(*at), pages, (page.size for _, page in pages), jobs) as result_of:
+        remaining = iter(pages)
+        yield lambda _, page: result_of(next(item for item in remaining if item[1] is page))
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,46 +318,47 @@ class PagingState:
     same_address: dict[str, list[str]]
     snapshot: Snapshot | None = None
     live: bool = False
+    vectors: PageVectors | None = None
 
     @property
     def journal(self) -> MessageJournal:
-        """The message journal; empty where it is not known."""
+        """Return the message journal, empty if it is not known."""
         return self.known.journal
 
     @property
     def bindings(self) -> Bindings | None:
-        """The bindings as far as they can be read."""
+        """Return the bindings as far as they can be read."""
         return self.known.bindings
 
     @property
     def unknown(self) -> Unknown | None:
-        """What keeps every store from being judged."""
+        """Return what keeps every store from being judged, if anything."""
         return self.known.unknown_journal or self.known.unknown_bindings or self.known.unread
 
     @property
     def addresses(self) -> set[str]:
-        """Of all queues."""
+        """Return the addresses of all queues."""
         return {queue.address for queue in self.bindings.queues.values()} if self.bindings else set()
 
     def stores(self) -> Iterator[StoreState]:
-        """All folders, by name; also those without an address, which brokers skip."""
+        """Yield all folders by name, including those without an address, which brokers skip."""
         return self.of(self.paging.stores())
 
     def of(self, stores: Iterable[Store]) -> Iterator[StoreState]:
-        """These folders, one at a time."""
+        """Yield the state of these folders, one at a time."""
         queues: dict[str, dict[int, QueueBinding]] = {}
         for number, queue in (self.bindings.queues if self.bindings else {}).items():
             queues.setdefault(queue.address, {})[number] = queue
         for store in stores:
             seen = store if self.snapshot is None else self.snapshot.cut(store)
-            yield replace(self._state(seen, queues), live=self.live, again=self.known.again)
+            yield replace(self._state(seen, queues), live=self.live, again=self.known.again, vectors=self.vectors)
 
     def store(self, folder: Path) -> StoreState:
-        """One folder."""
+        """Return the state of one folder."""
         return next(self.of([read_store(folder)]))
 
     def _state(self, store: Store, queues: dict[str, dict[int, QueueBinding]]) -> StoreState:
-        """The one place that decides what is known of a store."""
+        """Decide what is known of a store: the only function that does."""
         same = tuple(self.same_address.get(store.address, ())) if store.address is not None else ()
         if same and same[-1] != store.name:
             return StoreState(store, self.journal, {}, None, same, queues)
@@ -370,7 +376,7 @@ class PagingState:
 
 
 def motion_of(damage: Damage, *, newest: bool) -> str | None:
-    """What a running broker is doing where this looks like damage; None where it is damage.
+    """Return what a running broker is doing if that explains the damage, else None.
 
     It writes to the ``newest`` page of a store only, and deletes a page that all queues are done with.
     """
@@ -379,28 +385,41 @@ def motion_of(damage: Damage, *, newest: bool) -> str | None:
     return BEING_WRITTEN if newest and damage.kind in _HALF_WRITTEN else None
 
 
-def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:
-    """Journals are read now, pages when they are asked for."""
+def load_state(
+    paging: Path, journal: Path | None, bindings: Path | None, vectors: PageVectors | None = None
+) -> PagingState:
+    """Read the journals of a directory. Its pages are read when they are needed.
+
+    ``pagefmt.vectors.load_state`` is the same with vectors.
+    """
     place = DataLocation(paging, LocationKind.DATA, paging, journal, bindings)
-    return _loaded(place, open_paging(paging), live=False, look=lambda loaded: None)
+    return _loaded(place, open_paging(paging), False, lambda loaded: None, vectors)
 
 
 def load_place(
-    place: DataLocation, *, locked: bool = False, look: Callable[[LoadedJournal], object] = lambda loaded: None
+    place: DataLocation,
+    *,
+    locked: bool = False,
+    inspect: Callable[[LoadedJournal], object] = lambda loaded: None,
+    vectors: PageVectors | None = None,
 ) -> PagingState:
-    """What is known about the pages of a place; a store or page that lies by itself is all of its directory.
+    """Read the journals of a place. A store or page outside a paging directory counts as the whole of it.
 
-    ``locked``: this process holds the broker's locks, so that no broker is at work. ``look``: as ``load_journals``.
+    ``locked``: this process holds the broker's locks, so no broker is running. ``inspect``: see ``load_journals``.
+    ``pagefmt.vectors.load_place`` is the same with vectors.
     """
     live = not locked and running_broker(place.journal) is not None
-    return _loaded(place, _paging(place), live, look)
+    return _loaded(place, _paging(place), live, inspect, vectors)
 
 
-def load_pages(place: DataLocation) -> PagingState:
-    """As ``load_place``, with the pages as they lie: nothing is known of what was acknowledged."""
+def load_pages(place: DataLocation, vectors: PageVectors | None = None) -> PagingState:
+    """Return the state of a place without its message journal: nothing is acknowledged.
+
+    ``pagefmt.vectors.load_pages`` is the same with vectors.
+    """
     paging = _paging(place)
     live = running_broker(place.journal) is not None
-    return PagingState(paging, load_names(place), same_addresses(paging), None, live)
+    return PagingState(paging, load_names(place), same_addresses(paging), None, live, vectors)
 
 
 def _paging(place: DataLocation) -> PagingDirectory:
@@ -412,10 +431,14 @@ def _paging(place: DataLocation) -> PagingDirectory:
 
 
 def _loaded(
-    place: DataLocation, paging: PagingDirectory, live: bool, look: Callable[[LoadedJournal], object]
+    place: DataLocation,
+    paging: PagingDirectory,
+    live: bool,
+    inspect: Callable[[LoadedJournal], object],
+    vectors: PageVectors | None,
 ) -> PagingState:
     snapshot = take_snapshot(paging, place.large_messages) if live else None
-    state = PagingState(paging, load_journals(place, look), same_addresses(paging), snapshot, live)
+    state = PagingState(paging, load_journals(place, inspect), same_addresses(paging), snapshot, live, vectors)
     return replace(state, known=state.known._replace(again=cache(lambda: _again(state))))
 
 

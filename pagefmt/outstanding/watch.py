@@ -14,26 +14,29 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from pagefmt.bytes.files import FileGone
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.locks import running_broker
+from pagefmt.directory.paging import PagingDirectory, read_paging, shared_addresses
 from pagefmt.outstanding.backlog import Backlog, with_journal
 from pagefmt.outstanding.journal_backlog import JournalBacklog, journal_backlogs, large_sizes
 from pagefmt.outstanding.journal_marks import JournalMarks
-from pagefmt.outstanding.knowledge import KnownJournals, load_journals
+from pagefmt.outstanding.loaded_journals import KnownJournals, load_journals
+from pagefmt.outstanding.page_vectors import PageVectors
 from pagefmt.outstanding.state import PagingState
 from pagefmt.outstanding.watched_store import StoreWatch, WatchedStore, settled
-from pagefmt.pages.paging import PagingDirectory, read_paging, shared_addresses
+from pagefmt.storage.files import FileGone
 
 Signature: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
 
 class BrokerBacklog(NamedTuple):
-    """All stores. ``live``: a broker is at work; ``damaged``: journal or bindings are, None: it may not be read;
-    ``read``: pages in this look.
-    ``remarks``: what is not known of journal and bindings. ``journal``: by queue id what waits there, None: not known;
-    ``bindings``: the queues that there are."""
+    """The backlogs of all stores at one moment.
+
+    ``live``: a broker is running. ``damaged``: journal or bindings are damaged; None: they may not be read. ``read``:
+    number of pages read this time. ``remarks``: what is not known of journal and bindings. ``journal``: what waits in
+    the journal by queue id, None if not known. ``bindings``: the existing queues.
+    """
 
     stores: tuple[WatchedStore, ...]
     live: bool
@@ -45,14 +48,17 @@ class BrokerBacklog(NamedTuple):
 
     @property
     def queues(self) -> Iterator[Backlog]:
-        """What waits for each queue in pages and in the journal, as far as it is known."""
+        """Yield what waits for each queue in pages and in the journal, as far as it is known."""
         rows = (row for store in self.stores for row in store.queues or ())
         return rows if self.journal is None else with_journal(rows, self.journal, self.bindings)
 
 
 class _Journals(NamedTuple):
-    """As they were read. ``bodies``: message id → bytes of its large-message file; ``backlog``: by queue id; None: not
-    asked for, or not known."""
+    """Journal and bindings as last read.
+
+    ``bodies``: message id → bytes of its large-message file. ``backlog``: by queue id, None if not asked for or not
+    known.
+    """
 
     known: KnownJournals
     marks: JournalMarks
@@ -63,33 +69,36 @@ class _Journals(NamedTuple):
 class PagesWatch:
     """The pages of one broker. ``look`` raises ``NotReadable`` where the paging directory cannot be listed."""
 
-    def __init__(self, place: DataLocation) -> None:
-        self.place = place
+    def __init__(self, place: DataLocation, vectors: PageVectors | None = None) -> None:
+        self.place, self._vectors = place, vectors
         self._stores: dict[str, StoreWatch] = {}
         self._known: _Journals | None = None
         self._loads = 0
         self._seen: Signature | None = None
 
     def look(self) -> BrokerBacklog:
-        """What there is now: stores are listed before the journal is read, which then knows everything about them."""
+        """Return the current backlog.
+
+        Stores are listed before the journal is read, which then covers all their pages.
+        """
         live = running_broker(self.place.journal) is not None
         paging = PagingDirectory(self.place.given, (), ())
         if self.place.paging is not None:
             paging = read_paging(self.place.paging)
         self._list(paging)
         journals = self._journals(paging, live=live)
-        known = journals.known
+        loaded = journals.known
         stores = [self._stores[name] for name in sorted(self._stores)]
         shared = shared_addresses(
-            (each, self._stores[each].text.address) for each in paging.listing if each in self._stores
+            (folder, self._stores[folder].text.address) for folder in paging.listing if folder in self._stores
         )
-        state = PagingState(paging, known, shared, live=live)
+        state = PagingState(paging, loaded, shared, live=live, vectors=self._vectors)
         judged = zip(stores, state.of(store.newest() for store in stores), strict=True)
-        read = sum(store.judge(found, journals.marks, journals.bodies) for store, found in judged)
-        remarks = (*(unknown.reason for unknown in known.unknown()), *known.lost())
-        bindings = known.bindings.queues if known.bindings is not None else {}
+        read = sum(store.judge(store_state, journals.marks, journals.bodies) for store, store_state in judged)
+        remarks = (*(unknown.reason for unknown in loaded.unknown()), *loaded.lost())
+        bindings = loaded.bindings.queues if loaded.bindings is not None else {}
         backlogs = tuple(store.backlog for store in stores)
-        damaged = None if known.closed else known.damaged
+        damaged = None if loaded.closed else loaded.damaged
         return BrokerBacklog(backlogs, live, damaged, read, remarks, journals.backlog, bindings)
 
     def state(self) -> PagingState:
@@ -99,7 +108,7 @@ class PagesWatch:
         return PagingState(PagingDirectory(self.place.given, (), ()), self._known.known, {}, live=live)
 
     def _list(self, paging: PagingDirectory) -> None:
-        """Of a place that is a store folder that one alone."""
+        """List the stores; only the one folder if the place is a store folder."""
         links = paging.links if self.place.store is None else ()
         names = (*paging.listing, *links) if self.place.store is None else (self.place.store.name,)
         for gone in self._stores.keys() - set(names):
@@ -113,29 +122,29 @@ class PagesWatch:
                 self._stores.pop(name, None)
 
     def _journals(self, paging: PagingDirectory, *, live: bool) -> _Journals:
-        """Read again where one of their files changed."""
+        """Return the journals, read again if one of their files changed."""
         seen = _signature(folder for folder in (self.place.journal, self.place.bindings) if folder is not None)
         if self._known is None or seen is None or seen != self._seen:
             self._known = None  # the old one goes before the new one is read
             self._loads += 1
-            known = load_journals(self.place)
+            loaded = load_journals(self.place)
             bodies = large_sizes(self.place.large_messages)
-            state, backlog = PagingState(paging, known, {}, live=live), None
-            if not (state.unknown or known.no_paging or self.place.store):  # a store is asked about alone
+            state, backlog = PagingState(paging, loaded, {}, live=live, vectors=self._vectors), None
+            if not (state.unknown or loaded.no_paging or self.place.store):  # a store is asked about alone
                 backlog = journal_backlogs(state, bodies).of_queues()
-            self._known = _Journals(known, JournalMarks(known.journal, self._loads), bodies, backlog)
+            self._known = _Journals(loaded, JournalMarks(loaded.journal, self._loads), bodies, backlog)
         # what could not be read may be readable the next time, with no file changed
         self._seen = None if self._known.known.damaged else seen
         return self._known
 
 
 def _signature(folders: Iterable[Path]) -> Signature | None:
-    """Name, size, time of change and number of each file; None where they may change without a difference in it."""
-    found = []
+    """Return name, size, change time and inode of each file, or None if one changed too recently to be conclusive."""
+    files = []
     for folder in folders:
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):
                     status = entry.stat(follow_symlinks=False)
-                    found.append((entry.path, status.st_size, status.st_ctime_ns, status.st_ino))
-    return tuple(sorted(found)) if all(settled(changed) for _, _, changed, _ in found) else None
+                    files.append((entry.path, status.st_size, status.st_ctime_ns, status.st_ino))
+    return tuple(sorted(files)) if all(settled(changed) for _, _, changed, _ in files) else None

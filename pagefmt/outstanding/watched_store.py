@@ -11,18 +11,13 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pagefmt.bytes.files import FileGone, NotReadable
-from pagefmt.outstanding.backlog import Backlog, SharedPages, first_timestamp
-from pagefmt.outstanding.journal_marks import JournalMarks, where_equal
-from pagefmt.outstanding.page_load import PageLoad, QueueLoad
-from pagefmt.outstanding.state import DELETED, StoreState
-from pagefmt.pages.frames import DamageKind
-from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import (
+from pagefmt.codec.pages.frames import DamageKind
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.directory.paging import (
     ADDRESS_FILE,
     AddressText,
     EntryKind,
-    PageFile,
     Store,
     StoreEntry,
     linked_store,
@@ -30,11 +25,16 @@ from pagefmt.pages.paging import (
     read_address,
     store_entries,
 )
+from pagefmt.outstanding.backlog import Backlog, SharedPages, first_timestamp
+from pagefmt.outstanding.journal_marks import JournalMarks, where_equal
+from pagefmt.outstanding.page_load import PageLoad, QueueLoad
+from pagefmt.outstanding.state import DELETED, StoreState
+from pagefmt.storage.files import FileGone, NotReadable
 
+# Nanoseconds. A file that changed more recently may change again within the same tick of its clock.
 SETTLED: Final = 1_000_000_000
-"""Nanoseconds: a file that changed later than so long ago may change again within the same tick of its clock."""
+# Seconds after which a folder is listed again even if it looks unchanged.
 LISTED_AGAIN: Final = 600.0
-"""Seconds: after so long a folder is listed whatever it looks like."""
 
 Table: TypeAlias = npt.NDArray[np.void]
 _COLUMNS: Final = np.dtype(
@@ -44,10 +44,13 @@ _COLUMNS: Final = np.dtype(
 
 
 class WatchedStore(NamedTuple):
-    """One store folder. ``queues`` None: what is outstanding is not known, for the queues that are ``uncounted``, and
-    ``remarks`` say why. ``damaged``: pages that are. ``groups`` of queues hold the ``shared`` bytes, nobody the
-    ``free`` ones; of ``unknown`` ones nobody knows. ``waiting``: pages in which a message waits for a queue, or nobody
-    knows; ``newest_waits``: the newest is one of them."""
+    """The backlog of one store folder.
+
+    ``queues`` None: what is outstanding is not known, for the queues in ``uncounted``; ``remarks`` say why.
+    ``damaged``: number of damaged pages. ``groups`` of queues hold the ``shared`` bytes, no queue holds the ``free``
+    ones, and for the ``unknown`` ones that is not known. ``waiting``: pages with a message that waits for a queue, or
+    may do so; ``newest_waits``: the newest page is one of them.
+    """
 
     address: str | None
     pages: int
@@ -66,13 +69,15 @@ class WatchedStore(NamedTuple):
 
 
 def settled(changed: int) -> bool:
-    """Whether a file that changed at that time (ns) would get another time from a further change."""
+    """Return whether a further change of a file last changed then (ns) would give it another time."""
     return changed < time.time_ns() - SETTLED
 
 
 class _Group(NamedTuple):
-    """Queues for which a page holds the same: the first outstanding message has the number ``first`` and ``begins`` at
-    that offset."""
+    """Queues for which a page holds the same messages.
+
+    The first outstanding message has the number ``first`` and starts at offset ``begins``.
+    """
 
     queues: tuple[int, ...]
     messages: int
@@ -106,7 +111,7 @@ class _Sum:
     large: int = 0
 
     def add(self, sign: int, messages: int, size: int, in_doubt: int, large: int) -> None:
-        """One page more (1) or less (-1), or what is summed up already (0)."""
+        """Add one page (``sign`` 1), remove one (-1), or add a sum (0)."""
         self.pages += sign
         factor = sign or 1
         self.messages += factor * messages
@@ -176,7 +181,7 @@ class StoreWatch:
         return bool(status.st_size == row["size"] and status.st_ctime_ns == row["changed"])
 
     def newest(self) -> Store:
-        """The store for those who judge it: of its pages the newest one alone."""
+        """Return the store with its newest page only, for judging it."""
         return Store(
             self.folder, self.text, tuple(map(self._page, self._listed[-1:])), tuple(self._links), self.problem
         )
@@ -195,47 +200,57 @@ class StoreWatch:
         size = int(sizes.sum())
         uncounted = () if queues is not None else self._uncounted(state)
         self.backlog = WatchedStore(
-            self.text.address, len(sizes), size, len(self._damaged), queues, self.folder,
-            *(self._others(state) if queues is not None else (0, 0, size)), uncounted, tuple(self._remarks(state)),
-            tuple(self._groups(state)), len(self._listed) - len(self._free),
+            self.text.address,
+            len(sizes),
+            size,
+            len(self._damaged),
+            queues,
+            self.folder,
+            *(self._others(state) if queues is not None else (0, 0, size)),
+            uncounted,
+            tuple(self._remarks(state)),
+            tuple(self._groups(state)),
+            len(self._listed) - len(self._free),
             bool(len(self._listed)) and int(self._listed[-1]["number"]) not in self._free,
-        )  # fmt: skip
+        )
         self._judged = facts
         return read
 
     def _read(
         self, state: StoreState, queues: Collection[int], journal: JournalMarks, bodies: Mapping[int, int]
     ) -> int:
-        """Read the pages that are not as they were when they were read, and forget those that are gone."""
+        """Read the pages that changed since they were read, and forget those that are gone."""
         new, old = self._listed.copy(), self._table
         new["marks"] = journal.marks(new["number"], queues)
-        here, at = where_equal(new["number"], old["number"])
+        known_rows, at = where_equal(new["number"], old["number"])
         for name in ("low", "high"):
-            new[name][here] = old[name][at]
+            new[name][known_rows] = old[name][at]
         new["sent"] = journal.sent(new["low"], new["high"], state.live)
         same = np.zeros(len(new), bool)
-        same[here] = np.all([new[name][here] == old[name][at] for name in ("size", "changed", "marks", "sent")], axis=0)
+        same[known_rows] = np.all(
+            [new[name][known_rows] == old[name][at] for name in ("size", "changed", "marks", "sent")], axis=0
+        )
         same &= ~np.isin(new["number"], list(self._again))
         for number in np.setdiff1d(old["number"], new["number"]).tolist():
             self._remember(number, None)
         fresh = np.flatnonzero(~same)
         for row in fresh.tolist():
             page = self._page(new[row])
-            load, found = state.page(page)
+            load, loads = state.page(page)
             motion = None if load.damage is None else state.motion(page, load.damage)
             new["low"][row], new["high"][row] = load.transactions or (0, -1)
-            self._remember(page.number, None if motion == DELETED else self._note(load, found, motion, bodies))
+            self._remember(page.number, None if motion == DELETED else self._note(load, loads, motion, bodies))
         new["sent"][fresh] = journal.sent(new["low"][fresh], new["high"][fresh], state.live)
         self._table = new
         return len(fresh)
 
     def _note(
-        self, load: PageLoad, found: dict[int, QueueLoad], motion: str | None, bodies: Mapping[int, int]
+        self, load: PageLoad, loads: dict[int, QueueLoad], motion: str | None, bodies: Mapping[int, int]
     ) -> _PageNote:
         alike: dict[tuple[int, int, int, int, int, int], list[int]] = {}
-        for queue, held in sorted(found.items()):
+        for queue, held in sorted(loads.items()):
             first = held.first[1] if held.first else -1
-            large = sum(bodies.get(each, 0) for each in held.large)
+            large = sum(bodies.get(message, 0) for message in held.large)
             alike.setdefault((held.messages, held.bytes, held.in_doubt, first, held.begins, large), []).append(queue)
         damage = load.damage if load.damage is None or load.damage.kind is not DamageKind.NOT_PERMITTED else None
         groups = tuple(_Group(_shared(self._sums, tuple(queues)), *what) for what, queues in alike.items())
@@ -245,7 +260,7 @@ class StoreWatch:
         )
 
     def _remember(self, number: int, note: _PageNote | None) -> None:
-        """In place of what was remembered of the page."""
+        """Replace what was remembered of the page; None forgets it."""
         self._sent_at.pop(number, None)
         before = self._notes.pop(number, None)
         if before is not None:
@@ -274,7 +289,7 @@ class StoreWatch:
                 del sums[queues]
 
     def _queues(self, state: StoreState) -> tuple[Backlog, ...] | None:
-        """None where it is not known."""
+        """Return the backlog of each queue, or None if it is not known."""
         if state.unseen is not None or self.problem is not None or self._unreadable:
             return None
         if state.unknown is not None and len(self._listed):
@@ -283,35 +298,45 @@ class StoreWatch:
             return ()
         waiting = {queue: _Sum((queue,)) for queue in state.queues}
         held, alone = dict.fromkeys(waiting, (0, 0)), dict.fromkeys(waiting, 0)
-        for queues, found in self._sums.items():
+        for queues, total in self._sums.items():
             for queue in waiting.keys() & set(queues):
-                waiting[queue].add(0, found.messages, found.bytes, found.in_doubt, found.large)
-        for queues, found in self._files.items():
+                waiting[queue].add(0, total.messages, total.bytes, total.in_doubt, total.large)
+        for queues, total in self._files.items():
             holders = waiting.keys() & set(queues)
             for queue in holders:
                 pages, size = held[queue]
-                held[queue] = pages + found.pages, size + found.bytes
-                alone[queue] += found.bytes if len(holders) == 1 else 0
-        oldest = self._oldest(state, {queue for queue, found in waiting.items() if found.messages})
+                held[queue] = pages + total.pages, size + total.bytes
+                alone[queue] += total.bytes if len(holders) == 1 else 0
+        oldest = self._oldest(state, {queue for queue, total in waiting.items() if total.messages})
         return tuple(
             Backlog(
-                self.text.address, self.folder.name, binding.name, queue, waiting[queue].messages,
-                waiting[queue].bytes, waiting[queue].in_doubt, *held[queue], alone[queue], oldest.get(queue),
+                self.text.address,
+                self.folder.name,
+                binding.name,
+                queue,
+                waiting[queue].messages,
+                waiting[queue].bytes,
+                waiting[queue].in_doubt,
+                *held[queue],
+                alone[queue],
+                oldest.get(queue),
                 beside=waiting[queue].large,
             )
             for queue, binding in sorted(state.queues.items())
-        )  # fmt: skip
+        )
 
     def _uncounted(self, state: StoreState) -> tuple[Backlog, ...]:
         names = sorted((state.queues or {}).items())
         return tuple(Backlog(self.text.address, self.folder.name, queue.name, id_) for id_, queue in names)
 
     def _others(self, state: StoreState) -> tuple[int, int, int]:
-        """Bytes of pages that several queues hold, that nobody does, and that nobody knows about; without a queue none
-        was read."""
+        """Return the bytes of pages that several queues hold, that no queue holds, and for which that is not known.
+
+        Without queues no page was read.
+        """
         if not state.queues:
             return 0, int(self._listed["size"].sum()), 0
-        holders = [(len(set(queues).intersection(state.queues)), each.bytes) for queues, each in self._files.items()]
+        holders = [(len(set(queues).intersection(state.queues)), total.bytes) for queues, total in self._files.items()]
         shared = sum(size for count, size in holders if count > 1)
         free = sum(size for count, size in holders if not count)
         in_part = (self._notes[number] for number in self._damaged | self._again)
@@ -320,10 +345,10 @@ class StoreWatch:
 
     def _groups(self, state: StoreState) -> Iterator[SharedPages]:
         names = {number: queue.name for number, queue in (state.queues or {}).items()}
-        for queues, found in self._files.items():
+        for queues, total in self._files.items():
             shown = tuple(names[queue] for queue in queues if queue in names)
             if len(shown) > 1:
-                yield SharedPages(self.text.address, shown, found.pages, found.bytes)
+                yield SharedPages(self.text.address, shown, total.pages, total.bytes)
 
     def _remarks(self, state: StoreState) -> Iterator[str]:
         if self.problem is not None:
@@ -337,7 +362,7 @@ class StoreWatch:
                 yield f"{page_name(min(numbers))} {what}" + f", and {len(numbers) - 1} more" * (len(numbers) > 1)
 
     def _oldest(self, state: StoreState, queues: set[int]) -> dict[int, int]:
-        """By queue, where one of the first outstanding messages has a timestamp."""
+        """Return timestamps (ms) by queue id, for queues whose first outstanding messages have one."""
         first: dict[int, tuple[int, _Group]] = {}
         for number in self._table["number"].tolist():
             if len(first) == len(queues):
@@ -349,9 +374,9 @@ class StoreWatch:
         wanted: dict[int, list[tuple[int, _Group]]] = {}
         for queue, (page, group) in first.items():
             wanted.setdefault(page, []).append((queue, group))
-        for page, each in wanted.items():
-            known = self._sent_at[page] = before.get(page, {})
-            known |= self._timestamps(state, page, [one for one in each if one[0] not in known])
+        for page, groups in wanted.items():
+            timestamps = self._sent_at[page] = before.get(page, {})
+            timestamps |= self._timestamps(state, page, [item for item in groups if item[0] not in timestamps])
         sent = {queue: self._sent_at[page].get(queue) for queue, (page, _) in first.items()}
         return {queue: when for queue, when in sent.items() if when is not None}
 
@@ -368,13 +393,13 @@ class StoreWatch:
 
 
 def _shared(sums: dict[tuple[int, ...], _Sum], queues: tuple[int, ...]) -> tuple[int, ...]:
-    """The same ids, as they are kept already: many pages are for the same queues."""
-    found = sums.get(queues)
-    return queues if found is None else found.queues
+    """Return the tuple of the same ids that is already in use, to save memory: many pages are for the same queues."""
+    total = sums.get(queues)
+    return queues if total is None else total.queues
 
 
 def _sum(sums: dict[tuple[int, ...], _Sum], queues: tuple[int, ...]) -> _Sum:
-    found = sums.get(queues)
-    if found is None:
-        found = sums[queues] = _Sum(queues)
-    return found
+    total = sums.get(queues)
+    if total is None:
+        total = sums[queues] = _Sum(queues)
+    return total

@@ -23,7 +23,7 @@ _LONG_MIN: Final = -(1 << 63)
 
 
 def calculate(sign: str, left: Value, right: Value, *, convert: bool) -> Value:
-    """``left sign right`` for two known values; text plus anything is text."""
+    """Return ``left sign right`` for two known values; text plus anything is text."""
     if sign == "+" and isinstance(left, str):
         return left + java_text(right)
     return _OPERATIONS[sign](_operand(left, convert), _operand(right, convert))
@@ -103,7 +103,7 @@ def negated(value: Value) -> Value:
 
 
 def java_text(value: Value) -> str:
-    """``String.valueOf``, for text plus something."""
+    """Return the text of Java's ``String.valueOf``, for text plus another value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Number):
@@ -118,7 +118,10 @@ def java_text(value: Value) -> str:
 
 
 def real_text(value: Number) -> str:
-    """``Double.toString`` and ``Float.toString``: shortest digits, an exponent below 1e-3 and from 1e7 on."""
+    """Return the text of ``Double.toString`` or ``Float.toString``.
+
+    The digits are the fewest that read back as the number, with an exponent below 1e-3 and from 1e7 on.
+    """
     real = float(value.value)
     if math.isnan(real) or math.isinf(real):
         return "NaN" if math.isnan(real) else ("Infinity" if real > 0 else "-Infinity")
@@ -134,7 +137,7 @@ def real_text(value: Number) -> str:
 
 
 def _shortest(real: float, kind: JavaClass) -> tuple[str, int]:
-    """The fewest digits that read back as the same number, and the decimal exponent of the first."""
+    """Return the fewest digits that read back as the same number, and the decimal exponent of the first."""
     for places in range(17):
         text = f"{real:.{places}e}"
         if (single(float(text)) if kind is JavaClass.FLOAT else float(text)) == real:

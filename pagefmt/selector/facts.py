@@ -1,6 +1,6 @@
-"""What ``messages find`` and ``decode`` ask of a message beside a selector, each a condition that joins it.
+"""Conditions of ``messages find`` and ``decode`` besides a selector.
 
-The columnar form of each is in ``pagefmt.columns.fact_columns``.
+Their columnar forms are in ``pagefmt.vectors.fact_columns``.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pagefmt.bytes.files import NotReadable
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.messages.amqp_message import AmqpMessageBase
-from pagefmt.messages.amqp_text import identifier_text
-from pagefmt.messages.body_text import whole_text
-from pagefmt.messages.large import LargeMessages
-from pagefmt.messages.message_ids import CORRELATION_ID_PROPERTIES, USER_ID_PROPERTIES, id_text
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.values import has_expired
+from pagefmt.codec.messages.amqp_message import AmqpMessageBase
+from pagefmt.codec.messages.amqp_text import identifier_text
+from pagefmt.codec.messages.body_text import whole_text
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.message_ids import CORRELATION_ID_PROPERTIES, USER_ID_PROPERTIES, id_text
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.values import has_expired
+from pagefmt.codec.wire import Undecodable
 from pagefmt.selector.nodes import Junction, MessageFact
 from pagefmt.selector.parser import Selector
+from pagefmt.storage.files import NotReadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,6 @@ class IdIs(MessageFact):
     ids: frozenset[int]
 
     def of(self, message: Message) -> bool:
-        """By the id."""
         return message.id in self.ids
 
 
@@ -39,7 +38,6 @@ class AddressIs(MessageFact):
     addresses: frozenset[str]
 
     def of(self, message: Message) -> bool:
-        """By the address."""
         return message.address in self.addresses
 
 
@@ -50,7 +48,7 @@ class UserIdIs(MessageFact):
     texts: frozenset[str]
 
     def of(self, message: Message) -> bool:
-        """By the user id, or by where other protocols leave theirs."""
+        """Return whether the user id, or a property in which other protocols store theirs, is one of the texts."""
         return message.user_id in self.texts or _among_properties(message, USER_ID_PROPERTIES, self.texts)
 
 
@@ -61,28 +59,27 @@ class CorrelationIdIs(MessageFact):
     texts: frozenset[str]
 
     def of(self, message: Message) -> bool:
-        """By AMQP's field, or by the property that it is in the other protocols."""
+        """Return whether AMQP's correlation id, or the property of other protocols for it, is one of the texts."""
         if isinstance(message, AmqpMessageBase):
-            found = message.scanned().properties.get("correlation_id")
-            if found is not None and identifier_text(found) in self.texts:
+            correlation_id = message.scanned().properties.get("correlation_id")
+            if correlation_id is not None and identifier_text(correlation_id) in self.texts:
                 return True
         return _among_properties(message, CORRELATION_ID_PROPERTIES, self.texts)
 
 
 def _among_properties(message: Message, names: Iterable[str], texts: frozenset[str]) -> bool:
-    known = message.properties()
-    return any(id_text(known[name]) in texts for name in names if name in known)
+    properties = message.properties()
+    return any(id_text(properties[name]) in texts for name in names if name in properties)
 
 
 @dataclass(frozen=True, slots=True)
 class SentBetween(MessageFact):
-    """Sent at ``since`` or later and before ``until``, ms; None: open. False where no time was set."""
+    """Sent at ``since`` or later and before ``until``, in ms; None is open. False if the message has no timestamp."""
 
     since: int | None
     until: int | None
 
     def of(self, message: Message) -> bool:
-        """By the timestamp."""
         sent = message.timestamp
         return sent != 0 and (self.since is None or sent >= self.since) and (self.until is None or sent < self.until)
 
@@ -94,7 +91,6 @@ class ExpiredBy(MessageFact):
     now: int
 
     def of(self, message: Message) -> bool:
-        """By the expiration."""
         return has_expired(message.expiration, self.now)
 
 
@@ -102,7 +98,7 @@ class ExpiredBy(MessageFact):
 class BodyContains(MessageFact):
     """The text of the body (``body_text.whole_text``) contains ``text``; bodies in files are in ``large``.
 
-    ``unsearched`` takes the ids of messages whose body could not be looked through.
+    ``unsearched`` collects the ids of messages whose body could not be read.
     """
 
     text: str
@@ -110,17 +106,20 @@ class BodyContains(MessageFact):
     unsearched: set[int] = field(default_factory=set, compare=False)
 
     def of(self, message: Message) -> bool:
-        """False where there is no text."""
+        """Return whether the body text contains the text. An unreadable body is noted in ``unsearched``."""
         try:
-            found = whole_text(message, self.large)
+            body_text = whole_text(message, self.large)
         except (NotReadable, Undecodable):
             self.unsearched.add(message.id)
             return False
-        return found is not None and self.text in found
+        return body_text is not None and self.text in body_text
 
 
 def joined(facts: Iterable[MessageFact], where: Selector | None) -> Selector | None:
-    """All of the facts and the selector; the cheap ones first, as they are given. None: everything."""
+    """Return a selector for all facts and the selector ``where``, in this order. None selects all.
+
+    The callers name cheap facts first.
+    """
     nodes = (*facts, *((where.root,) if where else ()))
     if not nodes:
         return None

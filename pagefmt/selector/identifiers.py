@@ -20,10 +20,10 @@ RENAMED: Final = {
 _DELIVERY_MODES: Final = {"PERSISTENT": "DURABLE", "NON_PERSISTENT": "NON_DURABLE"}
 
 
-def translated(found: list[Token]) -> list[Token]:
-    """The tokens with client names replaced by the broker's; delivery modes only beside ``JMSDeliveryMode``."""
-    modes = any(token.kind is TokenKind.NAME and token.text == "JMSDeliveryMode" for token in found)
-    return [_translated(token, modes) for token in found]
+def translated(client_tokens: list[Token]) -> list[Token]:
+    """Replace client names by the broker's, and delivery modes if ``JMSDeliveryMode`` occurs."""
+    modes = any(token.kind is TokenKind.NAME and token.text == "JMSDeliveryMode" for token in client_tokens)
+    return [_translated(token, modes) for token in client_tokens]
 
 
 def _translated(token: Token, modes: bool) -> Token:

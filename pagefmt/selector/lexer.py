@@ -30,12 +30,12 @@ class SelectorError(PageFmtError):
         self.detail = detail
 
     def pointer(self) -> str:
-        """The text and, on a second line, a caret below the column."""
+        """Return the text and, on a second line, a caret below the column."""
         return f"{self.text}\n{' ' * (self.column - 1)}^"
 
 
 def _excerpt(text: str, column: int) -> str:
-    """The text around the column, which is marked by ``»``."""
+    """Return the text around the column, which is marked by ``»``."""
     at = column - 1
     before = text[max(0, at - 30) : at]
     after = text[at : at + 30]
@@ -43,7 +43,7 @@ def _excerpt(text: str, column: int) -> str:
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kind of a token of a selector."""
 
     KEYWORD = auto()
     NAME = auto()
@@ -61,12 +61,11 @@ class Token:
     """A token and the column, counted from 1, where it begins."""
 
     kind: TokenKind
-    text: str
-    """Keywords in upper case, strings and quoted names without quotes, the rest as written."""
+    text: str  # keywords in upper case, strings and quoted names without quotes, everything else as written
     column: int
 
     def shown(self) -> str:
-        """How messages name the token."""
+        """Return the token as messages name it."""
         if self.kind is TokenKind.END:
             return "the end"
         return f"'{self.text}'"
@@ -95,7 +94,7 @@ _HYPHENATED: Final = _compiled(_HYPHENATED_NAMES)
 
 
 def tokens(text: str, start: int, *, hyphenated: bool) -> Iterator[Token]:
-    """The tokens of ``text`` from index ``start`` on, ended by one of kind END."""
+    """Yield the tokens of ``text`` from index ``start`` on, ended by one of kind END. Raise ``SelectorError``."""
     rules = _HYPHENATED if hyphenated else _STRICT
     at = start
     # comments without an end are no comments; the last ends tell without a search from each place
@@ -109,12 +108,12 @@ def tokens(text: str, start: int, *, hyphenated: bool) -> Iterator[Token]:
             assert end
             at = end.end()
             continue
-        found = rules.match(text, at)
-        if found is None:
+        match = rules.match(text, at)
+        if match is None:
             raise SelectorError(text, at + 1, _stray(text[at]))
-        if found.lastgroup != "skip":
-            yield _token(str(found.lastgroup), found.group(), at + 1)
-        at = found.end()
+        if match.lastgroup != "skip":
+            yield _token(str(match.lastgroup), match.group(), at + 1)
+        at = match.end()
     yield Token(TokenKind.END, "", len(text) + 1)
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ANY = ""
-"""One character of a piece that matches everything."""
+ANY = ""  # a character of a piece that matches every character
 
 Piece = tuple[str, ...]
 
@@ -21,16 +20,18 @@ class LikePattern:
     pieces: tuple[Piece, ...]
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text fits the pattern."""
-        first, *rest = self.pieces
-        if not rest:
+        """Return whether the whole text fits the pattern."""
+        first, *pieces = self.pieces
+        if not pieces:
             return len(text) == len(first) and _fits(first, text, 0)
-        last = rest.pop()
+        last = pieces.pop()
         end = len(text) - len(last)
         if len(first) > end or not _fits(first, text, 0) or not _fits(last, text, end):
             return False
+        # The first and last piece are anchored at the ends. Between them the leftmost match of each piece in turn is
+        # enough, because it leaves the most room for the following ones.
         at = len(first)
-        for piece in rest:
+        for piece in pieces:
             at = _find(piece, text, at, end)
             if at < 0:
                 return False
@@ -42,10 +43,10 @@ def _fits(piece: Piece, text: str, at: int) -> bool:
 
 
 def _find(piece: Piece, text: str, start: int, end: int) -> int:
-    """Behind the leftmost place of the piece in ``text[start:end]``, or -1."""
+    """Return the end of the leftmost occurrence of the piece in ``text[start:end]``, or -1."""
     if ANY not in piece:
-        found = text.find("".join(piece), start, end)
-        return found + len(piece) if found >= 0 else -1
+        index = text.find("".join(piece), start, end)
+        return index + len(piece) if index >= 0 else -1
     for at in range(start, end - len(piece) + 1):
         if _fits(piece, text, at):
             return at + len(piece)
@@ -53,10 +54,10 @@ def _find(piece: Piece, text: str, start: int, end: int) -> int:
 
 
 def like(pattern: str, escape: str | None) -> LikePattern:
-    """The pattern with its escape character (one, or none). An escape counts only before ``%``, ``_`` and itself.
+    """Return the pattern. ``escape`` is a character or None; it counts only before ``%``, ``_`` and itself.
 
     A doubled escape character above U+00FF becomes a blank and hex digits in the broker, which writes it as a regular
-    expression escape of two digits; it is the same here. ``ValueError`` for a doubled one below U+0010.
+    expression escape of two digits, and here as well. Raises ``ValueError`` for a doubled one below U+0010.
     """
     pieces: list[list[str]] = [[]]
     at = 0

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.amqp_sections import delivery_annotations_size
-from pagefmt.messages.amqp_text import annotation_name, identifier_text
-from pagefmt.messages.core_fields import HEADER_FIELDS
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.values import TypedValue, ValueKind
+from pagefmt.codec.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.codec.messages.amqp_sections import delivery_annotations_size
+from pagefmt.codec.messages.amqp_text import annotation_name, identifier_text
+from pagefmt.codec.messages.core_fields import HEADER_FIELDS
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.codec.messages.core_message_old import OldCoreMessage
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.values import TypedValue, ValueKind
+from pagefmt.codec.wire import Undecodable
 from pagefmt.selector.arithmetic import java_text
 from pagefmt.selector.nodes import MessageFact
 from pagefmt.selector.values import EvaluationFailed, JavaClass, Number, Opaque, Value, wrapped
 
 ANNOTATIONS: Final = "m."
 HOPS: Final = "_AMQ_Hops"
+# properties that AMQP messages answer from their sections
 OF_AMQP: Final = ("JMSType", "JMSXGroupSeq", "JMSXUserID", "JMSCorrelationID", "__AMQ_CID")
-"""Properties that AMQP messages answer from their sections."""
 _NUMBERS: Final = {
     **{
         kind: JavaClass[kind.name]
@@ -40,7 +40,7 @@ _HEADER_FIXED: Final = 8 + 1 + 1 + HEADER_FIELDS.size  # message id, mark of the
 
 
 def selector_value(typed: TypedValue | None) -> Value:
-    """A typed value in the classes that selectors know."""
+    """Return a typed value as a value of the classes that selectors distinguish; None for null."""
     if typed is None or typed.kind is ValueKind.NULL:
         return None
     if typed.kind in (ValueKind.STRING, ValueKind.BOOLEAN):
@@ -61,7 +61,7 @@ class _Headers:
         self._properties: dict[str, TypedValue] | None = None
 
     def property(self, name: str) -> Value:
-        """The value, None where there is none; raises ``EvaluationFailed`` for what cannot be decoded."""
+        """Return the value, or None if the message has none. Raise ``EvaluationFailed`` if it cannot be decoded."""
         try:
             value = self._header(name) if name.startswith("AMQ") else None
             if value is None and name.startswith(HOPS):
@@ -71,14 +71,14 @@ class _Headers:
             raise EvaluationFailed(str(err)) from err
 
     def fact(self, fact: MessageFact) -> bool:
-        """Whether it is so of the message; raises ``EvaluationFailed`` where what it asks for cannot be decoded."""
+        """Return whether the fact is true of the message. Raise ``EvaluationFailed`` if it cannot be decoded."""
         try:
             return fact.of(self.message)
         except Undecodable as err:
             raise EvaluationFailed(str(err)) from err
 
     def _known(self) -> dict[str, TypedValue]:
-        """The message's properties, decoded once."""
+        """Return the message's properties, which are decoded once."""
         if self._properties is None:
             self._properties = self.message.properties()
         return self._properties
@@ -106,10 +106,10 @@ class _Headers:
                 return None
 
     def _user_id(self) -> Value:
-        found = self.message.user_id
-        if found is None:
+        user_id = self.message.user_id
+        if user_id is None:
             return selector_value(self._known().get("NATIVE_MESSAGE_ID"))
-        return found if found.startswith("ID:") else f"ID:{found}"
+        return user_id if user_id.startswith("ID:") else f"ID:{user_id}"
 
     def _group_id(self) -> Value:
         raise NotImplementedError
@@ -122,7 +122,7 @@ class _Headers:
 
 
 class CoreSource(_Headers):
-    """A core message."""
+    """The values of a core message that selectors ask for."""
 
     __slots__ = ()
 
@@ -131,8 +131,8 @@ class CoreSource(_Headers):
         self.message = message
 
     def _group_id(self) -> Value:
-        known = self._known()
-        value = selector_value(known.get("_AMQ_GROUP_ID", known.get("_HQ_GROUP_ID")))
+        properties = self._known()
+        value = selector_value(properties.get("_AMQ_GROUP_ID", properties.get("_HQ_GROUP_ID")))
         return None if value is None else java_text(value)
 
     def _hops(self) -> TypedValue | None:
@@ -143,7 +143,7 @@ class CoreSource(_Headers):
 
 
 class AmqpSource(_Headers):
-    """An AMQP message."""
+    """The values of an AMQP message that selectors ask for."""
 
     __slots__ = ("_amqp",)
 
@@ -164,7 +164,7 @@ class AmqpSource(_Headers):
         return selector_value(self._extra(name)) if value is None else value
 
     def _field(self, name: str) -> Value:
-        """What the broker answers from the sections under the names that JMS has for it."""
+        """Return what the broker answers from the AMQP sections for a JMS name."""
         fields = self._amqp.scanned().properties
         match name:
             case "JMSType":
@@ -183,12 +183,12 @@ class AmqpSource(_Headers):
                 return selector_value(self._known().get(name))
 
     def _extra(self, name: str) -> TypedValue | None:
-        found = [entry.value for entry in self._amqp.extra.entries or () if entry.name == name]
-        return found[-1] if found else None
+        values = [entry.value for entry in self._amqp.extra.entries or () if entry.name == name]
+        return values[-1] if values else None
 
 
 def source_of(message: Message) -> CoreSource | AmqpSource:
-    """What a selector asks about this message."""
+    """Return the source of values that a selector asks for about this message."""
     match message:
         case AmqpMessage() | AmqpLargeMessage():
             return AmqpSource(message)
@@ -197,7 +197,7 @@ def source_of(message: Message) -> CoreSource | AmqpSource:
 
 
 def _number_of(typed: TypedValue | None) -> Value:
-    """The first four bytes as the number of hops between federated brokers."""
+    """Return the number of hops between federated brokers, which is in the first four bytes."""
     if typed is None or typed.kind is not ValueKind.BYTES:
         return None
     return Number(JavaClass.INT, wrapped(int.from_bytes(typed.value[:4], "big"), 32))
@@ -214,7 +214,7 @@ _TYPE_PREFIXES: Final = ("AMQP_UUID:", "AMQP_ULONG:", "AMQP_BINARY:", "AMQP_STRI
 
 
 def _correlation(typed: TypedValue | None) -> Value:
-    """The correlation id as JMS has it: the type is written in front where it is no text."""
+    """Return the correlation id as JMS shows it: with its type in front if it is not text."""
     if typed is None:
         return None
     match typed.kind:
@@ -231,7 +231,10 @@ def _correlation(typed: TypedValue | None) -> Value:
 
 
 def encoded_size(message: Message) -> int:
-    """``AMQSize`` in bytes: of a core message its buffer, of a large one its headers, of AMQP what a receiver gets."""
+    """Return ``AMQSize`` in bytes.
+
+    For a core message this is its buffer, for a large one its headers, for AMQP what a receiver gets.
+    """
     match message:
         case CoreMessage():
             return 4 + len(message.body) + _header_size(message.header)

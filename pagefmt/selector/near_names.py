@@ -1,7 +1,7 @@
-"""Names of properties that nothing has, and the name that was probably meant.
+"""Names of properties that no message has, and the name that was probably meant.
 
-A selector takes any name for a property, and a property that is absent just does not match; a column of it is empty: a
-misspelt name selects nothing and nobody is told.
+A selector accepts any name for a property, and an absent property just does not match: without a remark, a misspelt
+name would silently select nothing.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.wire import Undecodable
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.wire import Undecodable
 from pagefmt.findings import did_you_mean
-from pagefmt.messages.persisted import Message
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import open_page
 from pagefmt.selector.identifiers import RENAMED
 from pagefmt.selector.message import ANNOTATIONS, HOPS, OF_AMQP
 
-SAMPLE: Final = 1_000
-"""Messages that are looked through for a name; most selectors are settled by the first."""
+SAMPLE: Final = 1_000  # number of messages searched for a name; for most selectors the first is enough
 HEADERS: Final = frozenset({*RENAMED, *RENAMED.values(), *OF_AMQP, "AMQSize", "AMQAddress"})
 _CLOSENESS: Final = 0.8
 
 
 def near_names(names: Iterable[str], pages: Iterable[Path]) -> Iterator[str]:
-    """A remark for each name that no header and none of the first messages has, and that resembles one of theirs; and
-    for any other one where these are all messages."""
+    """Yield a remark for each name that is no header and that none of the first messages has, if it resembles another.
+
+    If these were all messages, a name that resembles none gets a remark, too.
+    """
     missing = {name for name in names if name not in HEADERS and not name.startswith((ANNOTATIONS, HOPS))}
     seen: set[str] = set()
     messages = chain.from_iterable(map(_messages, pages))

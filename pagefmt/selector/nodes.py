@@ -1,7 +1,7 @@
-"""Expressions of a selector. ``evaluate`` gives a value, None where it is unknown; ``matches`` decides.
+"""Expressions of a selector. ``evaluate`` returns a value, None if unknown; ``matches`` decides.
 
-The two differ: a match stops at the first part that settles it, so that what stands behind cannot fail. Comparison
-with an unknown value is unknown, and unknown does not match, nor does its negation.
+The two differ: a match stops at the first deciding part, so later parts cannot fail. Comparison with an unknown value
+is unknown, and unknown does not match, nor does its negation.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pagefmt.selector.like import LikePattern
 from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, compared, equal
 
 if TYPE_CHECKING:
-    from pagefmt.messages.persisted import Message
+    from pagefmt.codec.messages.persisted import Message
 
 
 class PropertySource(Protocol):
     """What a selector is asked about."""
 
     def property(self, name: str) -> Value:
-        """The value of a header field or a property, None where there is none."""
+        """Return the value of a header field or property, or None if the message has none."""
 
 
 class FactSource(PropertySource, Protocol):
     """A message of which more can be asked than selectors do."""
 
     def fact(self, fact: MessageFact) -> bool:
-        """Whether it is so. Raises ``EvaluationFailed``."""
+        """Return whether the fact is true of the message. Raise ``EvaluationFailed``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +39,28 @@ class Node(ABC):
 
     @abstractmethod
     def evaluate(self, source: PropertySource) -> Value:
-        """The value, None where it is unknown. Raises ``EvaluationFailed`` where the broker's evaluation throws."""
+        """Return the value, or None if unknown. Raise ``EvaluationFailed`` if the broker's evaluation throws."""
 
     def matches(self, source: PropertySource) -> bool:
-        """Whether the condition is known and true."""
+        """Return whether the condition is known and true."""
         return self.evaluate(source) is True
 
     def parts(self) -> Iterator[Node]:
-        """The expressions that this one is made of, from left to right."""
+        """Yield the direct operands, from left to right."""
         for field in fields(self):
             value = getattr(self, field.name)
-            for each in value if isinstance(value, tuple) else (value,):
-                if isinstance(each, Node):
-                    yield each
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Node):
+                    yield part
 
 
 @dataclass(frozen=True, slots=True)
 class Constant(Node):
-    """A literal."""
+    """A literal value in a selector."""
 
     value: Value
 
     def evaluate(self, source: PropertySource) -> Value:
-        """The literal's value."""
         return self.value
 
 
@@ -72,7 +71,6 @@ class PropertyName(Node):
     name: str
 
     def evaluate(self, source: PropertySource) -> Value:
-        """What the message has under the name."""
         return source.property(self.name)
 
 
@@ -81,22 +79,21 @@ class MessageFact(Node):
     """A condition on a message that no selector can write: what ``messages find`` asks for beside one."""
 
     def evaluate(self, source: PropertySource) -> Value:
-        """Whether it is so."""
         return cast(FactSource, source).fact(self)
 
     @abstractmethod
     def of(self, message: Message) -> bool:
-        """Whether it is so of this message. Raises ``Undecodable``."""
+        """Return whether the fact is true of this message. Raise ``Undecodable``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth(Node):
-    """A property where a condition is wanted: true only for a boolean that is true, unknown where it is absent."""
+    """A property used as a condition: true only for a boolean that is true, unknown if it is absent."""
 
     property: PropertyName
 
     def evaluate(self, source: PropertySource) -> Value:
-        """Unknown where the property is absent, else whether it is the boolean true."""
+        """Return whether the property is the boolean true; None if it is absent."""
         value = self.property.evaluate(source)
         return None if value is None else value is True
 
@@ -108,7 +105,7 @@ class Not(Node):
     operand: Node
 
     def evaluate(self, source: PropertySource) -> Value:
-        """The opposite."""
+        """Return the opposite, or None if unknown."""
         value = self.operand.evaluate(source)
         return None if value is None else not value
 
@@ -121,7 +118,7 @@ class Junction(Node):
     operands: tuple[Node, ...]
 
     def evaluate(self, source: PropertySource) -> Value:
-        """The settling value as soon as one operand has it, else unknown if one operand is."""
+        """Return the deciding value as soon as an operand has it, else None if an operand is unknown."""
         unknown = False
         for operand in self.operands:
             value = operand.evaluate(source)
@@ -131,7 +128,7 @@ class Junction(Node):
         return None if unknown else not self.settles
 
     def matches(self, source: PropertySource) -> bool:
-        """As ``evaluate``; what stands behind the settling operand is not looked at."""
+        """Return whether the condition is known and true. Operands after the deciding one are not evaluated."""
         for operand in self.operands:
             if operand.matches(source) is self.settles:
                 return self.settles
@@ -140,14 +137,14 @@ class Junction(Node):
 
 @dataclass(frozen=True, slots=True)
 class Equal(Node):
-    """``=``, and ``IS NULL`` with the unknown constant on the right."""
+    """The condition ``=``, or ``IS NULL`` with the unknown constant on the right."""
 
     left: Node
     right: Node
     convert: bool
 
     def evaluate(self, source: PropertySource) -> Value:
-        """Whether both are equal as the broker compares them; unknown where one side is."""
+        """Return whether both are equal as the broker compares them; None if unknown because a side is."""
         left, right = self.left.evaluate(source), self.right.evaluate(source)
         if left is None or right is None:
             return True if left is right else (None if left is None else False)
@@ -168,7 +165,7 @@ ORDERS: Final[dict[str, Callable[[int], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ordered(Node):
-    """``<``, ``<=``, ``>``, ``>=``."""
+    """The condition ``<``, ``<=``, ``>`` or ``>=``."""
 
     sign: str
     left: Node
@@ -176,7 +173,7 @@ class Ordered(Node):
     convert: bool
 
     def evaluate(self, source: PropertySource) -> Value:
-        """The comparison; unknown where one side is."""
+        """Return the result of the comparison, or None if one side is unknown."""
         left = _orderable(self.left.evaluate(source))
         if left is None:
             return None
@@ -192,13 +189,13 @@ def _orderable(value: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class LikeTest(Node):
-    """LIKE."""
+    """A condition with LIKE and a pattern."""
 
     operand: Node
     pattern: LikePattern
 
     def evaluate(self, source: PropertySource) -> Value:
-        """Whether the text has the pattern; false for what is no text."""
+        """Return whether the text fits the pattern; false for a value that is not text, None if unknown."""
         value = self.operand.evaluate(source)
         if value is None:
             return None
@@ -214,7 +211,7 @@ class In(Node):
     negated: bool
 
     def evaluate(self, source: PropertySource) -> Value:
-        """Whether the text is, or is not, a member."""
+        """Return whether the text is, or is not, a member; None for a value that is not text."""
         value = self.operand.evaluate(source)
         if not isinstance(value, str):
             return None
@@ -223,7 +220,7 @@ class In(Node):
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic(Node):
-    """``+ - * / %``."""
+    """A binary arithmetic operation: ``+ - * / %``."""
 
     sign: str
     left: Node
@@ -231,7 +228,7 @@ class Arithmetic(Node):
     convert: bool
 
     def evaluate(self, source: PropertySource) -> Value:
-        """The result; unknown where one side is."""
+        """Return the result, or None if one side is unknown."""
         left = self.left.evaluate(source)
         if left is None:
             return None
@@ -241,29 +238,28 @@ class Arithmetic(Node):
 
 @dataclass(frozen=True, slots=True)
 class Minus(Node):
-    """The sign in front of a value."""
+    """The minus sign before a value."""
 
     operand: Node
 
     def evaluate(self, source: PropertySource) -> Value:
-        """The negated number."""
         return negated(self.operand.evaluate(source))
 
 
 def is_condition(node: Node) -> bool:
-    """Whether the broker takes the expression for a condition as it stands."""
+    """Return whether the broker accepts the expression as a condition."""
     if isinstance(node, Constant):
         return node.value is None or isinstance(node.value, bool)
     return not isinstance(node, PropertyName | Arithmetic | Minus)
 
 
 def is_number(node: Node) -> bool:
-    """Whether the expression is a literal number."""
+    """Return whether the expression is a literal number."""
     return isinstance(node, Constant) and isinstance(node.value, Number)
 
 
 def height(node: Node) -> int:
-    """Levels of the tree, counted without recursion."""
+    """Return the levels of the tree, counted without recursion."""
     level, levels = [node], 0
     while level:
         level = [part for inner in level for part in inner.parts()]

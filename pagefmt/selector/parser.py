@@ -62,11 +62,11 @@ class Selector:
     root: Node
 
     def names(self) -> Iterator[str]:
-        """The header fields and properties that it asks for, under the broker's names."""
+        """Return the header fields and properties that it asks for, under the broker's names."""
         return (node.name for node in self._nodes() if isinstance(node, PropertyName))
 
     def facts(self) -> Iterator[MessageFact]:
-        """What it asks of messages beside those."""
+        """Return the facts that it asks for beyond properties."""
         return (node for node in self._nodes() if isinstance(node, MessageFact))
 
     def _nodes(self) -> Iterator[Node]:
@@ -77,7 +77,7 @@ class Selector:
             left.extend(node.parts())
 
     def matches(self, source: PropertySource) -> bool:
-        """Whether a message is selected; one for which the broker's evaluation fails is not."""
+        """Return whether a message is selected; not if the broker's evaluation fails."""
         try:
             return self.root.matches(source)
         except EvaluationFailed:
@@ -85,17 +85,17 @@ class Selector:
 
 
 def parse(text: str) -> Selector:
-    """The selector. Raises SelectorError where the broker refuses the text, and for nesting without end."""
+    """Parse a selector. Raise ``SelectorError`` if the broker refuses the text, or if it is nested too deeply."""
     start, convert, hyphenated = _prefixes(text)
-    found = translated(list(tokens(text, start, hyphenated=hyphenated)))
-    root = _Parser(TokenStream(text, found), convert).whole()
+    translated_tokens = translated(list(tokens(text, start, hyphenated=hyphenated)))
+    root = _Parser(TokenStream(text, translated_tokens), convert).whole()
     if height(root) > HEIGHT_LIMIT:
         raise SelectorError(text, 1, f"nested more than {HEIGHT_LIMIT} deep")
     return Selector(text, root)
 
 
 def _prefixes(text: str) -> tuple[int, bool, bool]:
-    """Where the expression starts, whether strings convert, whether names may hold hyphens."""
+    """Return where the expression starts, whether strings convert to numbers, and whether names may contain hyphens."""
     start = len(text) - len(text.lstrip())
     convert = hyphenated = False
     while prefix := next((name for name in _PREFIXES if text.startswith(name, start)), None):
@@ -313,7 +313,10 @@ _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
 
 
 def _decimal(value: int) -> Number:
-    """An int or a long where it fits, else exact; an int, too, where its low 64 bits alone fit one."""
+    """Return an int or long if the value fits, else an exact number.
+
+    A value whose low 64 bits fit an int becomes that int, as in the broker.
+    """
     low = wrapped(value, 64)
     if low == wrapped(low, 32):
         return Number(JavaClass.INT, low)

@@ -10,44 +10,44 @@ class TokenStream:
 
     __slots__ = ("_at", "_text", "_tokens")
 
-    def __init__(self, text: str, found: list[Token]) -> None:
+    def __init__(self, text: str, tokens: list[Token]) -> None:
         self._text = text
-        self._tokens = found
+        self._tokens = tokens
         self._at = 0
 
     def next(self, ahead: int = 0) -> Token:
-        """The coming token, or one behind it; at the end always the one of kind END."""
+        """Return the next token, or one further ``ahead``, without taking it; at the end the one of kind END."""
         return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
 
     def take(self) -> Token:
-        """The next token, which is passed."""
+        """Return the next token and step over it."""
         token = self.next()
         self._at += 1
         return token
 
     def comes(self, *texts: str, ahead: int = 0) -> bool:
-        """Whether the coming token is one of these signs or keywords."""
+        """Return whether the next token is one of these signs or keywords."""
         token = self.next(ahead)
         return token.kind in (TokenKind.SIGN, TokenKind.KEYWORD) and token.text in texts
 
     def accept(self, text: str) -> bool:
         """Take the sign or keyword if it comes."""
-        found = self.comes(text)
-        if found:
+        comes = self.comes(text)
+        if comes:
             self._at += 1
-        return found
+        return comes
 
     def expect(self, text: str) -> None:
-        """Pass the sign or keyword. Raises ``SelectorError`` where something else stands there."""
+        """Step over the sign or keyword. Raise ``SelectorError`` if the next token is another."""
         if not self.accept(text):
             raise self.error(f"'{text}' expected, found {self.next().shown()}")
 
     def string(self) -> Token:
-        """Pass a quoted string. Raises ``SelectorError`` where something else stands there."""
+        """Step over a quoted string and return it. Raise ``SelectorError`` if the next token is another."""
         if self.next().kind is not TokenKind.STRING:
             raise self.error(f"a quoted string expected, found {self.next().shown()}")
         return self.take()
 
     def error(self, detail: str, at: Token | None = None) -> SelectorError:
-        """The error for a token, by default the next one."""
+        """Return the error for a token, by default the next one."""
         return SelectorError(self._text, (at or self.next()).column, detail)

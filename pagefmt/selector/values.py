@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 
 class JavaClass(IntEnum):
-    """The Java class of a number. OTHER: a class that takes part in arithmetic but in no comparison."""
+    """The Java class of a number. OTHER: a class that supports arithmetic but no comparison."""
 
     BYTE = auto()
     SHORT = auto()
@@ -35,7 +35,7 @@ class Number(NamedTuple):
 
 
 class Opaque(NamedTuple):
-    """A value of another class. ``comparable`` tells whether Java could order it among its own kind."""
+    """A value of another class. ``comparable``: Java can order it within its class."""
 
     java_class: str
     comparable: bool
@@ -47,11 +47,11 @@ Value = bool | str | Number | Opaque | None
 
 
 class EvaluationFailed(Exception):
-    """The broker's evaluation would throw here; its filter then takes the message as not matching."""
+    """Raised if the broker's evaluation would throw; its filter then treats the message as not matching."""
 
 
 def number(kind: JavaClass, value: int | float) -> Number:
-    """A number of that class; whole numbers wrap, ``float`` is rounded to single precision."""
+    """Return a number of the class; whole numbers wrap, ``float`` is rounded to single precision."""
     if kind in BITS:
         return Number(kind, wrapped(int(value), BITS[kind]))
     if kind is JavaClass.FLOAT:
@@ -60,13 +60,13 @@ def number(kind: JavaClass, value: int | float) -> Number:
 
 
 def wrapped(value: int, bits: int) -> int:
-    """Two's complement of so many bits."""
+    """Wrap a whole number to two's complement of this many bits."""
     half = 1 << (bits - 1)
     return (value + half) % (1 << bits) - half
 
 
 def single(value: int | float) -> float:
-    """Rounded once to IEEE single precision, as a Java cast does."""
+    """Round once to IEEE single precision, as a Java cast does."""
     if isinstance(value, int):
         value = _odd_rounded(value)
     try:
@@ -76,7 +76,10 @@ def single(value: int | float) -> float:
 
 
 def _odd_rounded(value: int) -> float:
-    """A double that rounds to the same single as the whole number does (rounding to odd keeps ties apart)."""
+    """Return a double that rounds to the same single as the whole number does.
+
+    Rounding to odd keeps ties apart, so that the second rounding is right.
+    """
     excess = max(0, abs(value).bit_length() - 53)
     kept = abs(value) >> excess
     if kept << excess != abs(value):
@@ -85,7 +88,7 @@ def _odd_rounded(value: int) -> float:
 
 
 def equal(left: Value, right: Value) -> bool:
-    """``Object.equals``: the same class and the same value; NaN equals NaN, 0.0 does not equal -0.0."""
+    """Compare as ``Object.equals``: same class and value; NaN equals NaN, 0.0 does not equal -0.0."""
     if isinstance(left, Number) and isinstance(right, Number):
         if left.kind is not right.kind:
             return False
@@ -98,7 +101,7 @@ def equal(left: Value, right: Value) -> bool:
 
 
 def total_order(value: int | float) -> tuple[bool, int | float, bool]:
-    """A sort key as ``Double.compareTo`` has it: -0.0 before 0.0, NaN behind everything and equal to itself."""
+    """Return a sort key equal to ``Double.compareTo``: -0.0 before 0.0, NaN last and equal to itself."""
     if isinstance(value, int):
         return (False, value, True)
     if value != value:
@@ -107,7 +110,7 @@ def total_order(value: int | float) -> tuple[bool, int | float, bool]:
 
 
 def _order(left: Value, right: Value) -> int:
-    """``compareTo`` of two values of one class: negative, zero or positive."""
+    """Compare two values of one class as ``compareTo``: negative, zero or positive."""
     a, b = _key(left), _key(right)
     return int(a > b) - int(a < b)
 
@@ -135,13 +138,13 @@ _COMPARES: Final[dict[JavaClass, frozenset[JavaClass]]] = {
 
 
 def compared(left: Value, right: Value, holds: Callable[[int], bool], *, convert: bool) -> bool:
-    """The broker's comparison of two known values. ``convert``: strings are read as the other side's class."""
+    """Compare two known values as the broker does. ``convert``: text is read as the other side's class."""
     pair = _alike(left, right, convert)
     return pair is not None and holds(_order(*pair))
 
 
 def _alike(left: Value, right: Value, convert: bool) -> tuple[Value, Value] | None:
-    """Both values as one class, or None where the broker says they do not compare."""
+    """Return both values as one class, or None if the broker says that they do not compare."""
     if _class(left) == _class(right):
         return None if isinstance(left, Opaque) and not left.comparable else (left, right)
     if isinstance(left, Number) and isinstance(right, Number):
@@ -170,7 +173,7 @@ _HEX_FLOAT: Final = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]++\.?[0-9a-fA-F]*|\.[0
 
 
 def _read_as(model: Value, text: str) -> Value:
-    """The text as ``valueOf`` of the model's class reads it; None where that would throw."""
+    """Return the text as ``valueOf`` of the model's class reads it; None if that throws."""
     if isinstance(model, bool):
         return text.lower() == "true"
     if not isinstance(model, Number):
@@ -185,7 +188,7 @@ def _read_as(model: Value, text: str) -> Value:
 
 
 def parse_whole(text: str, bits: int) -> int | None:
-    """A whole number of so many bits as Java's ``parseInt`` and its kin read it."""
+    """Return a whole number of this many bits as Java's ``parseInt`` and its kin read it; None if they throw."""
     if not _WHOLE.fullmatch(text) or len(text) > 64:
         return None
     value = int(text)
@@ -193,7 +196,7 @@ def parse_whole(text: str, bits: int) -> int | None:
 
 
 def parse_real(text: str) -> float | None:
-    """A double as ``Double.valueOf`` reads it."""
+    """Return a double as ``Double.valueOf`` reads it; None if that throws."""
     text = text.strip("".join(map(chr, range(33))))
     if hexadecimal := _HEX_FLOAT.fullmatch(text):
         try:

@@ -18,24 +18,22 @@ from pagefmt.spark.java_side import scala_context
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-Tell = Callable[[str], None]
-"""Takes a sentence for the person who waits."""
-PATIENCE: Final = 20.0
-"""Seconds without an executor that nothing is said of."""
+Tell = Callable[[str], None]  # called with a sentence for the waiting user
+PATIENCE: Final = 20.0  # seconds without an executor before the user is told
 _LOOK: Final = 0.5  # Spark deletes a pod that failed within seconds
 _SELECTOR: Final = "spark-app-selector"
 
 
 @contextmanager
 def awaited(context: SparkContext, master: str, tell: Tell) -> Iterator[None]:
-    """Inside, ``tell`` is called from a thread when there is no executor for long, and when the reason changes."""
+    """Call ``tell`` from a thread if there is no executor for long, and again when the reason changes."""
     with beside(partial(_watch, context, master, tell)):
         yield
 
 
 @contextmanager
 def beside(watch: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Inside, ``watch`` runs in a thread; it ends when its event is set."""
+    """Run ``watch`` in a thread inside the context; its event is set at the end."""
     done = threading.Event()
     watcher = threading.Thread(target=watch, args=(done,), daemon=True)
     watcher.start()
@@ -47,7 +45,7 @@ def beside(watch: Callable[[threading.Event], None]) -> Iterator[None]:
 
 
 def _watch(context: SparkContext, master: str, tell: Tell, done: threading.Event) -> None:
-    since, told, why = time.monotonic(), None, None
+    since, reported, why = time.monotonic(), None, None
     while not done.wait(_LOOK):
         try:
             if _executors(context):
@@ -56,18 +54,18 @@ def _watch(context: SparkContext, master: str, tell: Tell, done: threading.Event
             why = _hindrance(context, master) or why
         except Exception:
             continue
-        if time.monotonic() - since > PATIENCE and (told is None or why not in (None, told)):
-            told = why or _usual(context, master)
-            tell(f"{master}: no executor yet, so nothing is read: {told}")
+        if time.monotonic() - since > PATIENCE and (reported is None or why not in (None, reported)):
+            reported = why or _usual(context, master)
+            tell(f"{master}: no executor yet, so nothing is read: {reported}")
 
 
 def on_kubernetes(master: str) -> bool:
-    """Whether executors are pods."""
+    """Return whether executors are pods."""
     return master.startswith("k8s:")
 
 
 def _executors(context: SparkContext) -> int:
-    """How many run; Spark's own list has this process in it."""
+    """Return the number of running executors. Spark's own list also contains this process."""
     return len(scala_context(context).statusTracker().getExecutorInfos()) - 1
 
 
@@ -90,15 +88,15 @@ def _hindrance(context: SparkContext, master: str) -> str | None:
 
 
 def pods_trouble(pods: Sequence[Mapping[str, Any]]) -> str | None:
-    """What Kubernetes says of the first of the executor pods (objects of its API) that is not well."""
+    """Return what Kubernetes says of the first executor pod (an object of its API) that has a problem, or None."""
     for pod in pods:
         status = pod["status"]
-        states = [each["state"] for each in status.get("containerStatuses", ())]
-        waiting = [each["waiting"] for each in states if each.get("waiting")]
-        ended = [each["terminated"] for each in states if each.get("terminated")]
-        refused = [each for each in status.get("conditions", ()) if each.get("status") == "False" and "reason" in each]
-        for each in (*ended, *waiting, *refused):
-            code = f"exit code {each['exitCode']}" if "exitCode" in each else None
-            said = (each.get("reason"), code, each.get("message"))
-            return f"pod {pod['metadata']['name']}: {': '.join(word for word in said if word)}"
+        states = [item["state"] for item in status.get("containerStatuses", ())]
+        waiting = [item["waiting"] for item in states if item.get("waiting")]
+        ended = [item["terminated"] for item in states if item.get("terminated")]
+        refused = [item for item in status.get("conditions", ()) if item.get("status") == "False" and "reason" in item]
+        for item in (*ended, *waiting, *refused):
+            code = f"exit code {item['exitCode']}" if "exitCode" in item else None
+            words = (item.get("reason"), code, item.get("message"))
+            return f"pod {pod['metadata']['name']}: {': '.join(word for word in words if word)}"
     return None

@@ -1,4 +1,4 @@
-"""What an export writes, where, and how: the rules of its options, and of the folder that it writes to."""
+"""What an export writes, where, and how: the rules of its options and of its target folder."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.stored_paths import StoredPath
-from pagefmt.bytes.writing import refuse_links
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import Compression, LakeFormat, StoredIn, TableContent, WriteMode
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.table import Increment, TableTarget
 from pagefmt.spark.table_folder import EXPORTED, SUCCESS, TEMPORARY, Replaced, foreign, unfinished
 from pagefmt.spark.table_formats import check_fits, check_format, format_of
+from pagefmt.storage.remote_outputs import StoredPath
+from pagefmt.storage.remote_paths import FarPath
+from pagefmt.storage.writing import refuse_links
+from pagefmt.table.table_body import TableBody
+from pagefmt.table.table_content import Compression, LakeFormat, StoredIn, TableContent, WriteMode
 
 
 class ExportRefused(PageFmtError):
@@ -125,9 +125,13 @@ class ExportJob:
 
 
 def table_spec(
-    what: TableContent, within: StoredIn, body: TableBody, where: str | None, splits: Sequence[str],
+    what: TableContent,
+    within: StoredIn,
+    body: TableBody,
+    where: str | None,
+    splits: Sequence[str],
     splittable: Sequence[str],
-) -> TableSpec:  # fmt: skip
+) -> TableSpec:
     """Return what the rows of a table are. ``splittable``: columns that tables of messages can be partitioned by.
 
     Raises ``ExportRefused`` for what such a table does not have, and the selector's error.

@@ -27,23 +27,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.bytes.files import listed, utf8_name
-from pagefmt.bytes.stored_paths import made_folder
-from pagefmt.bytes.waiting import thread_pool
-from pagefmt.columns.files import ARROW, TableFile, table_file
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.arrays import Ints
+from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
+from pagefmt.directory.paging import Store, store_entries
 from pagefmt.errors import PageFmtError
-from pagefmt.pages.gather import Ints
-from pagefmt.pages.paging import PageFile, Store, store_entries
 from pagefmt.spark.groups import JOURNAL, PageMessages, Piece, runs_of
 from pagefmt.spark.known_brokers import BrokerIdentity, KnownPlaces
 from pagefmt.spark.table_folder import EXPORTED
 from pagefmt.spark.table_formats import data_files
+from pagefmt.storage.files import listed, utf8_name
+from pagefmt.storage.interruptible_calls import thread_pool
+from pagefmt.storage.remote_outputs import made_folder
+from pagefmt.table.table_content import StoredIn
+from pagefmt.table.table_files import ARROW, TableFile, table_file
 
-SETTLED: Final = 2.0
-"""Seconds after which a change of a file can be told by its times."""
+SETTLED: Final = 2.0  # seconds after a change until the times of a file detect the next one
 ADDED, GREW, SAME, CHANGED, DELETED = "added", "grew", "same", "changed", "deleted"
 _MESSAGES: Final = ("numbers", "ids")
 _LISTS: Final = [pa.field(name, pa.list_(pa.int64())) for name in _MESSAGES]
@@ -57,19 +57,18 @@ NO_PAGES: Final = pa.schema(_FIELDS).empty_table()
 _SETTINGS: Final = b"pagectl.export"
 _WRONG: Final = b"pagectl.wrong"
 _BROKERS: Final = b"pagectl.brokers"
+# data files of a table, with the run that wrote them
 _MADE: Final = re.compile(r"part-\d+-\d+-([0-9a-f]{12})\.parquet")
-"""Files of a table, and the run that made them."""
+# files of a log that have the CRC-32C of their content in the name
 _SUMMED: Final = re.compile(r"part-\d+-([0-9a-f]{8})-[0-9a-f]{12}\.arrow")
-"""Files of a log that name the CRC-32C of their content."""
 _AT_ONCE: Final = 16
+# errors of a store or disk that may not occur at the next attempt
 _PASSING: Final = (errno.EIO, errno.EACCES, errno.ENXIO)
-"""Of what a store or a disk does not give, and may give another time."""
-_FLUSHED: Final = 1 << 20
-"""Messages of the pages of one batch."""
+_FLUSHED: Final = 1 << 20  # number of messages of the pages of one batch
 
 
+# by broker: text, and whether something is missing rather than unreadable
 BrokerRemarks: TypeAlias = Mapping[str, Sequence[tuple[str, bool]]]
-"""By the names of brokers: what is wrong there, and whether something is missing, rather than not readable."""
 
 
 class LogRefused(PageFmtError):
@@ -93,7 +92,7 @@ class PageEntry(NamedTuple):
 
 
 class LogWriter:
-    """Writes entries, a batch for about so many messages."""
+    """Writes entries in batches of about a fixed number of messages."""
 
     def __init__(self, out: TableFile) -> None:
         self.out = out
@@ -101,32 +100,34 @@ class LogWriter:
         self._messages = 0
 
     def add(self, entry: PageEntry) -> None:
-        """One page."""
+        """Add the entry of a page; entries are written in batches."""
         self._entries.append(entry)
         self._messages += len(entry.ids) + 1
         if self._messages > _FLUSHED:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the entries that were added since."""
         if self._entries:
             columns: list[Any] = [*zip(*self._entries, strict=True)]
             for at in (-2, -1):  # steps compress to nearly nothing
-                columns[at] = [np.diff(each, prepend=0) for each in columns[at]]
-            arrays = [pa.array(values, each.type) for values, each in zip(columns, SCHEMA, strict=True)]
+                columns[at] = [np.diff(value, prepend=0) for value in columns[at]]
+            arrays = [pa.array(values, value.type) for values, value in zip(columns, SCHEMA, strict=True)]
             self.out.write_batch(pa.record_batch(arrays, SCHEMA))
         self._entries, self._messages = [], 0
 
 
 @contextmanager
 def entries_to(
-    path: Path, settings: Mapping[str, Any] | None = None, wrong: BrokerRemarks | None = None,
+    path: Path,
+    settings: Mapping[str, Any] | None = None,
+    wrong: BrokerRemarks | None = None,
     brokers: Mapping[str, KnownPlaces] | None = None,
-) -> Iterator[LogWriter]:  # fmt: skip
+) -> Iterator[LogWriter]:
     """Open a file of entries for writing.
 
-    ``settings``: how the table is made; ``wrong``: what is damaged or not known of brokers; ``brokers``: where the
-    brokers of the table were read.
+    ``settings``: of the table. ``wrong``: what is damaged or not known of brokers. ``brokers``: directories from which
+    the brokers of the table were read.
     """
     values = {_SETTINGS: settings, _WRONG: wrong or {}, _BROKERS: brokers or {}}
     noted = {} if settings is None else {name: json.dumps(value) for name, value in values.items()}
@@ -138,70 +139,84 @@ def entries_to(
 
 
 def write_entries(
-    path: Path, parts: Iterable[Path], news: Iterable[BrokerNews], settings: Mapping[str, Any],
-    wrong: BrokerRemarks | None = None, brokers: Mapping[str, KnownPlaces] | None = None,
-) -> pa.Table:  # fmt: skip
-    """The files of tasks, and the pages that are no longer there, as one; what the tasks looked at."""
-    plain = [each.name for each in _FIELDS]
+    path: Path,
+    parts: Iterable[Path],
+    news: Iterable[BrokerNews],
+    settings: Mapping[str, Any],
+    wrong: BrokerRemarks | None = None,
+    brokers: Mapping[str, KnownPlaces] | None = None,
+) -> pa.Table:
+    """Write the log of a run: the entries of its tasks and those of deleted pages. Return the tasks' entries."""
+    plain = [item.name for item in _FIELDS]
     batches: list[pa.RecordBatch] = []
-    with made_folder(path.parent, exist_ok=True) as here, entries_to(here / path.name, settings, wrong, brokers) as log:
+    with (
+        made_folder(path.parent, exist_ok=True) as local_folder,
+        entries_to(local_folder / path.name, settings, wrong, brokers) as log,
+    ):
         for part in parts:
             reader = _opened(part, SCHEMA)
             for n in range(reader.num_record_batches):
                 batch = _batch(reader, n)
                 log.out.write_batch(batch)
                 batches.append(batch.select(plain))
-        for each in news:
-            for entry in each.deleted:
+        for item in news:
+            for entry in item.deleted:
                 log.add(entry)
     return pa.Table.from_batches(batches, pa.schema(_FIELDS))
 
 
 def told_pages(looked: pa.Table, news: Iterable[BrokerNews]) -> dict[str, Any]:
-    """What has to be told of the pages of a run."""
+    """Return the summary of a run's pages for its report."""
     looked = looked.filter(pc.not_equal(looked.column("page"), JOURNAL))
     states = Counter(looked.column("state").to_pylist())
-    gone = [each[:3] for one in news for each in one.deleted]
-    gone += [(each["broker"], each["store"], each["page"]) for each in _in_state(DELETED, looked)]
-    by_store = groupby(sorted(gone), key=lambda each: each[:2])
+    gone = [entry[:3] for broker_news in news for entry in broker_news.deleted]
+    gone += [(entry["broker"], entry["store"], entry["page"]) for entry in _in_state(DELETED, looked)]
+    by_store = groupby(sorted(gone), key=lambda entry: entry[:2])
     return {
-        "skipped": states[SAME] + sum(len(pages) for each in news for pages in each.skipped.values()),
-        "added": states[ADDED], "grew": states[GREW],
+        "skipped": states[SAME] + sum(len(pages) for entry in news for pages in entry.skipped.values()),
+        "added": states[ADDED],
+        "grew": states[GREW],
         "changed": [
-            {name: each[name] for name in ("broker", "store", "page", "rows", "missing")}
-            for each in _in_state(CHANGED, looked)
+            {name: entry[name] for name in ("broker", "store", "page", "rows", "missing")}
+            for entry in _in_state(CHANGED, looked)
         ],
         "deleted": [
             {"broker": broker, "store": store, "pages": [*map(list, runs_of(page for *_, page in pages))]}
             for (broker, store), pages in by_store
         ],
-    }  # fmt: skip
+    }
 
 
 def _in_state(state: str, looked: pa.Table) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = looked.filter(pc.equal(looked.column("state"), state)).to_pylist()
-    return found
+    entries: list[dict[str, Any]] = looked.filter(pc.equal(looked.column("state"), state)).to_pylist()
+    return entries
 
 
 def journal_identity(folder: Path | None) -> str | None:
-    """Return what tells, without reading it, that a journal is as it was; None while the times of files cannot."""
+    """Return a fingerprint of names, sizes and times that detects changes of a journal.
+
+    Return None if there is no journal, or if a file is too recent for its times to be conclusive.
+    """
     if folder is None:
         return None
-    found = []
+    fingerprints = []
     try:
         with listed(folder) as entries:
             for entry in entries:
                 status = entry.stat()
                 if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED:
                     return None
-                found.append(f"{entry.name}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}")
+                fingerprints.append(f"{entry.name}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}")
     except OSError:
         return None  # who reads it says why
-    return hashlib.sha256(" ".join(sorted(found)).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(" ".join(sorted(fingerprints)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def identity_of(page: PageFile, status: os.stat_result | None) -> str | None:
-    """What tells, without reading it, that a file is the one that was listed; None while its times cannot."""
+    """Return a fingerprint (inode, size, times) that detects replacement of a listed page file.
+
+    Return None if the file changed since it was listed, or is too recent for its times to be conclusive.
+    """
     if status is None or status.st_size != page.size:
         return None
     if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED:
@@ -211,10 +226,10 @@ def identity_of(page: PageFile, status: os.stat_result | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ExportLog:
-    """The log of a table. ``pages``: its columns but the messages, in the order of the runs.
+    """The log of a table. ``pages``: its columns without the messages, in the order of the runs.
 
-    ``wrong``: what the last run that looked at a broker found damaged or not known, beside its pages.
-    ``brokers``: where the brokers of the table were read.
+    ``wrong``: what the last survey of each broker found damaged or not known outside of pages. ``brokers``: directories
+    from which the brokers of the table were read.
     """
 
     files: tuple[Path, ...]
@@ -227,18 +242,18 @@ class ExportLog:
 
     @classmethod
     def of(cls, folder: Path) -> ExportLog | None:
-        """Of the table in a folder; None where it has none. Raises ``LogRefused``."""
+        """Read the log of the table in a folder. Return None if it has no log. Raise ``LogRefused``."""
         files = tuple(sorted((folder / EXPORTED).glob("part-*.arrow")))
         if not files:
             return None
         with _refused(folder / EXPORTED):
             tables = [_batches(_opened(path, _FIELDS)) for path in files]
             noted = {_WRONG: b"{}", _BROKERS: b"{}", **tables[-1].schema.metadata}
-            settings, wrong, brokers = (dict(json.loads(noted[each])) for each in (_SETTINGS, _WRONG, _BROKERS))
+            settings, wrong, brokers = (dict(json.loads(noted[item])) for item in (_SETTINGS, _WRONG, _BROKERS))
             identities = {
-                name: [BrokerIdentity(*each) for each in places] for name, places in brokers.items() if places
+                name: [BrokerIdentity(*item) for item in places] for name, places in brokers.items() if places
             }
-            pages = pa.concat_tables(tables).select([each.name for each in _FIELDS])
+            pages = pa.concat_tables(tables).select([item.name for item in _FIELDS])
         if not _is_complete(folder, files):
             raise LogRefused(
                 f"{folder / EXPORTED}: lacks an export whose rows are in the table, so they would be added again; "
@@ -250,12 +265,12 @@ class ExportLog:
         cuts = np.searchsorted(codes[order], np.arange(1, len(named.dictionary)))
         names = named.dictionary.to_pylist()  # none where no run has met a page
         rows = dict(zip(names, np.split(order, cuts)[: len(names)], strict=True))
-        batches = tuple(tuple(map(len, each.column("page").chunks)) for each in tables)
+        batches = tuple(tuple(map(len, item.column("page").chunks)) for item in tables)
         return cls(files, pages, settings, wrong, identities, rows, batches)
 
     @property
     def run(self) -> int:
-        """The number of the last run."""
+        """Return the number of the last run."""
         return int(self.files[-1].name.split("-")[1])
 
     def stores_of(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -263,47 +278,51 @@ class ExportLog:
         column = self.pages.column("store")
         return {
             name: frozenset(pc.unique(column.take(pa.array(self._rows[name]))).to_pylist()) - {""}
-            for name in names if name in self._rows
-        }  # fmt: skip
+            for name in names
+            if name in self._rows
+        }
 
     def of_broker(self, name: str) -> dict[tuple[str, int], dict[str, Any]]:
-        """The last entry of each page, by store and number, with its row in ``pages``."""
-        mine = self._rows.get(name)
-        if mine is None:
+        """Return the last entry of each page by store and number, with its row in ``pages``."""
+        rows = self._rows.get(name)
+        if rows is None:
             return {}
-        taken = self.pages.take(pa.array(mine)).select(["store", "page", "state", "size", "crc32c", "identity"])
-        found: dict[tuple[str, int], dict[str, Any]] = {}
-        for row, each in zip(mine.tolist(), taken.to_pylist(), strict=True):
-            key = each["store"], each["page"]
-            if each["state"] == DELETED and key in found:
-                found[key]["state"] = DELETED  # the messages are in the table all the same
+        entries = self.pages.take(pa.array(rows)).select(["store", "page", "state", "size", "crc32c", "identity"])
+        last_entries: dict[tuple[str, int], dict[str, Any]] = {}
+        for row, entry in zip(rows.tolist(), entries.to_pylist(), strict=True):
+            key = entry["store"], entry["page"]
+            if entry["state"] == DELETED and key in last_entries:
+                last_entries[key]["state"] = DELETED  # the messages are in the table all the same
             else:
-                found[key] = {**each, "row": row}
-        return found
+                last_entries[key] = {**entry, "row": row}
+        return last_entries
 
     def messages(self, entries: Iterable[Mapping[str, Any]]) -> dict[int, PageMessages]:
-        """Of the pages of these entries, by row."""
-        by_row = {each["row"]: each for each in entries}
+        """Return the messages of the pages of these entries, by row."""
+        by_row = {entry["row"]: entry for entry in entries}
         wanted = np.array(sorted(by_row), np.int64)
-        found: dict[int, PageMessages] = {}
+        messages: dict[int, PageMessages] = {}
         before = 0
         for path, sizes in zip(self.files, self._batches, strict=True):
             with _refused(path.parent):
                 reader = _opened(path, _LISTS)
                 for n, size in enumerate(sizes):
-                    here = wanted[(wanted >= before) & (wanted < before + size)]
-                    columns = [_batch(reader, n).column(name) for name in _MESSAGES] if len(here) else []
-                    for row in here.tolist():
+                    rows_in_batch = wanted[(wanted >= before) & (wanted < before + size)]
+                    columns = [_batch(reader, n).column(name) for name in _MESSAGES] if len(rows_in_batch) else []
+                    for row in rows_in_batch.tolist():
                         lists = (np.cumsum(column[row - before].values.to_numpy()) for column in columns)
-                        found[row] = PageMessages(by_row[row]["size"], by_row[row]["crc32c"], *lists)
+                        messages[row] = PageMessages(by_row[row]["size"], by_row[row]["crc32c"], *lists)
                     before += size
-        return found
+        return messages
 
 
 def _is_complete(folder: Path, files: Sequence[Path]) -> bool:
-    """Whether the log has the exports of all rows, as the names of files tell: the rows of others are others'."""
-    made = {found[1] for name in data_files(folder) if (found := _MADE.fullmatch(name))}
-    return made <= {path.stem.rpartition("-")[2] for path in files}
+    """Return whether the log has every export whose rows are in the table, judged by file names.
+
+    Files of other programs are ignored.
+    """
+    exports_in_table = {match[1] for name in data_files(folder) if (match := _MADE.fullmatch(name))}
+    return exports_in_table <= {path.stem.rpartition("-")[2] for path in files}
 
 
 def log_name(number: int, run: str, path: Path) -> str:
@@ -319,7 +338,7 @@ def _sum_of(content: bytes) -> str:
 
 @contextmanager
 def _refused(log: Path) -> Iterator[None]:
-    """Raise ``LogRefused`` for whatever a damaged log raises; ``OSError`` if a store or disk may give it later."""
+    """Turn errors of a damaged log into ``LogRefused``; ``OSError`` stays if a store or disk may recover."""
     try:
         yield
     except (OSError, pa.ArrowException, LookupError, TypeError, ValueError, AttributeError, RecursionError) as err:
@@ -332,16 +351,19 @@ def _refused(log: Path) -> Iterator[None]:
 
 
 def _opened(path: Path, fields: Iterable[pa.Field]) -> pa.RecordBatchFileReader:
-    """Open a file of entries. Its content is checked against the checksum in its name, which older files lack."""
-    options = pa.ipc.IpcReadOptions(included_fields=[SCHEMA.get_field_index(each.name) for each in fields])
+    """Open a file of entries. Raise ``ValueError`` for a wrong checksum or other columns.
+
+    The checksum is in the file's name, except in older files.
+    """
+    options = pa.ipc.IpcReadOptions(included_fields=[SCHEMA.get_field_index(field.name) for field in fields])
     content = path.read_bytes()
     named = _SUMMED.fullmatch(path.name)
     if named and named[1] != _sum_of(content):
         raise ValueError(f"{path.name} is damaged: its checksum is not the one in its name")
-    found = pa.ipc.open_file(content, options=options)
-    if not found.schema.equals(pa.schema(fields)):
+    reader = pa.ipc.open_file(content, options=options)
+    if not reader.schema.equals(pa.schema(fields)):
         raise ValueError(f"{path.name} has other columns")
-    return found
+    return reader
 
 
 def _batch(reader: pa.RecordBatchFileReader, number: int) -> pa.RecordBatch:
@@ -375,66 +397,70 @@ class BrokerNews:
     same_journal: bool = False
 
     def remaining(self, piece: Piece) -> Piece | None:
-        """What of a piece has to be looked at."""
+        """Return the part of a piece that has to be read, or None."""
         if piece.store is None:
-            known = {JOURNAL: self.known["", JOURNAL]} if ("", JOURNAL) in self.known else {}
-            return None if self.same_journal else replace(piece, known=known)
+            known_pages = {JOURNAL: self.known["", JOURNAL]} if ("", JOURNAL) in self.known else {}
+            return None if self.same_journal else replace(piece, known=known_pages)
         if not piece.runs:
             return piece
         store, every = utf8_name(piece.store), np.fromiter(piece.numbers(), np.int64)
         numbers = every[~np.isin(every, self.skipped.get(piece.store, every[:0]))].tolist()
-        known = {each: self.known[store, each] for each in numbers if (store, each) in self.known}
+        known_pages = {number: self.known[store, number] for number in numbers if (store, number) in self.known}
         size = piece.size * len(numbers) // len(every)
-        return replace(piece, runs=runs_of(numbers), size=size, known=known) if numbers else None
+        return replace(piece, runs=runs_of(numbers), size=size, known=known_pages) if numbers else None
 
 
 def all_news(brokers: Sequence[FleetBroker], log: ExportLog | None, within: StoredIn) -> tuple[BrokerNews, ...]:
-    """Of each, in their order."""
+    """Return the news of each broker, in order."""
     with thread_pool(min(_AT_ONCE, len(brokers))) as pool:
-        return tuple(pool.map(lambda each: news_of(each, log, within), brokers))
+        return tuple(pool.map(lambda broker: news_of(broker, log, within), brokers))
 
 
 def news_of(broker: FleetBroker, log: ExportLog | None, within: StoredIn) -> BrokerNews:
-    """By names, sizes and times of files alone: none is read."""
-    found = BrokerNews(broker)
+    """Return what changed in a broker since the last run, by names, sizes and times: no file is read."""
+    news = BrokerNews(broker)
     before = log.of_broker(broker.name) if log is not None else {}
-    gone = {key: each for key, each in before.items() if key[1] != JOURNAL}
+    gone = {key: item for key, item in before.items() if key[1] != JOURNAL}
     again: dict[tuple[str, int], dict[str, Any]] = {}
     if within is not StoredIn.PAGES:
         entry = before.get(("", JOURNAL))
         identity = journal_identity(broker.place.journal)
-        found.same_journal = entry is not None and identity is not None and entry["identity"] == identity
-        if entry is not None and not found.same_journal:
+        news.same_journal = entry is not None and identity is not None and entry["identity"] == identity
+        if entry is not None and not news.same_journal:
             again["", JOURNAL] = entry
-        found.looked += broker.place.journal is not None and not found.same_journal
+        news.looked += broker.place.journal is not None and not news.same_journal
     try:
         for store in stores(broker.place) if within is not StoredIn.JOURNAL else ():
             name = utf8_name(store.name)
             same, looked = _compared(store, name, before)
-            found.skipped[store.name] = np.array(same, np.int64)
-            linked = [each.number for each in store.others if each.is_linked_page and each.number is not None]
-            found.looked += len(store.pages) - len(same) + (store.problem is not None) + len(linked)
+            news.skipped[store.name] = np.array(same, np.int64)
+            linked = [item.number for item in store.others if item.is_linked_page and item.number is not None]
+            news.looked += len(store.pages) - len(same) + (store.problem is not None) + len(linked)
             again |= looked
             numbers = [*(page.number for page in store.pages), *linked]
-            for key in [key for key in gone if key[0] == name] if store.problem else [(name, each) for each in numbers]:
+            for key in [key for key in gone if key[0] == name] if store.problem else [(name, item) for item in numbers]:
                 gone.pop(key, None)
     except (PageFmtError, OSError):
         return BrokerNews(broker, looked=1)  # who surveys it says why; nothing is known to be gone
-    lost = [key for key, each in gone.items() if each["state"] != DELETED]
-    found.deleted = [PageEntry(broker.name, store, page, DELETED) for store, page in lost]
+    lost = [key for key, item in gone.items() if item["state"] != DELETED]
+    news.deleted = [PageEntry(broker.name, store, page, DELETED) for store, page in lost]
     if log is not None:
         messages = log.messages(again.values())
-        found.known = {key: messages[each["row"]] for key, each in again.items()}
-    return found
+        news.known = {key: messages[item["row"]] for key, item in again.items()}
+    return news
 
 
 def _compared(
     store: Store, name: str, before: Mapping[tuple[str, int], dict[str, Any]]
-) -> tuple[list[int], dict[tuple[str, int], dict[str, Any]]]:  # fmt: skip
-    """Pages that are as they were, and what is known of those that may not be."""
+) -> tuple[list[int], dict[tuple[str, int], dict[str, Any]]]:
+    """Return the numbers of unchanged pages, and the entries of pages that may have changed, by store and number."""
     same: list[int] = []
     again = {}
-    statuses = {each.name: status for each, status in store_entries(store.folder)} if before and store.pages else {}
+    statuses = (
+        {entry_of_folder.name: status for entry_of_folder, status in store_entries(store.folder)}
+        if before and store.pages
+        else {}
+    )
     for page in store.pages:
         entry = before.get((name, page.number))
         if entry is not None:

@@ -10,8 +10,6 @@ from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pagefmt.bytes.far_paths import FarPath, forget_archives
-from pagefmt.columns.table_content import WriteMode
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.privacy import hidden_as, private_mode
 from pagefmt.spark import session
@@ -32,6 +30,8 @@ from pagefmt.spark.table import (
     write_log,
 )
 from pagefmt.spark.table_folder import table_at
+from pagefmt.storage.remote_paths import FarPath
+from pagefmt.table.table_content import WriteMode
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -71,16 +71,22 @@ class Exported:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something is damaged, not known, or not in the table."""
+        """Return whether something is damaged, not known, or not in the table."""
         written = self.written
         return bool(
-            written.damaged or written.standing or written.harmed or written.standing_remarks or self.failed
-            or written.left or self.apart or any(survey.wrong for survey in self.surveys)
-        )  # fmt: skip
+            written.damaged
+            or written.standing
+            or written.harmed
+            or written.standing_remarks
+            or self.failed
+            or written.left
+            or self.apart
+            or any(survey.wrong for survey in self.surveys)
+        )
 
     @property
     def rights(self) -> int:
-        """Rights of a file that is made of the pages of all brokers."""
+        """Return the mode of a file made from the pages of all brokers."""
         return rights_of(self.surveys)
 
 
@@ -92,7 +98,6 @@ def export(job: ExportJob, run: SparkRun, fleet: list[FleetBroker], failed: Mapp
     alone = len(fleet) + len(failed) == 1
     why_failed, places = dict(failed), dict[str, list[str]]()
     with ExitStack() as ending:
-        ending.callback(forget_archives)
         if job.incremental:
             held = ending.enter_context(added_to(job.folder, fleet))
             recognised, increment = _increment(job, held, fleet, run)
@@ -112,9 +117,12 @@ def export(job: ExportJob, run: SparkRun, fleet: list[FleetBroker], failed: Mapp
     why_failed |= exported.backlogs.failed if exported.backlogs is not None else {}
     changed = {page["broker"] for page in (exported.written.pages or {}).get("changed", ())}
     return replace(
-        exported, brokers=len(fleet) - len(unread), failed=why_failed, alone=alone,
+        exported,
+        brokers=len(fleet) - len(unread),
+        failed=why_failed,
+        alone=alone,
         apart={name: paths for name, paths in places.items() if name in changed and len(paths) > 1},
-    )  # fmt: skip
+    )
 
 
 @contextmanager
@@ -227,9 +235,11 @@ def rights_of(surveyed: Sequence[BrokerSurvey]) -> int:
 
 
 def write_table(
-    context: SparkContext, job: ExportJob, surveyed: Sequence[BrokerSurvey],
+    context: SparkContext,
+    job: ExportJob,
+    surveyed: Sequence[BrokerSurvey],
     progress: Callable[[], AbstractContextManager[None]],
-) -> WrittenTable:  # fmt: skip
+) -> WrittenTable:
     """Write the rows of surveyed brokers by Spark's tasks. Raises ``ExportRefused`` and ``ExportFailed``."""
     rights = rights_of(surveyed)
     with hidden_as(rights), table_at(job.folder) if job.held is None else nullcontext(job.held) as into:

@@ -1,4 +1,4 @@
-"""What a task reads: pieces of brokers in groups. A piece names pages by runs of numbers, whatever they hold."""
+"""What a task reads: pieces of brokers in groups. A piece names pages by runs of numbers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from typing import Final, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
-from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.files import listed, utf8_name
-from pagefmt.columns.column_tests import ColumnTest, may_pass
-from pagefmt.columns.table_content import StoredIn, TableContent
+from pagefmt.arrays import Ints
+from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.directory.fleet import FleetBroker
-from pagefmt.pages.gather import Ints
-from pagefmt.pages.paging import PageFile, Store
+from pagefmt.directory.paging import Store
+from pagefmt.storage.files import listed, utf8_name
+from pagefmt.storage.remote_paths import FarPath
+from pagefmt.table.row_filters import ColumnTest, may_pass
+from pagefmt.table.table_content import StoredIn, TableContent
 
 GROUP: Final = 64 << 20
-MOST: Final = 10_000
-"""Groups of a table, of about equal size; a scheduler keeps all of them in mind."""
+MOST: Final = 10_000  # largest number of groups of a table: a scheduler keeps all of them in memory
 Runs = tuple[tuple[int, int], ...]
-JOURNAL: Final = -1
-"""In the place of a page's number: the messages of the journal."""
+JOURNAL: Final = -1  # page number that stands for the messages of the journal
 
 
 class PageMessages(NamedTuple):
@@ -37,9 +36,9 @@ class PageMessages(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Pages of a store by (first, last) of their numbers; ``store`` None: what a broker has beside its pages.
+    """Pages of a store as (first, last) of their numbers; ``store`` None: the broker's data outside of pages.
 
-    ``known``: what of them is in the table already, by their numbers; None: nobody asks.
+    ``known``: messages that are in the table already, by page number; None if the table has no log.
     """
 
     broker: FleetBroker
@@ -50,7 +49,7 @@ class Piece:
     known: Mapping[int, PageMessages] | None = None
 
     def numbers(self) -> Iterator[int]:
-        """Of the pages, ascending."""
+        """Yield the page numbers, ascending."""
         for first, last in self.runs:
             yield from range(first, last + 1)
 
@@ -64,7 +63,7 @@ class PageGroup(InputPartition):
 
 
 def pieces_of(broker: FleetBroker, stores: Iterable[Store], content: TableContent, within: StoredIn) -> Iterator[Piece]:
-    """All that a table is made of, in the order of its rows. ``within``: messages are looked for there alone."""
+    """Yield all pieces of a table in the order of its rows. ``within`` restricts where messages are read."""
     beside = content in (TableContent.DAMAGE, TableContent.ACKNOWLEDGEMENTS)
     if beside or (content.of_messages and within is not StoredIn.PAGES):
         yield Piece(broker, None, size=_size(broker.place.journal))
@@ -77,32 +76,32 @@ def pieces_of(broker: FleetBroker, stores: Iterable[Store], content: TableConten
 
 
 def _cut(broker: FleetBroker, store: Store, most: int | None) -> Iterator[Piece]:
-    """The pages of a store in pieces of ``most`` bytes or more; None: in one."""
-    mine: list[PageFile] = []
+    """Yield the pages of a store in pieces of at least ``most`` bytes, or in one piece if None."""
+    pages: list[PageFile] = []
     size = 0
     for page in store.pages:
-        mine.append(page)
+        pages.append(page)
         size += page.size
         if most is not None and size >= most:
-            yield Piece(broker, store.name, store.address, runs_of(page.number for page in mine), size)
-            mine, size = [], 0
-    if mine or not store.pages:
-        yield Piece(broker, store.name, store.address, runs_of(page.number for page in mine), size)
+            yield Piece(broker, store.name, store.address, runs_of(page.number for page in pages), size)
+            pages, size = [], 0
+    if pages or not store.pages:
+        yield Piece(broker, store.name, store.address, runs_of(page.number for page in pages), size)
 
 
 def runs_of(numbers: Iterable[int]) -> Runs:
-    """Rising numbers as (first, last)."""
-    found: list[tuple[int, int]] = []
+    """Return ascending numbers as runs of (first, last)."""
+    runs: list[tuple[int, int]] = []
     for number in numbers:
-        if found and number == found[-1][1] + 1:
-            found[-1] = found[-1][0], number
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
         else:
-            found.append((number, number))
-    return tuple(found)
+            runs.append((number, number))
+    return tuple(runs)
 
 
 def pruned(pieces: Iterable[Piece], tests: Sequence[ColumnTest]) -> Iterator[Piece]:
-    """What of pieces may have rows that pass."""
+    """Yield the parts of pieces that may have rows that pass the tests."""
     for piece in pieces:
         facts: dict[str, str | None] = {"broker": piece.broker.name}
         if piece.store is not None:
@@ -124,12 +123,15 @@ def _size(journal: Path | None) -> int:
 
 
 def _is_stream(broker: FleetBroker) -> bool:
-    given = broker.place.given
-    return isinstance(given, FarPath) and given.compressed
+    path = broker.place.given
+    return isinstance(path, FarPath) and path.compressed
 
 
 def grouped(pieces: Sequence[Piece], least: int = GROUP) -> list[PageGroup]:
-    """Pieces in order, in groups of ``least`` bytes or more. One task reads a compressed archive: it is a stream."""
+    """Return the pieces in order, in groups of at least ``least`` bytes.
+
+    One task reads all of a compressed archive, which is a stream.
+    """
     least = max(least, sum(piece.size for piece in pieces) // MOST)
     groups: list[PageGroup] = []
     members: list[Piece] = []

@@ -1,8 +1,8 @@
 """An Iceberg table without a catalog: ``metadata/vN.metadata.json``, and ``version-hint.text`` with N.
 
-A commit is the file of the next version, which is made where there is none, or not at all: in a folder under another
-name and linked to its own, below a URL by the store. Readers find it by the hint; where a run ended between the two,
-the hint is one behind, and readers see the version before.
+A commit creates the file of the next version atomically: in a folder it is written under another name and linked to its
+own, below a URL the store does this. Readers find it by the hint; if a run ended between the two, the hint is one
+behind, and readers see the version before.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.typedef import Record
 from pyiceberg.types import PrimitiveType
 
-from pagefmt.bytes.stored_paths import StoredPath, whole_text
-from pagefmt.spark.table_formats import (
+from pagefmt.spark.format_commit import (
     APPLICATION,
     ICEBERG_FILES,
     VERSION_HINT,
@@ -41,13 +40,13 @@ from pagefmt.spark.table_formats import (
     iceberg_version,
     named_for_others,
 )
+from pagefmt.storage.remote_outputs import StoredPath, whole_text
 
 if TYPE_CHECKING:
-    from pagefmt.spark.table_formats import FormatCommit, TablePart
+    from pagefmt.spark.format_commit import FormatCommit, TablePart
 
 _NAMES = "schema.name-mapping.default"
-_RUN = f"{APPLICATION}-run"
-"""The property that tells a commit from every other."""
+_RUN = f"{APPLICATION}-run"  # property that identifies a commit
 _OWN = (APPLICATION, _RUN, _NAMES)  # the only properties that pyiceberg is given to act on
 _CODE = re.compile(r"(?:^|[.-])py-|impl$|class(?:name)?$", re.IGNORECASE)  # in names of properties that name code
 
@@ -57,7 +56,7 @@ def _name(version: int) -> str:
 
 
 def version_at(folder: Path) -> int:
-    """The last version; 0 where there is no table."""
+    """Return the last version of the table, or 0 if there is none."""
     hint = folder / ICEBERG_FILES / VERSION_HINT
     version = int(hint.read_text("ascii")) if hint.exists() else 0
     while (folder / _name(version + 1)).exists():
@@ -66,7 +65,7 @@ def version_at(folder: Path) -> int:
 
 
 def note_version(folder: Path) -> None:
-    """The hint names the last version. Raises ``OSError`` where it does not get so far."""
+    """Write the last version into the hint file. Raise ``OSError`` if this fails; the hint then names an older one."""
     try:
         whole_text(folder / ICEBERG_FILES / VERSION_HINT, str(version_at(folder)))
     except OSError as err:
@@ -80,16 +79,16 @@ def metadata_at(folder: Path, version: int | None = None) -> TableMetadata:
     Raises ``FormatRefused`` if it names code to run, or a place outside of the table's folder.
     """
     name = _name(version or version_at(folder))
-    found = TableMetadataUtil.parse_raw((folder / name).read_text("utf-8"))
-    for key in found.properties:
+    metadata = TableMetadataUtil.parse_raw((folder / name).read_text("utf-8"))
+    for key in metadata.properties:
         if _CODE.search(key):
             raise FormatRefused(f"{folder / name}: the property {key} names code to run; remove it from the table")
     root = _root(folder)
-    if found.location.rstrip("/") != root:
-        raise FormatRefused(f"{folder}: the table was created at {found.location} and cannot be moved")
-    for path in (each.manifest_list for each in found.snapshots):
+    if metadata.location.rstrip("/") != root:
+        raise FormatRefused(f"{folder}: the table was created at {metadata.location} and cannot be moved")
+    for path in (snapshot.manifest_list for snapshot in metadata.snapshots):
         _inside(root, path or "")
-    return found
+    return metadata
 
 
 def _root(folder: Path) -> str:
@@ -144,7 +143,7 @@ class _Written(BytesIO):
 
 def _write(path: Path, content: bytes) -> None:
     if isinstance(path, StoredPath):
-        path.put(lambda: (content,))
+        path.put(content)
         return
     with path.open("wb") as file:
         file.write(content)
@@ -153,10 +152,10 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class FolderFiles(FileIO):
-    """Files of a table, by the locations that it has for them; notes those that are made.
+    """The files of a table by location, with a list of those that were created.
 
-    ``folder``: where they are now, for a table may be made in another folder than where it will be; ``root``: its own
-    location; ``noting``: None where none is made.
+    ``folder``: where they are now, because a table may be written in another folder than its final one. ``root``: its
+    final location. ``noting``: the file for the list, None if nothing is created.
     """
 
     def __init__(self, folder: Path, root: str, noting: Path | None = None) -> None:
@@ -170,32 +169,31 @@ class FolderFiles(FileIO):
         name = _inside(self.root, location)
         with self._lock:  # manifests are made in threads
             self._made.append(name)
-            whole_text(self.noting, "".join(f"{each}\n" for each in self._made))
+            whole_text(self.noting, "".join(f"{name_made}\n" for name_made in self._made))
         return self.folder / name
 
     def new_input(self, location: str) -> InputFile:
-        """A file of the table."""
+        """Return a file of the table to read."""
         return _MetadataFile(location, self.folder / _inside(self.root, location))
 
     def new_output(self, location: str) -> OutputFile:
-        """The same."""
+        """Return a file of the table to write, which is noted for removal if the run fails."""
         return _MetadataFile(location, self._noted(location))
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
-        """The same."""
         name = location if isinstance(location, str) else location.location
         (self.folder / _inside(self.root, name)).unlink(missing_ok=True)
 
     def create(self, location: str, content: bytes) -> None:
-        """A file that appears whole where there is none. Raises ``FileExistsError``."""
+        """Create a file atomically. Raise ``FileExistsError`` if it exists."""
         path = self.folder / _inside(self.root, location)
         if isinstance(path, StoredPath):
             path.create(content)
             return
-        made = self._noted(f"{location}.new")
-        _write(made, content)
-        os.link(made, path)
-        made.unlink()
+        new_file = self._noted(f"{location}.new")
+        _write(new_file, content)
+        os.link(new_file, path)
+        new_file.unlink()
 
 
 class FolderCatalog(NoopCatalog):
@@ -208,9 +206,9 @@ class FolderCatalog(NoopCatalog):
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
-        """The next version."""
-        for each in requirements:
-            each.validate(self.metadata)
+        """Write the next version of the metadata. Raise ``FormatRefused`` if another program has written it."""
+        for requirement in requirements:
+            requirement.validate(self.metadata)
         before = table.metadata_location if self.version else None
         fresh = update_table_metadata(self.metadata, updates, metadata_location=before)
         location = f"{self.files.root}/{_name(self.version + 1)}"
@@ -223,32 +221,39 @@ class FolderCatalog(NoopCatalog):
         return CommitTableResponse.model_validate({"metadata": fresh, "metadata-location": location})
 
 
-def commit_iceberg(given: FormatCommit, noting: Path) -> None:
-    """Raises what pyiceberg does, ``FormatRefused`` and ``OSError``. The hint is as before."""
-    version, root = version_at(given.folder), named_for_others(given.table)[0].rstrip("/")
-    files = FolderFiles(given.folder, root, noting)
+def commit_iceberg(commit: FormatCommit, noting: Path) -> None:
+    """Commit files to the table, but leave the version hint unchanged.
+
+    ``noting``: the file that takes names of files to remove if the commit fails. Raises ``FormatRefused``, ``OSError``
+    and the errors of pyiceberg.
+    """
+    version, root = version_at(commit.folder), named_for_others(commit.table)[0].rstrip("/")
+    files = FolderFiles(commit.folder, root, noting)
     if version:
-        metadata = metadata_at(given.folder, version)
+        metadata = metadata_at(commit.folder, version)
     else:
-        (given.folder / ICEBERG_FILES).mkdir(parents=True, exist_ok=True)
-        schema = _schema(given.schema)
+        (commit.folder / ICEBERG_FILES).mkdir(parents=True, exist_ok=True)
+        schema = _schema(commit.schema)
         metadata = new_table_metadata(
-            schema, _partitions(schema, given.splits), UNSORTED_SORT_ORDER, root,
+            schema,
+            _partitions(schema, commit.splits),
+            UNSORTED_SORT_ORDER,
+            root,
             {_NAMES: schema.name_mapping.model_dump_json()},
-        )  # fmt: skip
+        )
     catalog = FolderCatalog(files, version, metadata)
     table = Table((APPLICATION,), _without_properties(metadata), f"{root}/{_name(version)}", files, catalog)
-    types = [given.schema.field(name).type for name in given.splits]
+    types = [commit.schema.field(name).type for name in commit.splits]
     with warnings.catch_warnings(), table.transaction() as changes:
         warnings.simplefilter("ignore")  # of a delete that finds nothing
-        changes.set_properties({APPLICATION: str(given.number), _RUN: given.run})
-        if given.overwrite and metadata.current_snapshot() is not None:
+        changes.set_properties({APPLICATION: str(commit.number), _RUN: commit.run})
+        if commit.overwrite and metadata.current_snapshot() is not None:
             changes.delete(AlwaysTrue())
-        if given.parts:
+        if commit.parts:
             with changes.update_snapshot().fast_append() as append:
-                for each in given.parts:
-                    partition = Record(*map(_typed, each.values, types))
-                    append.append_data_file(_data_file(each, f"{root}/{each.path}", partition, metadata))
+                for part in commit.parts:
+                    partition = Record(*map(_typed, part.values, types))
+                    append.append_data_file(_data_file(part, f"{root}/{part.path}", partition, metadata))
 
 
 def data_files_at(folder: Path) -> list[str]:
@@ -256,7 +261,7 @@ def data_files_at(folder: Path) -> list[str]:
     metadata = _without_properties(metadata_at(folder))
     files = FolderFiles(folder, _root(folder))
     table = Table((APPLICATION,), metadata, files.root, files, NoopCatalog(APPLICATION))
-    return [_inside(files.root, each.file.file_path) for each in table.scan().plan_files()]
+    return [_inside(files.root, task.file.file_path) for task in table.scan().plan_files()]
 
 
 def _without_properties(metadata: TableMetadata) -> TableMetadata:
@@ -266,12 +271,11 @@ def _without_properties(metadata: TableMetadata) -> TableMetadata:
 
 
 def fits_iceberg(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> bool:
-    """Whether the table has these columns and partitions."""
+    """Return whether the table has these columns and partitions."""
     metadata = metadata_at(folder)
-    return (
-        metadata.schema().as_struct() == _schema(schema).as_struct()
-        and [each.name for each in metadata.spec().fields] == [*splits]
-    )  # fmt: skip
+    return metadata.schema().as_struct() == _schema(schema).as_struct() and [
+        field.name for field in metadata.spec().fields
+    ] == [*splits]
 
 
 def _data_file(part: TablePart, path: str, partition: Record, metadata: TableMetadata) -> DataFile:
@@ -281,16 +285,22 @@ def _data_file(part: TablePart, path: str, partition: Record, metadata: TableMet
         fields = ((schema.find_field(name), value) for name, value in values.items())
         return {
             field.field_id: to_bytes(field.field_type, value)
-            for field, value in fields if isinstance(field.field_type, PrimitiveType)
-        }  # fmt: skip
+            for field, value in fields
+            if isinstance(field.field_type, PrimitiveType)
+        }
 
-    found = DataFile.from_args(
-        content=DataFileContent.DATA, file_path=path, file_format=FileFormat.PARQUET, partition=partition,
-        record_count=facts.rows, file_size_in_bytes=facts.size, lower_bounds=bounds(facts.least),
+    data_file = DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=path,
+        file_format=FileFormat.PARQUET,
+        partition=partition,
+        record_count=facts.rows,
+        file_size_in_bytes=facts.size,
+        lower_bounds=bounds(facts.least),
         upper_bounds=bounds(facts.most),
-    )  # fmt: skip
-    found.spec_id = metadata.default_spec_id
-    return found
+    )
+    data_file.spec_id = metadata.default_spec_id
+    return data_file
 
 
 def _schema(schema: pa.Schema) -> Schema:

@@ -14,9 +14,9 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.user_folders import user_folder
-from pagefmt.bytes.writing import write_text
 from pagefmt.errors import PageFmtError, installation
+from pagefmt.storage.user_folders import user_folder
+from pagefmt.storage.writing import write_text
 
 OLDEST: Final = 17
 _LAUNCHER: Final = """#!/bin/sh
@@ -41,7 +41,7 @@ class NoCache(PageFmtError):
 
 
 def java_home() -> Path:
-    """The JAVA_HOME for Spark. Raises ``NoJava`` with what to install."""
+    """Return the JAVA_HOME for Spark. Raise ``NoJava``, which says what to install."""
     wanted = os.environ.get("JAVA_HOME")
     if wanted and (java_version(Path(wanted)) or 0) >= OLDEST:
         return Path(wanted)
@@ -54,15 +54,15 @@ def java_home() -> Path:
 
 
 def java_version(home: Path) -> int | None:
-    """The feature number of the Java in a home; None where there is none that starts."""
+    """Return the feature number of the Java in a home, or None if no Java starts there."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [str(home / "bin" / "java"), "-version"], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr)
-    return int(found.group(1)) if done.returncode == 0 and found else None
+    match = re.search(r'version "(?:1\.)?(\d+)', process.stderr)
+    return int(match.group(1)) if process.returncode == 0 and match else None
 
 
 def _home_around(java: Path) -> Path:
@@ -72,7 +72,7 @@ def _home_around(java: Path) -> Path:
 
 
 def kept_file(name: str, text: str, mode: int = 0o644) -> Path:
-    """A file of this text in the user's cache folder, for Java to be started with. Raises ``NoCache``."""
+    """Write a file with this text into the user's cache folder, for starting Java with it. Raise ``NoCache``."""
     try:
         file = user_folder("XDG_CACHE_HOME", ".cache") / "pagectl" / name
         if not file.exists() or file.read_text() != text:

@@ -13,19 +13,19 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.far_paths import any_path
-from pagefmt.bytes.files import utf8_name
-from pagefmt.bytes.waiting import thread_pool
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.directory.locks import node_id
 from pagefmt.errors import PageFmtError
+from pagefmt.storage.files import utf8_name
+from pagefmt.storage.interruptible_calls import thread_pool
+from pagefmt.storage.remote_paths import any_path
 
 _AT_ONCE: Final = 16  # brokers whose node ids are read at once
 
 
 class BrokerIdentity(NamedTuple):
-    """What a broker is known by. ``path`` is resolved; ``journal``: where the node id was read."""
+    """What identifies a broker. ``path`` is resolved; ``journal``: where the node id was read."""
 
     node: str | None
     path: str
@@ -36,7 +36,7 @@ class BrokerIdentity(NamedTuple):
         """Return the identity of a broker, or of the one store or page that was named."""
         path = (place.page or place.store or place.paging or place.given).resolve()
         node = node_id(place.journal)
-        narrowed = [each.name for each in (place.store, place.page) if each is not None]
+        narrowed = [path_named.name for path_named in (place.store, place.page) if path_named is not None]
         journal = None if node is None or place.journal is None else utf8_name(str(place.journal.resolve()))
         return cls(None if node is None else "/".join((node, *narrowed)), utf8_name(str(path)), journal)
 
@@ -49,15 +49,14 @@ class BrokerIdentity(NamedTuple):
         return False
 
 
-KnownPlaces = Sequence[BrokerIdentity]
-"""Where a broker was read: last, and before that in other directories that are still there."""
+KnownPlaces = Sequence[BrokerIdentity]  # directories of a broker: the last one first, then others that still exist
 
 
 class KnownBroker(NamedTuple):
-    """A broker of a call. ``broker`` has the name that the table has for it, ``named`` is what the call names it.
+    """A broker of a call. ``broker`` has the table's name for it, ``named`` is the call's name.
 
-    ``before``: where it was read before. ``same_as``: the name of an earlier
-    broker of the call that is the same one; ``is_copy``: in other directories.
+    ``before``: directories from which it was read earlier. ``same_as``: the name of an earlier broker of the call that
+    is the same one; ``is_copy``: in other directories.
     """
 
     broker: FleetBroker
@@ -69,29 +68,29 @@ class KnownBroker(NamedTuple):
 
     @property
     def places(self) -> KnownPlaces:
-        """Where it is read now, and the last of other directories of this broker that are still there."""
-        others = (each for each in self.before if each.path != self.identity.path and each.is_there())
+        """Return its current directory, and the last of its other directories that still exists."""
+        others = (other for other in self.before if other.path != self.identity.path and other.is_there())
         return [self.identity, *islice(others, 1)]
 
 
 def recognise(
-    fleet: Sequence[FleetBroker], known: Mapping[str, KnownPlaces], stores_of: Mapping[str, frozenset[str]]
+    fleet: Sequence[FleetBroker], known_places: Mapping[str, KnownPlaces], stores_of: Mapping[str, frozenset[str]]
 ) -> list[KnownBroker]:
-    """Return the brokers of a call in their order.
+    """Return the brokers of a call in order, each with the name that the table knows it by.
 
-    ``known``: the brokers of the table by name, ``stores_of``: the store folders of each. Brokers with one node id and
-    no store folder in common are not copies, but come from one template.
+    ``known_places``: identities of the table's brokers by name. ``stores_of``: store folders of each. Brokers with one
+    node id and no common store folder are not copies, but were created from one template.
     """
     with thread_pool(min(_AT_ONCE, max(1, len(fleet)))) as pool:
         identities = [*pool.map(lambda broker: BrokerIdentity.of(broker.place), fleet)]
     folders = dict(stores_of)
-    by_name = {name: places[0] for name, places in known.items()}
-    by_path = {each.path: name for name, places in known.items() for each in places}
+    by_name = {name: places[0] for name, places in known_places.items()}
+    by_path = {place.path: name for name, places in known_places.items() for place in places}
     by_node: dict[str, list[str]] = {}
-    for name, each in by_name.items():
-        by_node.setdefault(each.node or "", []).append(name)
+    for name, place in by_name.items():
+        by_node.setdefault(place.node or "", []).append(name)
     first: dict[str, KnownBroker] = {}
-    found: list[KnownBroker] = []
+    recognised: list[KnownBroker] = []
 
     def name_of(broker: FleetBroker, identity: BrokerIdentity) -> str | None:
         for name in (by_path.get(identity.path, broker.name), broker.name):
@@ -110,16 +109,16 @@ def recognise(
         if known_as is None:
             by_name[name], by_path[identity.path], folders[name] = identity, name, _store_names(broker.place)
             by_node.setdefault(identity.node or "", []).append(name)
-        one = KnownBroker(replace(broker, name=name), broker.name, identity, known.get(name, ()))
+        broker_found = KnownBroker(replace(broker, name=name), broker.name, identity, known_places.get(name, ()))
         if name in first:
             is_copy = first[name].identity.path != identity.path
-            one = one._replace(same_as=first[name].named, is_copy=is_copy)
-        first.setdefault(name, one)
-        found.append(one)
-    return found
+            broker_found = broker_found._replace(same_as=first[name].named, is_copy=is_copy)
+        first.setdefault(name, broker_found)
+        recognised.append(broker_found)
+    return recognised
 
 
 def _store_names(place: DataLocation) -> frozenset[str]:
     with suppress(PageFmtError, OSError):
-        return frozenset(utf8_name(each.name) for each in stores(place))
+        return frozenset(utf8_name(store.name) for store in stores(place))
     return frozenset()

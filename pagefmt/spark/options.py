@@ -13,28 +13,27 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from pagefmt.bytes.far_paths import any_path
-from pagefmt.columns.column_tests import ColumnTest, header_tests
-from pagefmt.columns.named_columns import OF_A_FLEET, TIME, NamedTable, NoSuchColumn
-from pagefmt.columns.state_tables import SCHEMAS
-from pagefmt.columns.table import TableQuery
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import StoredIn, TableContent
 from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate
 from pagefmt.errors import PageFmtError
 from pagefmt.selector import parse
+from pagefmt.storage.remote_paths import any_path
+from pagefmt.table.named_columns import OF_A_FLEET, TIME, NamedTable, NoSuchColumn
+from pagefmt.table.row_filters import ColumnTest, header_tests
+from pagefmt.table.state_tables import SCHEMAS
+from pagefmt.table.table import TableQuery
+from pagefmt.table.table_body import TableBody
+from pagefmt.table.table_content import StoredIn, TableContent
 
 NAME: Final = "artemis-pages"
 DAMAGE: Final = "damage"
+# columns before and after those of a table of messages
 _AROUND: Final = (("broker", "exported_at"), ("sent", "expires"))
-"""Columns in front of those of a table of messages, and behind them."""
 _NO_DIRECTORY: Final = (
     "no directory given; name one with load(DIR), several with the option brokers, and those of a table with "
     f"CREATE TABLE … USING `{NAME}` OPTIONS (…), without a list of columns"
 )
-_OF_TABLE: Final = "option."
-"""What Spark puts before an option among the properties of a table."""
+_OF_TABLE: Final = "option."  # prefix of Spark for options among the properties of a table
 _SPARK_TIME: Final = pa.timestamp("us", "UTC")
 _LOG: Final = logging.getLogger(__name__)
 
@@ -45,9 +44,9 @@ class BadOption(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """What a table has; goes along with the tasks. ``exported_at``: ms. ``run``: tells one reading from another.
+    """What a table contains; sent to the tasks. ``exported_at``: in ms. ``run``: identifies the reading.
 
-    ``within``: messages are looked for there alone. ``tests``: rows that do not pass may be left out.
+    ``within`` restricts where messages are read. ``tests``: rows that do not pass may be left out.
     """
 
     content: TableContent = TableContent.MESSAGES
@@ -60,7 +59,7 @@ class TableSpec:
     tests: tuple[ColumnTest, ...] = ()
 
     def messages(self) -> NamedTable:
-        """A table of messages. Raises ``NoSuchColumn``, and the selector's error."""
+        """Return the table of messages. Raise ``NoSuchColumn``, and ``SelectorError`` for the selector."""
         where = None if self.where is None else parse(self.where)
         query = TableQuery(self.body, where, located=True, headers=header_tests(self.tests))
         before, behind = _AROUND
@@ -69,7 +68,7 @@ class TableSpec:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns. Raises as ``messages``."""
+        """Return the columns. Raise the errors of ``messages``."""
         if self.content.of_messages:
             return self.messages().schema
         every = SCHEMAS[self.content]
@@ -82,7 +81,7 @@ class TableSpec:
 
     @classmethod
     def now(cls, **more: Any) -> TableSpec:
-        """Of a reading that begins."""
+        """Return a specification with the current time and a new run id."""
         return cls(**more, exported_at=int(datetime.now(UTC).timestamp() * 1000), run=uuid4().hex[:12])
 
 
@@ -96,16 +95,16 @@ _KNOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """The options, parsed. ``damage``: the column that tells what is damaged; empty for none."""
+    """The options, parsed. ``damage``: the name of the column that describes damage; empty for none."""
 
     brokers: tuple[FleetBroker, ...]
     spec: TableSpec
     damage: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> SourceOptions:
-        """The options by name. Raises ``BadOption``, the selector's error, and ``LocateError`` of one path alone."""
-        options = {name.lower(): value for name, value in given.items()}
+    def of(cls, texts: Mapping[str, str]) -> SourceOptions:
+        """Return the options by name. Raise ``BadOption``, ``SelectorError``, and ``LocateError`` for a single path."""
+        options = {name.lower(): value for name, value in texts.items()}
         unknown = sorted(set(options) - _KNOWN)
         if unknown:
             raise BadOption(f"option {unknown[0]}: not known; choose from {', '.join(sorted(_KNOWN))}")
@@ -129,32 +128,30 @@ class SourceOptions:
         return cls(_brokers(options), spec, damage)
 
     def schema(self) -> pa.Schema:
-        """The columns of the table as Spark has them: nullable, and times in microseconds."""
+        """Return the columns as Spark has them: nullable, and times in microseconds."""
         every = [*self.spec.schema, *([pa.field(self.damage, pa.string())] if self.damage else [])]
         types = {TIME: _SPARK_TIME}
-        return pa.schema([pa.field(each.name, types.get(each.type, each.type)) for each in every])
+        return pa.schema([pa.field(field.name, types.get(field.type, field.type)) for field in every])
 
 
 def created_options(properties: Mapping[str, str]) -> dict[str, str] | None:
-    """The options of a table that ``CREATE TABLE`` makes, by its properties; None for any other reading.
+    """Return the options of a table made by ``CREATE TABLE``, from its properties; None for any other reading.
 
     Raises ``BadOption``.
     """
     if "provider" not in properties:
         return None
-    given = {
-        name.removeprefix(_OF_TABLE): value for name, value in properties.items() if name.startswith(_OF_TABLE)
-    }  # fmt: skip
-    misplaced = sorted({name for name in properties if name.lower() in _KNOWN} - set(given) - {"path"})
+    options = {name.removeprefix(_OF_TABLE): value for name, value in properties.items() if name.startswith(_OF_TABLE)}
+    misplaced = sorted({name for name in properties if name.lower() in _KNOWN} - set(options) - {"path"})
     if misplaced:
         raise BadOption(f"TBLPROPERTIES: {misplaced[0]} is an option; name it in OPTIONS (…)")
-    return given | ({"path": properties["path"]} if "path" in properties else {})
+    return options | ({"path": properties["path"]} if "path" in properties else {})
 
 
-def kept_options(given: Mapping[str, str], metadata: Mapping[str, str]) -> dict[str, str]:
-    """The options of a reading: those that it has itself, or that a table was created with."""
-    kept = {} if _PLACES & {name.lower() for name in given} else json.loads(metadata.get(NAME, "{}"))
-    return {**kept, **given}
+def kept_options(options: Mapping[str, str], metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of a reading: its own, or those that its table was created with."""
+    kept = {} if _PLACES & {name.lower() for name in options} else json.loads(metadata.get(NAME, "{}"))
+    return {**kept, **options}
 
 
 def _has(spec: TableSpec) -> bool:
@@ -177,23 +174,23 @@ def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
     entries = fleet_of(paths, None if listing is None else Path(listing))
     if not entries:
         raise BadOption(_NO_DIRECTORY)
-    found: list[FleetBroker] = []
+    brokers: list[FleetBroker] = []
     own = options if len(entries) == 1 else {}
     with looked_for((entry.path for entry in entries), lambda path: _location(path, own)) as place_of:
         for entry in entries:
             try:
-                found.append(FleetBroker(entry.name, absolute(place_of(entry.path)), entry.edition))
+                brokers.append(FleetBroker(entry.name, absolute(place_of(entry.path)), entry.edition))
             except LocateError as err:
                 if len(entries) == 1:
                     raise
                 _LOG.warning(str(err))
-    if not found:
+    if not brokers:
         raise BadOption("none of the brokers can be read")
-    return tuple(found)
+    return tuple(brokers)
 
 
 def _location(path: Path, options: Mapping[str, str]) -> DataLocation:
-    """Of an instance the directories in their usual places: a configuration is for the caller to read."""
+    """Return the directories of a path; those of an instance by their usual names, without its configuration."""
     try:
         place = locate(path)
     except LocateError:
@@ -201,11 +198,12 @@ def _location(path: Path, options: Mapping[str, str]) -> DataLocation:
             raise
         place = DataLocation(path, LocationKind.INSTANCE, None)
     return place._replace(
-        paging=_apart(options.get("paging"), place.paging), journal=_apart(options.get("journal"), place.journal),
+        paging=_apart(options.get("paging"), place.paging),
+        journal=_apart(options.get("journal"), place.journal),
         bindings=_apart(options.get("bindings"), place.bindings),
-    )  # fmt: skip
+    )
 
 
-def _apart(given: str | None, usual: Path | None) -> Path | None:
-    """As given, empty for none; else where it usually lies."""
-    return usual if given is None else any_path(given) if given else None
+def _apart(option: str | None, usual: Path | None) -> Path | None:
+    """Return the directory of an option: None for empty text, the usual directory without the option."""
+    return usual if option is None else any_path(option) if option else None

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 # the client compiler and the serial collector: a short job's start takes half the processor time
 LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_LAST_MOMENT: Final = 1.0
-"""Seconds that a process is given to be gone."""
+_LAST_MOMENT: Final = 1.0  # seconds that a process has to end
 _ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
 _SAFE_PATH: Final = "PYTHONSAFEPATH"  # keeps the folder in which Spark starts Python workers off their module path
 _MASTERS: Final = ("local", "spark://", "yarn", "k8s://")
@@ -43,10 +42,10 @@ _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor
 _OF_PANDAS: Final = "PySpark does not yet fully support pandas"
 _OF_STOPPING: Final = "Unable to cleanly shutdown Spark JVM process"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
+# settings whose values are never shown; Spark's own rule does not cover Azure's
 _SECRET: Final = (
     r"(?i)secret|password|token|access[._]?key|account[._]?key|storage[._]?key|\bsas\b|[._]sas[._]|credential"
 )
-"""Names of settings whose values nobody is shown: Spark's own rule does not know Azure's."""
 _NUMBER: Final = re.compile(r"^\[Errno \d+\] ")
 _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
 _JAVA_NAMES: Final = re.compile(
@@ -57,6 +56,7 @@ _THEY_END: Final = (
     "its executors keep failing: see their logs (on Kubernetes spark.kubernetes.executor.deleteOnTermination=false "
     "keeps their pods)"
 )
+# text in a cause → what to do
 _HINTS: Final = {
     "Cannot run program": "spark.pyspark.python, else PYSPARK_PYTHON, names a Python that the cluster's machines have",
     "Unauthorized": "the token of the kubeconfig (KUBECONFIG, spark.kubernetes.context), or "
@@ -68,7 +68,6 @@ _HINTS: Final = {
     "PKIX path": "the server's certificate is not trusted (of Kubernetes: spark.kubernetes.authenticate.caCertFile)",
     **dict.fromkeys(("stopped while waiting for backend", "SparkContext was shut down"), _THEY_END),
 }
-"""What to do where a cause has these words."""
 NOT_INSTALLED: Final = "{} is not installed; do: {}"
 QUIET_LOGGING: Final = """status = error
 rootLogger.level = error
@@ -101,17 +100,19 @@ class NoSpark(PageFmtError):
 
 
 class JavaEnded(NoSpark):
-    """Spark's virtual machine ended before it was told to."""
+    """Raised if Spark's virtual machine ended by itself."""
 
 
 @contextmanager
 def running(name: str, master: str, conf: Mapping[str, str], tell: Tell) -> Iterator[SparkContext]:
-    """A context, stopped at the end; ``conf`` goes before everything set here. Raises ``NoSpark`` or ``NoJava``.
+    """Yield a Spark context, which is stopped at the end. Raise ``NoSpark`` or ``NoJava``.
 
-    ``tell`` hears what the executors of a cluster wait for.
+    ``conf`` takes precedence over everything set here. ``tell`` is called with the reason while a cluster has no
+    executor.
 
-    On a cluster every executor gets this package along, in the version that runs here; it finds numpy, pyarrow and
-    crc32c in its own Python (``spark.pyspark.python``, else PYSPARK_PYTHON, else the path of the one that runs here).
+    On a cluster, every executor gets a copy of this package in the running version; it finds numpy, pyarrow and crc32c,
+    and for URLs obstore, in its own Python (``spark.pyspark.python``, else PYSPARK_PYTHON, else the path of the running
+    one).
     """
     with warnings.catch_warnings():
         # pyspark imports pandas, which nothing here uses, and warns of every one from 3 on; programs of others hear it
@@ -135,12 +136,10 @@ def _on_cluster(context: SparkContext, master: str, tell: Tell) -> Iterator[None
             yield
 
 
-def check_installed(folder: Path) -> None:
-    """Raises ``NoSpark`` where PySpark is not installed, or what removes files from Azure, where this folder is."""
+def check_installed() -> None:
+    """Raise ``NoSpark`` if PySpark is not installed."""
     if find_spec("pyspark") is None:
         raise NoSpark(NOT_INSTALLED.format("Spark", installation("spark")))
-    if str(folder).startswith(("abfs:", "abfss:")) and find_spec("obstore") is None:
-        raise NoSpark(NOT_INSTALLED.format(f"{folder}: obstore", installation("spark")))
 
 
 def _send(context: SparkContext, package: Path, master: str) -> None:
@@ -151,7 +150,7 @@ def _send(context: SparkContext, package: Path, master: str) -> None:
 
 
 def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
-    """As ``running``, without the package for the executors; for the caller to stop."""
+    """Start a context, without the package for executors. The caller stops it. Raise ``NoSpark`` or ``NoJava``."""
     try:
         import pyspark
         from pyspark import SparkConf, SparkContext
@@ -173,15 +172,17 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     settings.setAll([*_settings(master).items(), *conf.items()])
     try:
         # what Java is started with stands in the list of processes; a context takes the others as well
-        told = SparkConf(loadDefaults=False).setAll(
+        public_settings = SparkConf(loadDefaults=False).setAll(
             [(name, value) for name, value in settings.getAll() if not re.search(_SECRET, name)]
         )
         with _signals_afterwards():
-            start_java(told)
+            start_java(public_settings)
     except Exception as err:
         raise NoSpark(f"Spark does not start with JAVA_HOME={home}: {cause(err)}") from err
     # what stands in spark-defaults.conf is known by now; without an image Spark waits for executors for ever
-    if on_kubernetes(master) and not any(each.contains(name) for each in (settings, SparkConf()) for name in _IMAGES):
+    if on_kubernetes(master) and not any(
+        candidate.contains(name) for candidate in (settings, SparkConf()) for name in _IMAGES
+    ):
         raise NoSpark(f"{master}: name the image of the executors: --conf {_IMAGES[0]}=REGISTRY/NAME:TAG")
     try:
         context = answered(lambda: SparkContext.getOrCreate(settings))
@@ -202,10 +203,11 @@ def _spark_home(package: Path) -> Path:
 
 
 def answered(call: Callable[[], _Answer]) -> _Answer:
-    """What a call of Spark answers or raises, ``JavaEnded`` among it; signals end the wait for it.
+    """Return what a call of Spark returns, or raise what it raises; ``JavaEnded`` if Java is gone.
 
-    Raised while the main thread itself waits for Java, they break that connection, which PySpark logs as tracebacks; so
-    does its own handler of Ctrl-C, which it sets when a context is made by the main thread.
+    Signals end the wait. A signal that interrupts the main thread's own connection to Java would break it, and PySpark
+    would log tracebacks, as does its handler of Ctrl-C, which it sets if the main thread creates a context. So another
+    thread makes the call.
     """
     answer: Future[_Answer] = Future()
 
@@ -225,7 +227,7 @@ def answered(call: Callable[[], _Answer]) -> _Answer:
 
 
 def _java_has_ended(err: Exception) -> bool:
-    """Its connections break a moment before it is gone."""
+    """Return whether Java is gone; its connections break a moment before."""
     java = java_process()
     if java is None or hasattr(err, "java_exception"):  # Java itself has told of it
         return False
@@ -236,53 +238,56 @@ def _java_has_ended(err: Exception) -> bool:
 
 @contextmanager
 def _signals_afterwards() -> Iterator[None]:
-    """Signals that end the program do so behind the block: stopped while it starts Java, PySpark leaves it running."""
+    """Delay signals that end the program until the block ends.
+
+    If PySpark is stopped while it starts Java, it leaves Java running.
+    """
     came: list[int] = []
     before = {}
     if threading.current_thread() is threading.main_thread():
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {each: handler for each in numbers if callable(handler := signal.getsignal(each))}
-    for each in before:
-        signal.signal(each, lambda number, _: came.append(number))
+        before = {handled: handler for handled in numbers if callable(handler := signal.getsignal(handled))}
+    for handled in before:
+        signal.signal(handled, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for handled, handler in before.items():
+            signal.signal(handled, handler)
         for number in came:  # also where the same signal has ended Java, so that it did not start
             signal.raise_signal(number)
 
 
 def is_local(master: str) -> bool:
-    """Whether the master runs in this process's Java."""
+    """Return whether tasks run in this process's Java."""
     return master.startswith("local")
 
 
 def cause(err: Exception) -> str:
-    """What a task's own traceback ends with, out of all that Spark tells of it; else what Java's ends with."""
+    """Return the last line of a task's own traceback out of Spark's long message; else the last line of Java's."""
     lines = str(err).splitlines()
     named = [line for line in lines if _ERROR_LINE.match(line)]
     if named:
         return _NUMBER.sub("", _ERROR_LINE.sub("", named[-1]))[:300]
     thrown = [line.strip().removeprefix("Caused by").lstrip(": ") for line in lines if _THROWN.match(line.strip())]
-    told = [_plain(line) for line in thrown] or [_NUMBER.sub("", " ".join(str(err).split()))]
-    while len(told) > 1 and told[-2].endswith(told[-1]):
-        told.pop()  # it says less: Cannot run program "x": error=2, No such file, caused by: error=2, No such file
-    hint = _hint(told[-1])
-    return f"{told[-1][:300].rstrip('.')}{hint}" if hint else told[-1][:300]
+    messages = [_plain(line) for line in thrown] or [_NUMBER.sub("", " ".join(str(err).split()))]
+    while len(messages) > 1 and messages[-2].endswith(messages[-1]):
+        messages.pop()  # it says less: Cannot run program "x": error=2, No such file, caused by: error=2, No such file
+    hint = _hint(messages[-1])
+    return f"{messages[-1][:300].rstrip('.')}{hint}" if hint else messages[-1][:300]
 
 
 def _plain(thrown: str) -> str:
-    """What an exception says, without names of classes, and without all that Kubernetes answered."""
-    said = _OF_KUBERNETES.sub(r"\1", _JAVA_NAMES.sub("", thrown))
-    return f"{said}: no such file" if thrown.startswith("java.nio.file.NoSuchFileException") else said
+    """Return an exception's message without class names, and without the full answer of Kubernetes."""
+    message = _OF_KUBERNETES.sub(r"\1", _JAVA_NAMES.sub("", thrown))
+    return f"{message}: no such file" if thrown.startswith("java.nio.file.NoSuchFileException") else message
 
 
-def _hint(said: str) -> str:
+def _hint(message: str) -> str:
     for part, hint in _HINTS.items():
-        if part in said:
+        if part in message:
             return f"; {hint}"
-    if "FileSystem not found" not in said and "No FileSystem for scheme" not in said:
+    if "FileSystem not found" not in message and "No FileSystem for scheme" not in message:
         return ""
     import pyspark
 
@@ -317,7 +322,7 @@ def _settings(master: str) -> dict[str, str]:
 
 
 def _packed(archive: Path) -> Path:
-    """The package as an archive that Python imports from; executors put it in front of a version that they have."""
+    """Write the package as an archive for import; executors prefer it to an installed version."""
     root = Path(pagefmt.__file__).parent
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(root.rglob("*.py")):
@@ -326,5 +331,5 @@ def _packed(archive: Path) -> Path:
 
 
 def _logging_file() -> Path:
-    """Spark's log: errors only, on standard error."""
+    """Return the configuration of Spark's log: errors only, on standard error."""
     return kept_file("spark-log4j2.properties", QUIET_LOGGING)

@@ -28,9 +28,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
-from pagefmt.bytes.far_paths import archive_now
-from pagefmt.bytes.waiting import thread_pool
-from pagefmt.columns.column_tests import EQUAL, IN, PREFIX, ColumnTest
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
 from pagefmt.errors import PageFmtError
@@ -38,6 +35,9 @@ from pagefmt.spark.groups import PageGroup, Piece, grouped, pieces_of, pruned
 from pagefmt.spark.options import NAME, BadOption, SourceOptions, created_options, kept_options
 from pagefmt.spark.rows import rows_of, shown, tell
 from pagefmt.spark.stream import PageFilesStream
+from pagefmt.storage.interruptible_calls import thread_pool
+from pagefmt.storage.remote_paths import archive_now
+from pagefmt.table.row_filters import EQUAL, IN, PREFIX, ColumnTest
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
@@ -53,42 +53,42 @@ class PageFiles(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The format to name in ``spark.read.format``."""
+        """Return the format's name for ``spark.read.format``."""
         return NAME
 
     def schema(self) -> StructType:
-        """The columns that the options ask for."""
+        """Return the columns that the options ask for."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
         created = created_options(dict(self.options))
-        found: StructType = from_arrow_schema(SourceOptions.of(created or dict(self.options)).schema())
+        schema: StructType = from_arrow_schema(SourceOptions.of(created or dict(self.options)).schema())
         if created is not None:  # Spark hands on to queries of the table what its columns are, and not its options
-            found.fields[0].metadata = {NAME: json.dumps(created)}
-        return found
+            schema.fields[0].metadata = {NAME: json.dumps(created)}
+        return schema
 
     def reader(self, schema: StructType) -> PageFilesReader:
-        """Of one query."""
+        """Return the reader of one query."""
         return PageFilesReader(self._options(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
-        """Of one stream."""
+        """Return the reader of one stream."""
         return PageFilesStream(self._options(schema))
 
     def _options(self, schema: StructType) -> SourceOptions:
         options = kept_options(dict(self.options), schema.fields[0].metadata or {})
-        found = SourceOptions.of(options)
-        if schema.names != found.schema().names:
+        checked = SourceOptions.of(options)
+        if schema.names != checked.schema().names:
             raise BadOption(
                 "the columns differ from those that the options give: leave them out, or create the table again"
             )
-        return found
+        return checked
 
 
 class FilterPushing:
-    """``pushFilters`` of a reader: notes the filters that leave out files or rows; Spark looks at all of them again.
+    """The ``pushFilters`` of a reader, which notes filters that exclude files or rows; Spark applies all of them again.
 
-    Spark ends a query whose source takes filters where ``spark.sql.python.filterPushdown.enabled`` is off (as it is
-    unless it is set), so that no filter is lost. Here none is: to Spark this looks like a source that takes none.
+    Spark ends a query whose source takes filters if ``spark.sql.python.filterPushdown.enabled`` is off (the default),
+    so that no filter is lost. Here none is lost: to Spark this looks like a source that takes none.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -97,8 +97,8 @@ class FilterPushing:
         self.reader = reader
 
     def __call__(self, filters: list[Filter]) -> list[Filter]:
-        """All of them."""
-        tests = tuple(test for each in filters if (test := column_test(each)) is not None)
+        """Note the filters that exclude pages. Return all filters, because Spark has to apply them to rows."""
+        tests = tuple(test for pushed in filters if (test := column_test(pushed)) is not None)
         self.reader.spec = replace(self.reader.spec, tests=tests)
         return filters
 
@@ -109,13 +109,13 @@ _OPERATORS: Final = {
 }  # fmt: skip
 
 
-def column_test(given: Filter) -> ColumnTest | None:
-    """A filter of Spark as a test; None where there is none like it."""
-    operator = _OPERATORS.get(type(given).__name__)
-    value: Any = getattr(given, "value", None)
-    path: tuple[str, ...] = getattr(given, "attribute", ())
+def column_test(spark_filter: Filter) -> ColumnTest | None:
+    """Return a filter of Spark as a test, or None if no test is equivalent."""
+    operator = _OPERATORS.get(type(spark_filter).__name__)
+    value: Any = getattr(spark_filter, "value", None)
+    path: tuple[str, ...] = getattr(spark_filter, "attribute", ())
     if operator == IN:  # Spark gives a list, in which nulls may be
-        value = tuple(each for each in value if each is not None) or None
+        value = tuple(member for member in value if member is not None) or None
     if operator is None or len(path) != 1 or not isinstance(value, Hashable) or value is None:
         return None
     return ColumnTest(path[0], operator, value)
@@ -130,14 +130,14 @@ class PageFilesReader(DataSourceReader):
 
     @property
     def pushFilters(self) -> FilterPushing:  # noqa: N802 (Spark's name)
-        """From Spark 4.1 on."""
+        """Return the callable that takes filters; Spark calls this from 4.1 on."""
         return FilterPushing(self)
 
     def partitions(self) -> list[PageGroup]:
-        """The pages in groups, one a task."""
+        """Return the pages in groups, one for each task."""
         with thread_pool(min(_LISTED_AT_ONCE, len(self.brokers))) as pool:
-            found = pool.map(self._pieces, self.brokers)
-            return grouped([*pruned((piece for pieces in found for piece in pieces), self.spec.tests)])
+            pieces_of_brokers = pool.map(self._pieces, self.brokers)
+            return grouped([*pruned((piece for pieces in pieces_of_brokers for piece in pieces), self.spec.tests)])
 
     def _pieces(self, broker: FleetBroker) -> list[Piece]:
         try:
@@ -150,7 +150,7 @@ class PageFilesReader(DataSourceReader):
             return []
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of a group, where the task runs."""
+        """Yield the rows of a group; runs in the task."""
         assert isinstance(partition, PageGroup)
         for piece in partition.pieces:
             tell(piece.broker, self.spec)

@@ -1,11 +1,11 @@
 """Following live paging directories: every record once, in the order store, page, number.
 
-An offset has, by store, the last record that was whole on disk when the directory was listed (page, number and offset),
-and the pages that were listed: a batch is what stands between two of them, also after a restart. A page of it that the
-broker has deleted when it is read is told, as damage of the kind ``deleted``; pages that came and went between two
-listings were never seen. A broker that begins anew gives page numbers again, which the id of the first message in a
-page tells; ``run`` counts how often. A stream looks at pages alone: ``acked_by`` and ``outstanding`` are null, and so
-are the names of queues.
+An offset contains, for each store, the last record that was complete on disk when the directory was listed (page,
+number and offset), and the listed pages: a batch is what is between two offsets, also after a restart. A page of a
+batch that the broker has deleted before it is read is reported as damage of the kind ``deleted``; pages that came and
+went between two listings are never seen. A broker that starts anew uses page numbers again, which the id of the first
+message in a page reveals; ``run`` counts how often. A stream reads only pages: ``acked_by``, ``outstanding`` and the
+names of queues are null.
 """
 
 from __future__ import annotations
@@ -19,30 +19,33 @@ from typing import Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.named_columns import RowsContext
-from pagefmt.columns.table import PageSource, TableDamage
-from pagefmt.columns.together import together_batches
+from pagefmt.codec.pages.frames import DamageKind
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.routes import route_at
+from pagefmt.codec.wire import Undecodable
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
-from pagefmt.outstanding.origins import PageOrigin
-from pagefmt.pages.chunks import FilePart, read_chunks
-from pagefmt.pages.frames import DamageKind
-from pagefmt.pages.paging import AddressText, PageFile, Store, page_name
-from pagefmt.pages.routes import route_at
+from pagefmt.directory.paging import AddressText, Store, page_name
+from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.spark.groups import GROUP, runs_of
 from pagefmt.spark.options import BadOption, SourceOptions, TableSpec
 from pagefmt.spark.rows import SHOWN, LostRows, Rows, lost_rows, shown
+from pagefmt.table.joined_pages import together_batches
+from pagefmt.table.named_columns import RowsContext
+from pagefmt.table.table import PageSource, TableDamage
+from pagefmt.vectors.pages.chunks import FilePart, read_chunks
 
-DELETED: Final = "deleted"
-"""In place of the kind of damage, of a page that went away before it was read."""
+DELETED: Final = "deleted"  # shown as the kind of damage for a page that was deleted before it was read
 Position = dict[str, Any]
 Offset = dict[str, Position]
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedPage:
-    """What of a page a batch takes. ``gone``: it was listed once, and is not there, or another is in its place."""
+    """The part of a page in a batch.
+
+    ``gone``: the page was listed earlier and is missing, or another has its number.
+    """
 
     broker: str
     store: str
@@ -53,7 +56,7 @@ class StreamedPage:
 
 
 class StreamedPages(InputPartition):
-    """Some of a batch."""
+    """Pages of one batch that one task reads."""
 
     def __init__(self, pages: list[StreamedPage], exported_at: int) -> None:
         super().__init__(None)
@@ -71,7 +74,7 @@ class PageFilesStream(DataSourceStreamReader):
         self._reached: Offset = {}
 
     def initialOffset(self) -> Offset:  # noqa: N802 (Spark's names, here and below)
-        """In front of the first record of every store."""
+        """Return the offset before the first record of every store."""
         return {}
 
     def _stores(self) -> Iterator[tuple[str, FleetBroker, Store]]:
@@ -80,17 +83,20 @@ class PageFilesStream(DataSourceStreamReader):
                 yield store.name if len(self.brokers) == 1 else f"{broker.name}/{store.name}", broker, store
 
     def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802
-        """``start`` and ``limit`` come from Spark 4.2 on; there is no limit here."""
-        known = self._reached if start is None else start
-        reached = dict(known)
+        """Return the offset after the last whole record of every store.
+
+        ``start`` and ``limit`` are passed by Spark 4.2 and later; ``limit`` is ignored.
+        """
+        before = self._reached if start is None else start
+        reached = dict(before)
         for name, _, store in self._stores():
             if store.pages and store.address is not None:
-                reached[name] = _end_of(store, known.get(name), whole=start is None)
+                reached[name] = _end_of(store, before.get(name), whole=start is None)
         self._reached = reached
         return reached
 
     def partitions(self, start: Offset, end: Offset) -> list[StreamedPages]:
-        """The records between two positions; a batch that is planned again has the time of the first."""
+        """Return the records between two offsets. A batch that is planned again keeps the time of the first plan."""
         now = int(datetime.now(UTC).timestamp() * 1000)
         at = max((where.get("at", now) for name, where in end.items() if where != start.get(name)), default=now)
         groups: list[list[StreamedPage]] = [[]]
@@ -110,23 +116,25 @@ class PageFilesStream(DataSourceStreamReader):
         for name, (broker, store) in listed.items():
             if name not in end or end[name] == start.get(name):
                 continue
-            here = {page.number: page for page in store.pages}
-            for number in _numbers(end[name], here):
-                page = here.get(number) or PageFile(number, store.folder, page_name(number), 0)
+            pages_by_number = {page.number: page for page in store.pages}
+            for number in _numbers(end[name], pages_by_number):
+                page = pages_by_number.get(number) or PageFile(number, store.folder, page_name(number), 0)
                 part = _part(page, start.get(name), end[name])
                 another = number == end[name]["page"] and end[name].get("id") not in (None, _first_id(page))
                 if part is not None:
-                    gone = number not in here or another
+                    gone = number not in pages_by_number or another
                     yield StreamedPage(broker.name, store.name, store.address, page, part, gone)
 
     def _gone(self, name: str) -> tuple[FleetBroker, Store]:
-        """A store that was listed once."""
-        broker = next((each for each in self.brokers if name.startswith(f"{each.name}/")), self.brokers[0])
+        """Return a store that was listed earlier and is gone."""
+        broker = next(
+            (candidate for candidate in self.brokers if name.startswith(f"{candidate.name}/")), self.brokers[0]
+        )
         folder = (broker.place.paging or broker.place.given) / name.removeprefix(f"{broker.name}/")
         return broker, Store(folder, AddressText(None), (), ())
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of a partition, where the task runs; a page deleted meanwhile has none."""
+        """Yield the rows of a partition; runs in the task. A page that was deleted since has no rows."""
         assert isinstance(partition, StreamedPages)
         spec = replace(self.spec, exported_at=partition.exported_at)
         for _, pages in groupby(partition.pages, lambda page: (page.broker, page.store, page.gone)):
@@ -134,7 +142,7 @@ class PageFilesStream(DataSourceStreamReader):
 
 
 def _rows(pages: Sequence[StreamedPage], spec: TableSpec) -> Iterator[Rows]:
-    """The rows of pages of one store, which are all there or all gone."""
+    """Yield the rows of pages of one store, which either all exist or are all gone."""
     first, table = pages[0], spec.messages()
     if first.gone:
         yield from map(_deleted, pages)
@@ -142,11 +150,16 @@ def _rows(pages: Sequence[StreamedPage], spec: TableSpec) -> Iterator[Rows]:
     context = RowsContext({page.file.number: page.file.name for page in pages}, {}, spec.exported_at, first.broker)
     sources = (
         PageSource(
-            page.file, page.file.number, page.store, page.address, None, page.part,
+            page.file,
+            page.file.number,
+            page.store,
+            page.address,
+            None,
+            page.part,
             origin=PageOrigin({}, SHOWN, None, spec.exported_at, f"{page.store}/{page.file.name}"),
         )
         for page in pages
-    )  # fmt: skip
+    )
     for n, batch in together_batches(sources, table.query):
         if not isinstance(batch, TableDamage):
             yield table.rows(batch, context)
@@ -161,14 +174,14 @@ def _deleted(page: StreamedPage) -> LostRows:
     return LostRows(page.broker, page.store, file.number, file.name, part.start, None, part.number, DELETED)
 
 
-def _numbers(last: Position, here: Iterable[int]) -> Iterable[int]:
-    """The pages that were listed when a position was taken; a position of an older version does not say."""
+def _numbers(last: Position, existing: Iterable[int]) -> Iterable[int]:
+    """Return the page numbers that were listed for a position; a position of an older version does not have them."""
     runs = last.get("pages")
-    return sorted(here) if runs is None else (n for first, end in runs for n in range(first, end + 1))
+    return sorted(existing) if runs is None else (n for first, end in runs for n in range(first, end + 1))
 
 
 def _part(page: PageFile, first: Position | None, last: Position) -> FilePart | None:
-    """What of a page lies between two positions."""
+    """Return the part of a page between two positions, or None if there is none."""
     if first is not None and (last.get("run", 0) > first.get("run", 0) or last["page"] < first["page"]):
         first = None
     if page.number > last["page"] or (first is not None and page.number < first["page"]):
@@ -181,7 +194,7 @@ def _part(page: PageFile, first: Position | None, last: Position) -> FilePart | 
 
 
 def _behind(page: PageFile, number: int) -> int:
-    """The offset behind so many records: where they end may be another place since a compaction."""
+    """Return the offset after this many records. It is not stored, because a compaction changes it."""
     at = 0
     for _, frames in read_chunks(page.path) if number else ():
         more = number - frames.number
@@ -191,12 +204,12 @@ def _behind(page: PageFile, number: int) -> int:
     return at
 
 
-def _end_of(store: Store, known: Position | None, *, whole: bool) -> Position:
-    """The position behind the last whole record of a store. ``whole``: with all pages, also those before ``known``."""
+def _end_of(store: Store, last_position: Position | None, *, whole: bool) -> Position:
+    """Return the position after the last whole record of a store. ``whole``: list pages before ``known`` as well."""
     page = store.pages[-1]
-    anew = known is not None and _began_anew(store, known)
-    run = 0 if known is None else known.get("run", 0) + anew
-    before = None if anew else known
+    anew = last_position is not None and _began_anew(store, last_position)
+    run = 0 if last_position is None else last_position.get("run", 0) + anew
+    before = None if anew else last_position
     begun = before["number"] if before is not None and before["page"] == page.number else 0
     end, number = _behind(page, begun), begun
     for _, frames in read_chunks(page.path, part=FilePart(end, number)):
@@ -205,27 +218,32 @@ def _end_of(store: Store, known: Position | None, *, whole: bool) -> Position:
         return before
     listed = [page.number for page in store.pages if whole or before is None or _has_more(page, before)]
     return {
-        "page": page.number, "bytes": end, "number": number, "pages": [*map(list, runs_of(listed))],
-        "id": _first_id(page), "run": run, "at": int(datetime.now(UTC).timestamp() * 1000),
-    }  # fmt: skip
+        "page": page.number,
+        "bytes": end,
+        "number": number,
+        "pages": [*map(list, runs_of(listed))],
+        "id": _first_id(page),
+        "run": run,
+        "at": int(datetime.now(UTC).timestamp() * 1000),
+    }
 
 
-def _has_more(page: PageFile, known: Position) -> bool:
-    """Whether a page has something behind a position."""
-    return (page.number, page.size) > (known["page"], known["bytes"])
+def _has_more(page: PageFile, position: Position) -> bool:
+    """Return whether a page contains something after a position."""
+    return (page.number, page.size) > (position["page"], position["bytes"])
 
 
-def _began_anew(store: Store, known: Position) -> bool:
-    """Whether page numbers were given again since."""
-    here = {page.number: page for page in store.pages}
-    if max(here) < known["page"]:
+def _began_anew(store: Store, position: Position) -> bool:
+    """Return whether page numbers have been used again since the position."""
+    pages_by_number = {page.number: page for page in store.pages}
+    if max(pages_by_number) < position["page"]:
         return True
-    page, first = here.get(known["page"]), known.get("id")
+    page, first = pages_by_number.get(position["page"]), position.get("id")
     return page is not None and first is not None and _first_id(page) not in (first, None)
 
 
 def _first_id(page: PageFile) -> int | None:
-    """Of the first message in a page."""
+    """Return the id of the first message in a page, or None if it cannot be read."""
     for content, frames in read_chunks(page.path):
         with suppress(Undecodable, IndexError):
             offset, length = int(frames.offset[0]), int(frames.length[0])

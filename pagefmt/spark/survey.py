@@ -1,4 +1,4 @@
-"""What a broker has to be read, and what has to be told of it: found out in a task of its own, journals and all."""
+"""The pieces of a broker to read, and remarks about it, found in a task of its own that reads the journals."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from pagefmt.bytes.far_paths import archive_now, share_archive
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.privacy import private_mode
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.groups import Piece, pieces_of
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import Remark, opened
+from pagefmt.storage.remote_paths import archive_now, share_archive
 
 
 class BrokerSurvey(NamedTuple):
-    """Of one broker. ``wrong``: something is damaged or not known. ``mode``: rights of what is made of its pages.
+    """The survey of one broker. ``wrong``: something is damaged or not known. ``mode``: of files made from its pages.
 
-    ``failed``: why it cannot be read; there are no pieces then.
+    ``failed``: why it cannot be read; then there are no pieces.
     """
 
     broker: str
@@ -30,22 +30,25 @@ class BrokerSurvey(NamedTuple):
 
 
 def surveyed(broker: FleetBroker, spec: TableSpec) -> BrokerSurvey:
-    """Never raises for what cannot be read. Of journals nothing is kept but what is wrong with them."""
+    """Return the pieces and remarks of a broker. A broker that cannot be read is reported, not raised.
+
+    Of its journals only the faults are kept.
+    """
     try:
         broker = replace(broker, archive=archive_now(broker.place.given))
-        found = opened(broker, spec.run)
+        opened_broker = opened(broker, spec.run)
         broker = replace(broker, unpacked=share_archive(broker.place.given))
-        stores = found.stores.values()
-        unknown = any(each.not_known("") is not None for each in stores)
-        pieces = tuple(pieces_of(broker, (each.store for each in stores), spec.content, spec.within))
-        remarks = tuple(found.remarks(spec))
-        wrong = unknown or any(not each.missing for each in remarks)
+        stores = opened_broker.stores.values()
+        unknown = any(item.not_known("") is not None for item in stores)
+        pieces = tuple(pieces_of(broker, (item.store for item in stores), spec.content, spec.within))
+        remarks = tuple(opened_broker.remarks(spec))
+        wrong = unknown or any(not item.missing for item in remarks)
         return BrokerSurvey(broker.name, pieces, remarks, wrong, private_mode(broker.place))
     except (PageFmtError, OSError) as err:
         return BrokerSurvey(broker.name, failed=str(err), wrong=True)
 
 
-def remarks_of(found: BrokerSurvey, *, alone: bool) -> Iterator[Remark]:
-    """With the broker's name in front where it is one of several."""
-    for each in found.remarks:
-        yield each if alone else each._replace(text=f"{found.broker}: {each.text}")
+def remarks_of(broker_survey: BrokerSurvey, *, alone: bool) -> Iterator[Remark]:
+    """Yield the remarks, each after the broker's name unless it is the only one."""
+    for remark in broker_survey.remarks:
+        yield remark if alone else remark._replace(text=f"{broker_survey.broker}: {remark.text}")

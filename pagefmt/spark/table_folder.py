@@ -1,8 +1,8 @@
-"""The folder of a table: how a table appears in it whole, which files belong to it, and which must survive.
+"""The folder of a table: how a table appears in it atomically, which files belong to it, and which must survive.
 
-A new table is written beside its name and gets it by one rename. A table that is there is changed in place: the files
-of a run wait in ``_temporary/RUN``, where what they replace is kept until ``_SUCCESS`` is back; until then the next run
-can undo it. Below a URL every table is changed in place: a store has no folder that could be renamed.
+A new table is written beside its final name and gets it by one rename. An existing table is changed in place: the files
+of a run wait in ``_temporary/RUN``, which also keeps what they replace until ``_SUCCESS`` is back; until then, the next
+run can undo the change. Below a URL every table is changed in place: a store has no folder that could be renamed.
 """
 
 from __future__ import annotations
@@ -17,51 +17,50 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from pagefmt.bytes.files import open_regular
-from pagefmt.bytes.stored_paths import StoredPath, at_once, claimed, remove_tree, still_claimed, whole_text
-from pagefmt.bytes.writing import (
-    PARTIAL_SUFFIX,
-    TargetRefused,
-    locked_folder,
-    refuse_links,
-    sync_files,
-    whole_folder,
-)
-from pagefmt.columns.partitions import SHORTENED
-from pagefmt.columns.table_content import LakeFormat
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.table_formats import DELTA_LOG, ICEBERG_FILES, FormatCommit, finish, format_of, last_export
+from pagefmt.spark.format_commit import ICEBERG_FILES, FormatCommit
+from pagefmt.spark.table_formats import DELTA_LOG, carry_out_commit, finish, format_of, last_export
+from pagefmt.storage.files import open_stream
+from pagefmt.storage.remote_outputs import (
+    ClaimedPath,
+    StoredPath,
+    at_once,
+    claimed,
+    remove_tree,
+    still_claimed,
+    whole_text,
+)
+from pagefmt.storage.writing import PARTIAL_SUFFIX, TargetRefused, locked_folder, refuse_links, sync_files, whole_folder
+from pagefmt.table.partitions import SHORTENED
+from pagefmt.table.table_content import LakeFormat
 
-SUCCESS: Final = "_SUCCESS"
-"""There when the table is whole."""
+SUCCESS: Final = "_SUCCESS"  # exists if the table is complete
 DAMAGED: Final = "_damaged.json"
 TEMPORARY: Final = "_temporary"
-EXPORTED: Final = "_exported"
-"""The log of ``pagefmt.spark.exported``."""
-REPLACED: Final = "replaced"
-"""Below the folder of a run: what was there, from the first change of the table on."""
-NUMBER: Final = "number"
-"""There as well: that of the export, where a commit decides."""
+EXPORTED: Final = "_exported"  # the log of ``pagefmt.spark.exported``
+REPLACED: Final = "replaced"  # folder in a run's folder: what the run has replaced
+CHANGING: Final = "changing"  # file beside it, from the first change of the table on
+NUMBER: Final = "number"  # file beside them: the number of the export, if a commit decides
 _LEFT: Final = "the next export completes or undoes what this one left there"
-MADE: Final = "made"
-"""And the files that are of no use without it."""
+MADE: Final = "made"  # names of the files to remove if the commit fails
 _Note = TypeVar("_Note", dict[str, str], list[dict[str, Any]])
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 @contextmanager
 def table_at(folder: Path) -> Iterator[Path]:
-    """Where to write a table of this name: an empty folder that becomes it, or the folder itself where there is one.
+    """Yield the folder to write a table in: the existing one, locked, or an empty one that becomes the table.
 
-    What a killed run left is undone before, what a failed one leaves behind. Raises ``TargetRefused``, ``LinkRefused``
-    (the folder, or anything in it, is a link) and ``OSError``.
+    What a killed run left is undone first, what a failed run leaves afterwards. Raises ``TargetRefused``,
+    ``LinkRefused`` if the folder or something in it is a link, and ``OSError``.
     """
     far = isinstance(folder, StoredPath)
     if far or folder.is_dir():
         if not far:
             refuse_links(folder)
         folder = folder.absolute()
-        with claimed(folder / TEMPORARY) if isinstance(folder, StoredPath) else locked_folder(folder):
+        with claimed(folder, TEMPORARY) if isinstance(folder, StoredPath) else locked_folder(folder) as held:
+            folder = held if isinstance(held, ClaimedPath) else folder
             undo(folder)
             try:
                 yield folder
@@ -78,11 +77,11 @@ def table_at(folder: Path) -> Iterator[Path]:
 
 
 def _undo_failed(folder: Path, err: BaseException) -> None:
-    """Of a run that ends with an error, which names the table from now on, and says so where undoing fails as well."""
+    """Undo a run that ended with an error. The error names the table, and says so if undoing fails as well."""
     if isinstance(err, OSError):
         err.filename = err.filename or str(folder)
     try:
-        if still_claimed(folder / TEMPORARY):
+        if still_claimed(folder):
             undo(folder)
     except (OSError, PageFmtError):
         if isinstance(err, OSError):
@@ -104,12 +103,17 @@ class Replaced(Enum):
 
 
 def put(
-    folder: Path, run: Path, parts: dict[str, str], damaged: str | None, replaced: Replaced,
+    folder: Path,
+    run: Path,
+    parts: dict[str, str],
+    damaged: str | None,
+    replaced: Replaced,
     commit: FormatCommit | None = None,
-) -> str | None:  # fmt: skip
-    """Moves the files of a run (path there: path in the table) and the list of damaged pages into the table.
+) -> str | None:
+    """Move the files of a run, and the list of damaged pages, into the table.
 
-    From then on the table has them; gives the reason where what is left of the run cannot be removed any more.
+    ``parts`` maps paths in the run to paths in the table. Returns why leftovers of the run could not be removed, or
+    None; the table is complete in both cases. Raises ``OSError``, ``PageFmtError``.
     """
     aside = folder / DAMAGED
     if not isinstance(folder, StoredPath):
@@ -119,7 +123,7 @@ def put(
         whole_text(run / NUMBER, str(commit.number))
     if aside.exists():
         whole_text(run / DAMAGED, _text_of(aside))
-    (run / REPLACED).mkdir()
+    whole_text(run / CHANGING, "")
     for old in ([folder / SUCCESS], _old(folder, parts, replaced)):
         _move({path: run / REPLACED / path.relative_to(folder) for path in old if path.exists()})
     _move({run / name: folder / target for name, target in parts.items()})
@@ -129,7 +133,7 @@ def put(
         whole_text(aside, damaged)
     if commit is not None:
         _refuse_lost(folder)
-        commit.carry_out(run / MADE)
+        carry_out_commit(commit, run / MADE)
     whole = commit is not None
     try:
         if commit is not None:
@@ -145,7 +149,7 @@ def put(
 
 
 def _is_whole(folder: Path) -> bool:
-    """As far as anybody can tell."""
+    """Return whether the table is complete; False if this cannot be read."""
     try:
         return (folder / SUCCESS).exists()
     except (OSError, PageFmtError):
@@ -153,19 +157,19 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _refuse_lost(folder: Path) -> None:
-    """Raises ``OSError`` where others may have taken this process for dead."""
-    if not still_claimed(folder / TEMPORARY):
+    """Raise ``OSError`` if other processes may have taken this one for dead."""
+    if not still_claimed(folder):
         raise OSError(errno.EBUSY, "another process may be writing it, after a pause; export again", str(folder))
 
 
-def note_shortened(folder: Path, run: Path, found: dict[str, str]) -> None:
-    """Values that folders of the table do not name in full, beside those of earlier runs."""
+def note_shortened(folder: Path, run: Path, shortened: dict[str, str]) -> None:
+    """Add values that names of the table's folders do not contain in full to those of earlier runs."""
     aside = folder / SHORTENED
-    if found:
-        known = read_note(aside, {})
-        if known:
+    if shortened:
+        earlier = read_note(aside, {})
+        if earlier:
             whole_text(run / SHORTENED, _text_of(aside))
-        whole_text(aside, json.dumps(known | found, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+        whole_text(aside, json.dumps(earlier | shortened, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
 
 
 def read_note(path: Path, absent: _Note) -> _Note:
@@ -173,24 +177,24 @@ def read_note(path: Path, absent: _Note) -> _Note:
     if not path.exists():
         return absent
     try:
-        found = json.loads(_text_of(path))
+        note = json.loads(_text_of(path))
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, type(absent)):
+        note = None
+    if not isinstance(note, type(absent)):
         raise TargetRefused(f"{path}: damaged, or not written by pagectl; restore or remove it")
-    return found
+    return note
 
 
 def _text_of(path: Path) -> str:
     """Read a small text file of a table; bytes that are no text are replaced."""
     if not isinstance(path, StoredPath):
-        with os.fdopen(open_regular(path), "rb") as file:
+        with open_stream(path) as file:
             return file.read().decode("utf-8", "replace")
     return path.read_bytes().decode("utf-8", "replace")
 
 
 def _old(folder: Path, parts: dict[str, str], replaced: Replaced) -> list[Path]:
-    """What new files stand in for."""
+    """Return the paths that the new files replace."""
     if replaced is Replaced.NOTHING:
         return []
     if replaced is Replaced.LOG:
@@ -199,13 +203,13 @@ def _old(folder: Path, parts: dict[str, str], replaced: Replaced) -> list[Path]:
         keep = (SUCCESS, TEMPORARY, DAMAGED, SHORTENED)
         return [path for path in sorted(folder.iterdir()) if path.name not in keep and _of_a_table(path)]
     folders = sorted({(folder / target).parent for target in parts.values()})
-    inside = (path for each in folders if each.is_dir() for path in sorted(each.iterdir()))
+    inside = (path for partition in folders if partition.is_dir() for path in sorted(partition.iterdir()))
     return [path for path in inside if path.is_file() and _of_a_table(path)]
 
 
 def _move(paths: Mapping[Path, Path]) -> None:
     if any(isinstance(path, StoredPath) for path in paths):
-        at_once(lambda each: each[0].rename(each[1]), paths.items())
+        at_once(lambda pair: pair[0].rename(pair[1]), paths.items())
         return
     for path, to in paths.items():
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -213,19 +217,22 @@ def _move(paths: Mapping[Path, Path]) -> None:
 
 
 def unfinished(folder: Path) -> list[Path]:
-    """What runs left that did not come to their end: the folder of each, and files in the table."""
+    """Return the folders of runs that did not finish."""
     return [*(folder / TEMPORARY).glob("[0-9a-f]" * 12)]
 
 
 def undo(folder: Path) -> None:
-    """What a run left that did not come to its end goes away; a table that it had begun to change is as it was."""
+    """Remove what unfinished runs left. A table that a run had begun to change becomes as it was before."""
     for run in unfinished(folder):
         if (run / SHORTENED).exists() and not (folder / SHORTENED).exists():
             whole_text(folder / SHORTENED, _text_of(run / SHORTENED))
-        if (run / REPLACED).exists() and not (folder / SUCCESS).exists() and _committed(folder, run):
+        # what a run replaced is never thrown away, even if its mark is missing
+        began = (run / CHANGING).exists() or (run / REPLACED).exists()
+        changed = began and not (folder / SUCCESS).exists()
+        if changed and _committed(folder, run):
             finish(folder)
             (folder / SUCCESS).touch()
-        elif (run / REPLACED).exists() and not (folder / SUCCESS).exists():
+        elif changed:
             for unused in _metadata_of(run, folder):
                 unused.unlink()
             for part in [*folder.rglob(f"part-*-{run.name}.*")]:
@@ -238,12 +245,13 @@ def undo(folder: Path) -> None:
                 whole_text(folder / DAMAGED, _text_of(run / DAMAGED))
             else:
                 (folder / DAMAGED).unlink(missing_ok=True)
-            _put_back(run / REPLACED, folder)
+            if (run / REPLACED).is_dir():
+                _put_back(run / REPLACED, folder)
         _remove(run)
 
 
 def _committed(folder: Path, run: Path) -> bool:
-    """Whether the commit of a run is in the table, which therefore has its files."""
+    """Return whether the commit of a run is in the table, which therefore has its files."""
     number = run / NUMBER
     if not number.exists():
         return False
@@ -281,14 +289,15 @@ def _remove(run: Path) -> None:
 
 
 def foreign(folder: Path) -> list[str]:
-    """Paths in a folder that are no part of a table; replacing the folder would lose them."""
+    """Return the paths in a folder that are no part of a table; replacing the folder would lose them."""
     iceberg = (ICEBERG_FILES,) if format_of(folder) is LakeFormat.ICEBERG else ()
     own = (TEMPORARY, EXPORTED, DELTA_LOG, *iceberg)
     paths = ((path, path.relative_to(folder).parts) for path in folder.rglob("*"))
     others = (
-        parts for path, parts in paths
-        if parts[0] not in own and not (all("=" in each for each in parts[:-1]) and _of_a_table(path))
-    )  # fmt: skip
+        parts
+        for path, parts in paths
+        if parts[0] not in own and not (all("=" in part for part in parts[:-1]) and _of_a_table(path))
+    )
     return sorted("/".join(parts) for parts in others)
 
 

@@ -1,8 +1,8 @@
-"""Delta Lake and Iceberg: tables of which readers see the files that the last commit names.
+"""Delta Lake and Iceberg: tables whose readers see the files that the last commit names.
 
-Tasks write the same Parquet files whatever the format; these become visible by one commit, which carries the number of
-the export: in Delta Lake as the version of an application's transaction, in Iceberg as a property of the table. So it
-is known of an export that was killed whether it came to its end. Neither takes Spark's libraries.
+Tasks write the same Parquet files in every format; these become visible by one commit, which carries the number of the
+export: in Delta Lake as the version of an application's transaction, in Iceberg as a property of the table. This shows
+whether a killed export was completed. Neither needs Spark's libraries.
 """
 
 from __future__ import annotations
@@ -14,123 +14,71 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from pagefmt.bytes.object_stores import why_refused
-from pagefmt.bytes.stored_paths import StoredPath
-from pagefmt.columns.named_columns import TIME
-from pagefmt.columns.partitions import is_absent
-from pagefmt.columns.table_content import LakeFormat
 from pagefmt.errors import PageFmtError, installation
+from pagefmt.spark.format_commit import (
+    APPLICATION,
+    ICEBERG_FILES,
+    VERSION_HINT,
+    FormatCommit,
+    FormatRefused,
+    iceberg_version,
+    named_for_others,
+)
+from pagefmt.table.named_columns import TIME
+from pagefmt.table.partitions import is_absent
+from pagefmt.table.table_content import LakeFormat
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-APPLICATION: Final = "pagectl-export"
-"""Of transactions in Delta Lake, and of the property of an Iceberg table."""
 DELTA_LOG: Final = "_delta_log"
-ICEBERG_FILES: Final = "metadata"
-VERSION_HINT: Final = "version-hint.text"
-_LIBRARIES: Final = {LakeFormat.DELTA: ("deltalake",), LakeFormat.ICEBERG: ("pyiceberg", "obstore", "botocore")}
+_LIBRARIES: Final = {LakeFormat.DELTA: "deltalake", LakeFormat.ICEBERG: "pyiceberg"}
 _NOISE: Final = re.compile(r"\x1b\[[0-9;]*m|[│╰╭├↳▶─]| for path \S+|Error performing \w+ \S+ in [^\s,]+|<\?xml.*|\?\S+")
 _MICROSECONDS: Final = pa.timestamp("us", "UTC")
 
 
-class FormatRefused(PageFmtError):
-    """A table that cannot be written in its format: no library, other columns, or the commit was refused."""
+def carry_out_commit(commit: FormatCommit, noting: Path) -> None:
+    """Commit the files to the table. Raise ``FormatRefused``.
 
-
-class FileFacts(NamedTuple):
-    """Of a Parquet file: bytes, rows, and the least and the greatest value of columns of numbers."""
-
-    size: int
-    rows: int
-    least: Mapping[str, int]
-    most: Mapping[str, int]
-
-    @classmethod
-    def of(cls, path: Path) -> FileFacts:
-        """From its footer."""
-        found = pq.read_metadata(path)
-        least: dict[str, int] = {}
-        most: dict[str, int] = {}
-        for group in map(found.row_group, range(found.num_row_groups)):
-            for column in map(group.column, range(found.num_columns)):
-                stats = column.statistics if column.is_stats_set else None
-                if stats is not None and stats.has_min_max and stats.logical_type.type != "TIMESTAMP":
-                    name = column.path_in_schema
-                    least[name] = min(stats.min, least.get(name, stats.min))
-                    most[name] = max(stats.max, most.get(name, stats.max))
-        return cls(path.stat().st_size, found.num_rows, least, most)
-
-
-class TablePart(NamedTuple):
-    """A file of a table: its path there, and the values that its folders stand for."""
-
-    path: str
-    facts: FileFacts
-    values: tuple[str | None, ...]
-
-
-class FormatCommit(NamedTuple):
-    """What a commit does. ``table``: where the table will be; ``folder``: where it is while it is made.
-
-    ``run``: a name that no other commit has.
+    ``noting`` takes the names of files to remove if this fails.
     """
+    with _in_one_line(commit.table):
+        if commit.form is LakeFormat.DELTA:
+            _commit_delta(commit)
+        else:
+            from pagefmt.spark.iceberg import commit_iceberg
 
-    form: LakeFormat
-    folder: Path
-    table: Path
-    schema: pa.Schema
-    splits: tuple[str, ...]
-    parts: Sequence[TablePart]
-    number: int
-    overwrite: bool
-    run: str
-
-    def carry_out(self, noting: Path) -> None:
-        """``noting``: takes the names of files that are of no use if it fails. Raises ``FormatRefused``."""
-        with _in_one_line(self.table):
-            if self.form is LakeFormat.DELTA:
-                _commit_delta(self)
-            else:
-                from pagefmt.spark.iceberg import commit_iceberg
-
-                commit_iceberg(self, noting)
+            commit_iceberg(commit, noting)
 
 
 def check_format(form: LakeFormat, folder: Path) -> None:
-    """Raises ``FormatRefused`` and ``UnusableUrl`` where no table of this format can be written."""
+    """Raise ``FormatRefused`` or ``UnusableUrl`` if no table of this format can be written."""
     named_for_others(folder)
     check_library(form)
 
 
 def check_library(form: LakeFormat) -> None:
-    """Raises ``FormatRefused`` where it is not installed."""
-    for name in _LIBRARIES.get(form, ()):
-        if find_spec(name) is None:
-            raise FormatRefused(f"--table-format {form}: {name} is not installed; do: {installation('tables')}")
+    """Raise ``FormatRefused`` if the format's library is not installed."""
+    name = _LIBRARIES.get(form)
+    if name is not None and find_spec(name) is None:
+        raise FormatRefused(f"--table-format {form}: {name} is not installed; do: {installation('tables')}")
 
 
 def format_of(folder: Path) -> LakeFormat:
-    """Of the table in a folder."""
+    """Return the format of the table in a folder."""
     if (folder / DELTA_LOG).is_dir():
         return LakeFormat.DELTA
     iceberg = any((folder / ICEBERG_FILES / name).exists() for name in (VERSION_HINT, iceberg_version(1)))
     return LakeFormat.ICEBERG if iceberg else LakeFormat.PARQUET
 
 
-def iceberg_version(version: int) -> str:
-    """The name of its file."""
-    return f"v{version}.metadata.json"
-
-
 def last_export(folder: Path) -> int:
-    """The number of the last export that a table of a format has; 0 where there is none. Raises ``FormatRefused``."""
+    """Return the number of the last export in a table of a lake format; 0 if there is none. Raise ``FormatRefused``."""
     form = format_of(folder)
     if form is LakeFormat.PARQUET:
         return 0
@@ -144,23 +92,23 @@ def last_export(folder: Path) -> int:
 
 
 def data_files(folder: Path) -> list[str]:
-    """The names of the Parquet files that a table has now. Raises ``FormatRefused``."""
+    """Return the names of the Parquet files that a table has now. Raise ``FormatRefused``."""
     form = format_of(folder)
     if form is LakeFormat.PARQUET:
         return [path.name for path in folder.rglob("part-*.parquet")]
     check_library(form)
     with _in_one_line(folder):
         if form is LakeFormat.DELTA:
-            found = _delta(folder).file_uris()
+            uris = _delta(folder).file_uris()
         else:
             from pagefmt.spark.iceberg import data_files_at
 
-            found = data_files_at(folder)
-    return [each.rpartition("/")[2] for each in found]
+            uris = data_files_at(folder)
+    return [uri.rpartition("/")[2] for uri in uris]
 
 
 def finish(folder: Path) -> None:
-    """What a commit that came to its end leaves to do."""
+    """Complete a commit that has succeeded."""
     if format_of(folder) is LakeFormat.ICEBERG:
         from pagefmt.spark.iceberg import note_version
 
@@ -168,16 +116,17 @@ def finish(folder: Path) -> None:
 
 
 def table_schema(schema: pa.Schema, splits: Sequence[str]) -> pa.Schema:
-    """The columns of a table in either format: with those that name folders, and times as both have them."""
+    """Return the columns of a table in a lake format: including partition columns, with times in microseconds."""
     every = [*schema, *(pa.field(name, pa.string()) for name in splits if name not in schema.names)]
     times = {TIME: _MICROSECONDS}
     return pa.schema(
-        pa.field(each.name, times.get(each.type, each.type), each.nullable or each.name in splits) for each in every
+        pa.field(field.name, times.get(field.type, field.type), field.nullable or field.name in splits)
+        for field in every
     )
 
 
 def check_fits(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> None:
-    """Raises ``FormatRefused`` where the table in a folder has other columns or partitions."""
+    """Raise ``FormatRefused`` if the table in a folder has other columns or partitions."""
     form, wanted = format_of(folder), table_schema(schema, splits)
     with _in_one_line(folder):
         if form is LakeFormat.DELTA:
@@ -194,16 +143,16 @@ def check_fits(folder: Path, schema: pa.Schema, splits: Sequence[str]) -> None:
 
 
 def values_of(folders: Sequence[str], shortened: Mapping[str, str]) -> tuple[str | None, ...]:
-    """What the names of folders stand for; ``shortened``: of ``PartitionedTable``."""
+    """Return the partition values that folder names stand for. ``shortened``: see ``PartitionedTable``."""
     return tuple(
         None if is_absent(name, text) else shortened[unquote(text)] if "~" in text else unquote(text)
-        for name, _, text in (each.partition("=") for each in folders)
+        for name, _, text in (folder.partition("=") for folder in folders)
     )
 
 
 @contextmanager
 def _in_one_line(folder: Path) -> Iterator[None]:
-    """What a library throws, in one line."""
+    """Turn errors of a library into a ``FormatRefused`` of one line."""
     try:
         yield
     except PageFmtError:
@@ -216,8 +165,10 @@ def _in_one_line(folder: Path) -> Iterator[None]:
 
 def _said(err: Exception) -> str:
     """Without colours, and without URLs and what a store answers; of that the reason alone."""
-    if why := why_refused(str(err)):
-        return why
+    from pagefmt.storage.stores.answers import code_reason  # obstore, which an executor has for URLs alone
+
+    if reason := code_reason(str(err)):
+        return reason
     return " ".join(_NOISE.sub("", str(err)).split())[:300]
 
 
@@ -228,24 +179,19 @@ def _delta(folder: Path) -> DeltaTable:
     return DeltaTable(where, storage_options=options)
 
 
-def named_for_others(folder: Path) -> tuple[str, dict[str, str] | None]:
-    """For other libraries: a URL has what they need to ask its store. Raises ``UnusableUrl``."""
-    return folder.asked_by_others() if isinstance(folder, StoredPath) else (str(folder), None)
-
-
-def _commit_delta(given: FormatCommit) -> None:
-    there = (given.folder / DELTA_LOG).exists()
-    table = _delta(given.folder) if there else None
+def _commit_delta(commit: FormatCommit) -> None:
+    there = (commit.folder / DELTA_LOG).exists()
+    table = _delta(commit.folder) if there else None
     before = -1 if table is None else table.version()
     try:
-        _commit_to(table, given)
+        _commit_to(table, commit)
     except Exception as err:
-        behind = [*_commits_behind(given.folder, before)]
-        if any(given.run in each for each in behind):
+        behind = [*_commits_behind(commit.folder, before)]
+        if any(commit.run in entry for entry in behind):
             return  # the answer was lost
         if behind:
             raise FormatRefused(
-                f"{given.table}: another program has committed to it meanwhile; export again ({_said(err)})"
+                f"{commit.table}: another program has committed to it meanwhile; export again ({_said(err)})"
             ) from err
         raise
 
@@ -255,28 +201,36 @@ def _commits_behind(folder: Path, version: int) -> Iterator[str]:
         yield log.read_text("utf-8")
 
 
-def _commit_to(table: DeltaTable | None, given: FormatCommit) -> None:
+def _commit_to(table: DeltaTable | None, commit: FormatCommit) -> None:
     from deltalake import CommitProperties, Schema, Transaction
     from deltalake.transaction import AddAction, create_table_with_add_actions
 
     now = int(time.time() * 1000)
     adds = [
         AddAction(
-            path, facts.size, dict(zip(given.splits, values, strict=True)), now, True,
+            path,
+            facts.size,
+            dict(zip(commit.splits, values, strict=True)),
+            now,
+            True,
             json.dumps({"numRecords": facts.rows, "minValues": facts.least, "maxValues": facts.most}),
         )
-        for path, facts, values in given.parts
-    ]  # fmt: skip
+        for path, facts, values in commit.parts
+    ]
     # where a table is made, a second attempt would add to one that somebody else has just made
     tries = {"max_commit_retries": 0} if table is None else {}
-    transaction = Transaction(APPLICATION, given.number, now)
-    properties = CommitProperties({APPLICATION: given.run}, app_transactions=[transaction], **tries)
+    transaction = Transaction(APPLICATION, commit.number, now)
+    properties = CommitProperties({APPLICATION: commit.run}, app_transactions=[transaction], **tries)
     if table is None:
-        where, options = named_for_others(given.folder)
+        where, options = named_for_others(commit.folder)
         create_table_with_add_actions(
-            where, Schema.from_arrow(given.schema), adds, partition_by=list(given.splits),
-            commit_properties=properties, storage_options=options,
-        )  # fmt: skip
+            where,
+            Schema.from_arrow(commit.schema),
+            adds,
+            partition_by=list(commit.splits),
+            commit_properties=properties,
+            storage_options=options,
+        )
         return
-    mode = "overwrite" if given.overwrite else "append"
-    table.create_write_transaction([*adds], mode, table.schema(), list(given.splits), commit_properties=properties)
+    mode = "overwrite" if commit.overwrite else "append"
+    table.create_write_transaction([*adds], mode, table.schema(), list(commit.splits), commit_properties=properties)

@@ -1,1 +1,1 @@
-"""What a configuration says: schemas, settings, merging, rules. Imports nothing heavy."""
+"""Broker configurations: schemas, settings, merging, rules. Imports nothing heavy."""

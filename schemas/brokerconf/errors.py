@@ -1,9 +1,9 @@
-"""The one root error of brokerconf; subclasses stand beside the code that raises them."""
+"""Root error of brokerconf; subclasses are defined beside the code that raises them."""
 
 from __future__ import annotations
 
 
 class BrokerConfError(Exception):
-    """What, where (file, line, column), what next, in one line fit to be shown to an operator."""
+    """Error with what, where (file, line, column) and what next, in one line fit for an operator."""
 
     speaks_for_itself = True

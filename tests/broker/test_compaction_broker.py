@@ -23,9 +23,9 @@ from broker_jars import oracle
 from compactions import compact, due, tree
 from editions_of import EDITION_OF
 
-from pagefmt.bytes.writing import Disk
-from pagefmt.compaction.journals import apply_journals, plan_journals
+from pagefmt.change.compaction.journals import apply_journals, plan_journals
 from pagefmt.directory.locate import within
+from pagefmt.storage.writing import Disk
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 CORPUS = os.environ.get("PAGECTL_CORPUS")

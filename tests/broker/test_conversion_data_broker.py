@@ -15,8 +15,8 @@ import pytest
 from broker_drains import Drain, Queue, drains, failure, queues
 from broker_jars import oracle
 
-from pagefmt.conversion.apply import convert
-from pagefmt.conversion.plan import ConversionPlan, plan_conversion
+from pagefmt.change.conversion.apply import convert
+from pagefmt.change.conversion.plan import ConversionPlan, plan_conversion
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
 

@@ -15,10 +15,10 @@ import pytest
 from broker_drains import Drain, drains, failure, queues
 from broker_jars import oracle
 
-from pagefmt.compaction.copy_out import copy_out
+from pagefmt.change.compaction.copy_out import copy_out
+from pagefmt.change.removal.plan import plan_drop
 from pagefmt.directory.bindings import load_bindings
 from pagefmt.directory.locate import DataLocation, within
-from pagefmt.removal.plan import plan_drop
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 MOST = int(os.environ.get("PAGECTL_DROPPED_QUEUES", "4"))

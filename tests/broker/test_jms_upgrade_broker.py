@@ -13,8 +13,8 @@ import pytest
 from broker_jars import class_path, compiled, ended, legacy_launcher, oracle
 from test_conversion_data_broker import CONFIGURATION
 
-from pagefmt.conversion.apply import convert
-from pagefmt.conversion.plan import plan_conversion
+from pagefmt.change.conversion.apply import convert
+from pagefmt.change.conversion.plan import plan_conversion
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
 

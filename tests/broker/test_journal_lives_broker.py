@@ -19,9 +19,9 @@ from deliveries import compared
 from editions_of import EDITION_OF
 from journal_lives import lived
 
-from pagefmt.bytes.writing import Disk
-from pagefmt.compaction.journals import apply_journals, plan_journals
+from pagefmt.change.compaction.journals import apply_journals, plan_journals
 from pagefmt.directory.locate import within
+from pagefmt.storage.writing import Disk
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 LIVES = int(os.environ.get("PAGECTL_LIVES", "2"))

@@ -20,7 +20,7 @@ from editions_of import EDITION_OF
 from golden_cases import GOLDEN, GoldenCase, unpacked
 from program import call
 
-from pagefmt.verify.broker_reader import read_as_broker
+from pagefmt.check.broker_reader import read_as_broker
 
 pytestmark = pytest.mark.broker
 

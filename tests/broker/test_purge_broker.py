@@ -17,10 +17,10 @@ from broker_drains import drains, failure, queues
 from broker_jars import oracle
 from golden_cases import GoldenCase
 
-from pagefmt.compaction.copy_out import copy_out
+from pagefmt.change.compaction.copy_out import copy_out
+from pagefmt.change.removal.purge import PurgePlan, plan_purge
 from pagefmt.directory.bindings import load_bindings
 from pagefmt.directory.locate import within
-from pagefmt.removal.purge import PurgePlan, plan_purge
 from pagefmt.selector import parse
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]

@@ -24,14 +24,14 @@ from deliveries import message_lines
 from golden_cases import GoldenCase
 from recoveries import accounted
 
+from pagefmt.change.recovery.message_outcomes import MessageOutcomes
+from pagefmt.change.recovery.plan import RecoveryPlan
+from pagefmt.change.recovery.recovering import recover
+from pagefmt.codec.messages.values import has_expired
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
-from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.message_filter import MessageFilter
-from pagefmt.outstanding.state import load_place
-from pagefmt.recovery.message_outcomes import MessageOutcomes
-from pagefmt.recovery.plan import RecoveryPlan
-from pagefmt.recovery.recovering import recover
+from pagefmt.vectors import load_place
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 SUITED = {

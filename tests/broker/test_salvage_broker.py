@@ -24,7 +24,7 @@ from program import call
 
 from pagefmt.directory.locate import within
 from pagefmt.outstanding.ack_state import AckState
-from pagefmt.outstanding.state import load_state
+from pagefmt.vectors import load_state
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 SUITED = (

@@ -18,7 +18,7 @@ from pagectl.decoding.columns import _amqp_columns
 from pagectl.options.columns import COLUMNS
 from program import DECODE, call, tree
 
-from pagefmt.columns.partitions import PartitionedTable
+from pagefmt.table.partitions import PartitionedTable
 
 NEWS = GoldenCase("2.56.0", "multicast-acks")
 ODD = GoldenCase("2.56.0", "odd-addresses")

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from command_table import Command, CompletionKind, Option, commands
+from golden_cases import GoldenCase
+from pagectl.options.groups import BrokerOptions
 from program import call
 
 # The same name for something that cannot be the same, and why.
@@ -98,3 +100,11 @@ def test_help_and_version_are_words_as_well() -> None:
         assert (asked.status, asked.out) == (0, call(*words, "--help").out)
     assert call("help", "no-such-group").status == 2
     assert call("version") == call("--version")
+
+
+def test_option_groups_are_equal_where_no_option_differs() -> None:
+    data = GoldenCase("2.56.0", "multicast-acks").data()
+    assert BrokerOptions() == BrokerOptions(server=None, properties=None)
+    assert BrokerOptions() != BrokerOptions(server="0.0.0.0")
+    assert BrokerOptions() != object()
+    assert call("messages", "top", data, data).status == 0

@@ -15,9 +15,9 @@ from compactions import due
 from golden_cases import GoldenCase
 from program import ROOT, call, environment, tree
 
-from pagefmt.bytes.writing import NEW_SUFFIX
-from pagefmt.compaction.backup import NAME
+from pagefmt.change.compaction.backup import NAME
 from pagefmt.directory.locate import within
+from pagefmt.storage.writing import NEW_SUFFIX
 
 CASE = GoldenCase("2.56.0", "scattered-acks")
 
@@ -127,7 +127,7 @@ def test_a_live_broker_is_not_disturbed(data: Path, name: str, start: int, lengt
 
 def test_the_lock_is_held_while_pages_change(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that starts in the middle finds the lock taken."""
-    from pagefmt.bytes import writing as disk_steps
+    from pagefmt.storage import writing as disk_steps
 
     seen: list[bool] = []
     lock = data / "journal" / "serverlock.1"
@@ -147,7 +147,7 @@ def test_the_lock_is_held_while_pages_change(data: Path, monkeypatch: pytest.Mon
 
 KILLED = """
 import os, signal, sys
-from pagefmt.bytes import writing as disk_steps
+from pagefmt.storage import writing as disk_steps
 left = int(sys.argv.pop(1))
 def fatal(name):
     real = getattr(disk_steps.Disk, name)

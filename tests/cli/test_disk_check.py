@@ -463,7 +463,7 @@ def test_variables_of_the_environment_name_directories_and_are_not_shown_elsewhe
 def test_odd_names_survive_every_format(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = tmp_path / "a|b'c=d\n\"e\\f"
     odd.mkdir()
-    monkeypatch.setattr("pagefmt.bytes.filesystems.mount_point", lambda _real: (1, str(odd)))
+    monkeypatch.setattr("pagefmt.storage.filesystems.mount_point", lambda _real: (1, str(odd)))
     told = read(call(odd, "--any-path"))
     assert "\\x7cb" in told.text
     families = list(text_string_to_metric_families(call(odd, "--any-path", "--format", "prometheus")[1]))
@@ -562,7 +562,7 @@ def test_a_directory_that_disappears_while_it_is_read(
 
 
 def test_no_permission() -> None:
-    """In a process of its own, as a user who may not look; what is imported late was imported before."""
+    """In a process of its own, as a user who may not look."""
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
     with tempfile.TemporaryDirectory() as folder:
@@ -570,13 +570,14 @@ def test_no_permission() -> None:
         for path in (Path(folder), *Path(folder).rglob("*")):
             path.chmod(0o755)  # whatever the caller's umask
         (home / "data").chmod(0o700)
+        # every module is imported by a check of the same kind, because that user may not read this checkout either
         code = (
-            "import os, sys; sys.path[:0] = sys.argv[1:4]; from pagectl.app import run;"
-            "import pagectl.opening.monitored_disks, pagectl.outputs.disk_report, pagectl.commands.disk_check;"
-            "import pagectl.opening.configuration, brokerconf.instance.installed, lxml.etree;"
-            "import brokerconf.reading.reading;"
-            "import brokerconf.instance.instance, pageengine.disk.config, pageengine.disk.state;"
-            "os.setgid(65534); os.setuid(65534); sys.exit(run(sys.argv[4:]))"
+            "import contextlib, io, os, sys; sys.path[:0] = sys.argv[1:4]; import pagectl.outputs.plugin as plugin\n"
+            "from pagectl.app import run\n"
+            "within, plugin.within = plugin.within, lambda seconds, work: work()\n"
+            "with contextlib.redirect_stdout(io.StringIO()):\n"
+            "    for path in (sys.argv[4], sys.argv[-1]): run(['disk', 'check', path])\n"
+            "plugin.within = within; os.setgid(65534); os.setuid(65534); sys.exit(run(sys.argv[-3:]))"
         )
         paths = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas")]
         closed = Path(folder) / "closed"
@@ -585,7 +586,7 @@ def test_no_permission() -> None:
         # DIR itself, too: it is looked at by the plugin, not by whatever reads the command line
         for path in (home, home / "data" / "paging", closed, closed / "broker"):
             done = subprocess.run(
-                [sys.executable, "-c", code, *paths, "disk", "check", str(path)],
+                [sys.executable, "-c", code, *paths, str(home), "disk", "check", str(path)],
                 capture_output=True, text=True, timeout=60,
             )  # fmt: skip
             told = read_plugin_output(done.stdout)
@@ -695,7 +696,7 @@ def two_disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     home = instance(tmp_path / "broker")
     large = str(home / "data" / "large-messages")
     monkeypatch.setattr(
-        "pagefmt.bytes.filesystems.mount_point", lambda real: (2, large) if real.startswith(large) else (1, "/")
+        "pagefmt.storage.filesystems.mount_point", lambda real: (2, large) if real.startswith(large) else (1, "/")
     )
     monkeypatch.setattr(os, "statvfs", lambda path: disk(5 if str(path).startswith(large) else 900, 1000))
     yield home
@@ -717,11 +718,25 @@ def test_nothing_heavy_is_imported() -> None:
     code = (
         "import sys, pagectl.app, pagectl.commands.disk_check, pagectl.outputs.disk_report;"
         "import pagectl.opening.monitored_disks;"
-        f"import pagefmt.bytes.filesystems; print(sorted({heavy} & set(sys.modules)))"
+        f"import pagefmt.storage.filesystems; print(sorted({heavy} & set(sys.modules)))"
     )
     path = ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": path})
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_check_imports_nothing_that_it_does_not_use(tmp_path: Path) -> None:
+    """The work is done in the same process, so that its modules count as well."""
+    unused = "concurrent.futures logging json pickle tempfile random html rich xmlschema pyarrow numpy msgspec"
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:4]; import pagectl.outputs.plugin as plugin;"
+        "plugin.within = lambda seconds, work: work(); from pagectl.app import run; status = run(sys.argv[4:]);"
+        f"print(status, sorted(set({unused.split()}) & set(sys.modules)), len(sys.modules) < 260)"
+    )
+    home = instance(tmp_path / "broker")
+    words = [*map(str, (ROOT, ROOT / "cli", ROOT / "schemas")), "disk", "check", str(home), "--max-disk-usage", "100"]
+    done = subprocess.run([sys.executable, "-I", "-c", code, *words], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "0 [] True", done
 
 
 @pytest.mark.parametrize(("text", "supposed"), [("name=x\n", True), ("maxDiskUsage=100\n", False)])

@@ -34,11 +34,11 @@ from program import call, tree
 from pageengine.disk.monitor import DiskSettings
 from pageengine.disk.samples import DiskSample, DiskSamples
 from pageengine.disk.state import DiskState
-from pagefmt.bytes.filesystems import FileSystem
 from pagefmt.editions import NEWEST
 from pagefmt.outstanding.backlog import Backlog
 from pagefmt.outstanding.watch import BrokerBacklog
 from pagefmt.outstanding.watched_store import WatchedStore
+from pagefmt.storage.filesystems import FileSystem
 
 
 def watched(*places: Path) -> list[WatchedBroker]:

@@ -26,18 +26,18 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 
 import pyarrow.parquet as pq
 
-from pagefmt.bytes.writing import PARTIAL_SUFFIX
-from pagefmt.columns.table import TableDamage
+from pagefmt.codec.pages.frames import Damage, DamageKind
+from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
-from pagefmt.pages.frames import Damage, DamageKind
-from pagefmt.pages.paging import PageFile
+from pagefmt.spark.format_commit import FileFacts
 from pagefmt.spark.options import SourceOptions, TableSpec
 from pagefmt.spark.rows import lost_rows
 from pagefmt.spark.source import PageFiles
 from pagefmt.spark.table import PartFiles, TableTarget, Watched, WrittenTable, _put, surveys, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, foreign, put, table_at, undo
-from pagefmt.spark.table_formats import FileFacts
+from pagefmt.storage.writing import PARTIAL_SUFFIX
+from pagefmt.table.table import TableDamage
 
 CASES = golden_cases.cases()
 TORN = GoldenCase("artemis-1.5.6", "torn")

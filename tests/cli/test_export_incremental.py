@@ -28,15 +28,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pagectl.terminal import spark_progress
 
-from pagefmt.columns.table_content import LakeFormat, StoredIn
+from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
-from pagefmt.pages.paging import PageFile
 from pagefmt.spark import exporting, session
 from pagefmt.spark.exported import SCHEMA, ExportLog, LogRefused, all_news, identity_of, news_of
 from pagefmt.spark.groups import PageMessages
 from pagefmt.spark.new_rows import new_rows
 from pagefmt.spark.table_folder import table_at
+from pagefmt.table.table_content import LakeFormat, StoredIn
 
 ACKED = GoldenCase("2.56.0", "scattered-acks")
 TORN = GoldenCase("artemis-1.5.6", "torn")
@@ -76,7 +76,7 @@ SOME = [case for version in VERSIONS for case in cases(version)[:: -(-len(cases(
 
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_two_halves_are_the_whole(spark_context: Any, case: GoldenCase, tmp_path: Path) -> None:
-    from pagefmt.columns.table_body import TableBody
+    from pagefmt.table.table_body import TableBody
 
     in_two_halves(spark_context, case, tmp_path, body=TableBody.BASE64)
     assert_same(rows_in(tmp_path / "out"), case)

@@ -26,11 +26,7 @@ from program import EXPORT, call, started
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
-from pagefmt import ahead
-from pagefmt.bytes import far_paths, files, object_stores
-from pagefmt.bytes.far_paths import any_path, uri_of
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import TableContent
+from pagefmt import parallel as ahead
 from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for
 from pagefmt.directory.locate import DataLocation, LocateError, locate
 from pagefmt.errors import PageFmtError
@@ -41,6 +37,13 @@ from pagefmt.spark.stream import PageFilesStream
 from pagefmt.spark.survey import surveyed
 from pagefmt.spark.table import TableTarget, surveys, write_by_tasks
 from pagefmt.spark.table_folder import table_at
+from pagefmt.storage import remote_paths as far_paths
+from pagefmt.storage.files import HeldFolder
+from pagefmt.storage.remote_paths import any_path, uri_of
+from pagefmt.storage.stores import base
+from pagefmt.storage.stores.hadoop import HadoopStore
+from pagefmt.table.table_body import TableBody
+from pagefmt.table.table_content import TableContent
 
 MIXED = GoldenCase("2.56.0", "journal-mix")
 SOME = (MIXED, GoldenCase("2.56.0", "multicast-acks"), GoldenCase("artemis-1.5.6", "torn"))
@@ -50,7 +53,7 @@ SOME = (MIXED, GoldenCase("2.56.0", "multicast-acks"), GoldenCase("artemis-1.5.6
 def server() -> Iterator[ObjectServer]:
     with pytest.MonkeyPatch.context() as patch, object_server(patch) as found:
         yield found
-    ahead._lonely.clear()
+    ahead._fork_disabled = False
 
 
 def stored(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> list[str]:
@@ -79,20 +82,23 @@ def test_every_case_is_the_local_one(server: ObjectServer, case: GoldenCase, tmp
     assert_equal(case, stored(server, case, tmp_path), [TableContent.MESSAGES])
 
 
-def test_through_fsspec_as_well(tmp_path: Path) -> None:
-    """File systems that pyarrow does not have, also with archives in them."""
-    fsspec = pytest.importorskip("fsspec")
-    system = fsspec.filesystem("memory")
-    for case in SOME:
-        system.put(str(case.data()), f"/brokers/{case.name}/", recursive=True)
-        system.put(str(packed(case.data(), tmp_path, "tar.zst")), f"/brokers/{case.name}.tar.zst")
-        assert_equal(case, [f"memory://brokers/{case.name}/data", f"memory://brokers/{case.name}.tar.zst"])
-    (entry,) = fleet_of([f"memory://brokers/{SOME[0].name}*/data"])
-    assert str(entry.path) == f"memory://brokers/{SOME[0].name}/data"
-    url = f"memory://brokers/{SOME[1].name}/data"
-    far, local = (call("pages", "ls", given, "--format", "json") for given in (url, SOME[1].data()))
-    unlimited = local.out.replace('"page_full":false', '"page_full":null')  # no configuration is read at a URL
-    assert far.out.replace(url, "DIR") == unlimited.replace(str(SOME[1].data()), "DIR")
+@pytest.mark.parametrize(
+    ("url", "instead"),
+    [
+        ("sftp://here/x", "mount it with sshfs, or copy"), ("webhdfs://here:9870/x", "give hdfs://HOST:PORT/…"),
+        ("https://here/x", "download it"), ("memory://x/y", "copy the directory to this machine, or mount it"),
+    ],
+)  # fmt: skip
+def test_schemes_without_a_store_say_what_to_do_instead(
+    url: str, instead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is a local folder made."""
+    monkeypatch.chdir(tmp_path)
+    for words in (("pages", "ls", url), (*EXPORT, url, "--to", "out"), (*EXPORT, MIXED.data(), "--to", url)):
+        answer = call(*words)
+        assert (answer.status, answer.err.count("\n")) == (2, 1), answer
+        assert f"{url.partition('/')[0]}//…: such URLs are not supported" in answer.err and instead in answer.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServer) -> None:
@@ -172,7 +178,7 @@ def test_what_may_pass_is_asked_again(server: ObjectServer) -> None:
 def test_a_page_that_the_store_does_not_give_is_damage(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.3)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 0.3)
     url = server.put(SOME[1].data(), "denied")
     rows, _ = read(url)
     with server.failing(lambda handler: handler.path.endswith("2.page") and handler.refuse(403, "AccessDenied")):
@@ -202,7 +208,7 @@ def test_no_store_is_empty_because_it_fails(server: ObjectServer, monkeypatch: p
 def assert_not_empty(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, status: int, word: str, said: str
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.3)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
     url = server.put(SOME[1].data(), "silent")
     with server.failing(lambda handler: handler.refuse(status, word)), pytest.raises((PageFmtError, OSError)) as caught:
         read(url)
@@ -237,23 +243,25 @@ def test_credentials_stand_in_no_url() -> None:
 
 def test_a_store_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the library raises no error of the system, as Arrow does for Azure."""
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.1)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
     url = "s3://bucket/x?endpoint_override=127.0.0.1:1&scheme=http&region=here"
     for words in ((*EXPORT, MIXED.data(), "--to", url), ("pages", "ls", url)):
         answer = call(*words)
         assert answer.status == 2 and answer.err.startswith("pagectl: s3://bucket/x: the store fails: "), answer
 
-    def refused(*_: object) -> None:
-        raise pa.ArrowException("Unknown error: AuthenticationException: no token")
+    store = HadoopStore(_Hadoop(errno.EACCES), "", "hdfs://here")
 
-    with pytest.raises(PermissionError, match="the store denies access: Unknown error"):
-        object_stores.patiently(refused)
+    def failed(*_: object) -> None:
+        raise pa.ArrowException("Unknown error: no token")
+
+    with pytest.raises(OSError, match=r"the store fails: Unknown error: no token \(tried"):
+        store.ask(failed)
 
     def untold(*_: object) -> None:
         raise OSError(255, "HDFS list directory failed. Detail: [errno 255] Unknown error 255")
 
     with pytest.raises(OSError, match=r"HDFS list directory failed\. .* standard error \(tried"):
-        object_stores.patiently(untold)
+        store.ask(untold)
 
 
 class _Hadoop:
@@ -278,14 +286,14 @@ class _Hadoop:
 
 
 def test_what_hdfs_does_not_tell_is_not_taken_for_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.1)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
     for why, error in ((errno.EACCES, PermissionError), (255, OSError), (errno.ENOENT, FileNotFoundError)):
         for asked in ("status", "entries", "remove", "move"):
-            store = object_stores.ObjectStore(_Hadoop(why), "", "hdfs://here")  # type: ignore[arg-type]
+            store = HadoopStore(_Hadoop(why), "", "hdfs://here")
             with pytest.raises(error) as told:
                 list(getattr(store, asked)(*("x", "y")[: 1 + (asked == "move")]))
             assert type(told.value) is error, (why, asked)
-    store = object_stores.ObjectStore(_Hadoop(errno.EACCES), "")  # type: ignore[arg-type]
+    store = HadoopStore(_Hadoop(errno.EACCES), "", "")
     with pytest.raises(PermissionError):
         list(store.entries("x", deep=True))
 
@@ -312,7 +320,7 @@ def test_reading_commands_answer_as_for_a_local_directory(
             notes = far.err.replace(shown, "DIR").splitlines(keepends=True)
             err = "".join(line for line in notes if "lock cannot be seen" not in line and "is compressed" not in line)
             assert (far.status, far.out.replace(shown, "DIR").split(), err) == expected, words
-    assert ahead._lonely  # no process is forked
+    assert ahead._fork_disabled  # no process is forked
 
 
 def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -> None:
@@ -469,6 +477,9 @@ def test_export_and_data_source_on_spark(
     """In workers of their own, where a task has nothing but the path."""
     from pyspark.sql import SparkSession
 
+    for name, value in ACCESS.items():  # Spark was started before the server's credentials were set
+        monkeypatch.setitem(spark_context.environment, name, value)
+
     url = server.put(MIXED.data(), "spark")
     expected = read(str(MIXED.data()), TableContent.MESSAGES)[0]
     archive = packed(MIXED.data(), tmp_path, "tar.zst")
@@ -508,7 +519,7 @@ def test_an_export_unpacks_an_archive_once(server: ObjectServer, tmp_path: Path)
     assert once <= asked() < 1.5 * once
 
 
-def test_a_new_page_is_asked_for_once(server: ObjectServer, tmp_path: Path) -> None:
+def test_a_new_page_is_asked_for_once(server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its checksum and its rows are of the same bytes, of one GET; one of 1 MiB and more as well."""
     folder = tmp_path / "data" / "paging" / FOLDER
     folder.mkdir(parents=True)
@@ -519,11 +530,14 @@ def test_a_new_page_is_asked_for_once(server: ObjectServer, tmp_path: Path) -> N
     assert 1 << 20 < (folder / "000000005.page").stat().st_size < 4 << 20
     broker = FleetBroker("broker", absolute(locate(any_path(server.put(tmp_path / "data", "asked")))))
     (tmp_path / "out").mkdir()
+    folders: list[HeldFolder] = []
+    held_of = HeldFolder.of
+    monkeypatch.setattr(HeldFolder, "of", lambda folder: folders.append(held_of(folder)) or folders[-1])
     server.seen.clear()
     assert night_here(broker, tmp_path / "out") == (sum(sizes.values()), ["added"] * 8)
     asked = Counter(each.partition(" ")[0] for each in server.seen if each.endswith(".page"))
     assert asked == {"GET": 8, "HEAD": 16}
-    assert not files._held
+    assert len(folders) == 1 and not any(folder.contents for folder in folders)
 
 
 @pytest.mark.parametrize("form", ["tar", "tar.zst", "zip"])
@@ -590,8 +604,8 @@ def test_a_store_that_is_gone_is_not_asked_for_each_page(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
     """What was read stays, and the broker ends with the reason."""
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.1)
-    monkeypatch.setattr(object_stores, "LOST_FOR", 3.0)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(base, "GONE_SECONDS", 3.0)
     url = server.put(SOME[1].data(), "lost")
     rows, _ = read(url)
     server.seen.clear()

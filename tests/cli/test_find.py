@@ -232,7 +232,7 @@ def test_format_said_wins_over_the_name(tmp_path: Path) -> None:
 
 def test_control_characters_in_ids_are_shown_as_escapes_and_match_so(tmp_path: Path) -> None:
     """What a terminal is spared of an id is an escape, which can be pasted."""
-    from pagefmt.messages.message_ids import accepted_texts
+    from pagefmt.codec.messages.message_ids import accepted_texts
 
     assert "a\u202eb" in accepted_texts("a\\u202eb") and "a\x1bb" in accepted_texts("a\\x1bb")
     assert "=1+1" in accepted_texts("'=1+1")

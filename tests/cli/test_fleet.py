@@ -27,10 +27,7 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 import pyarrow.parquet as pq
 from pagectl.terminal import spark_progress
 
-from pagefmt.columns.named_columns import RowsContext
-from pagefmt.columns.state_tables import table_rows
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import StoredIn, TableContent
+from pagefmt.codec.pages.page import open_page
 from pagefmt.directory.fleet import WITH_CONFIG, FleetBroker, FleetError, absolute, fleet_of
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
@@ -39,9 +36,6 @@ from pagefmt.journal.bodies import CursorAck, encode_body
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
-from pagefmt.outstanding.state import load_place
-from pagefmt.pages.chunks import CHUNK
-from pagefmt.pages.page import open_page
 from pagefmt.spark import rows, session
 from pagefmt.spark.groups import grouped
 from pagefmt.spark.options import SourceOptions, TableSpec
@@ -50,6 +44,12 @@ from pagefmt.spark.source import PageFilesReader
 from pagefmt.spark.survey import BrokerSurvey, surveyed
 from pagefmt.spark.table import TableTarget, WrittenTable, backlogs_of, surveys, write_by_tasks
 from pagefmt.spark.table_folder import table_at
+from pagefmt.table.named_columns import RowsContext
+from pagefmt.table.state_tables import table_rows
+from pagefmt.table.table_body import TableBody
+from pagefmt.table.table_content import StoredIn, TableContent
+from pagefmt.vectors import load_place
+from pagefmt.vectors.pages.chunks import CHUNK
 
 MIXED = GoldenCase("2.56.0", "journal-mix")
 ACKED = GoldenCase("2.56.0", "scattered-acks")
@@ -252,7 +252,7 @@ def test_what_comes_back_does_not_grow_with_acknowledgements(tmp_path: Path) -> 
     for count in (10, 100_000):
         spec = TableSpec.now()
         found = surveyed(with_acknowledgements(tmp_path / str(count), count), spec)
-        (kept,) = rows._in_mind.values()
+        (kept,) = rows._last_broker.values()
         assert sum(len(chunk.numbers) for chunk in kept.state.journal.ack_index.chunks()) == count
         sizes.append(len(pickle.dumps((found, grouped(found.pieces), spec))))
     assert abs(sizes[1] - sizes[0]) < 20
@@ -262,7 +262,7 @@ def test_a_broker_that_fails_on_the_way_is_told(tmp_path: Path) -> None:
     spec = TableSpec.now()
     case = broker(ACKED)
     (piece, *_) = surveyed(case, spec).pieces
-    rows._in_mind.clear()
+    rows._last_broker.clear()
     gone = FleetBroker("gone", case.place._replace(paging=tmp_path / "nowhere"))
     made = [*rows_of(type(piece)(gone, piece.store, piece.address, piece.runs, piece.size), spec)]
     assert [type(each) for each in made] == [BrokerFailure] and str(tmp_path) in made[0].why

@@ -14,7 +14,7 @@ import pytest
 from golden_cases import GoldenCase
 from program import call
 
-from pagefmt.bytes.files import FileWindow
+from pagefmt.storage.files import FileWindow
 
 CORE = GoldenCase("2.56.0", "large-core")
 
@@ -50,7 +50,7 @@ def test_every_page_is_read_once(what: str, monkeypatch: pytest.MonkeyPatch) -> 
             opened[str(path)] += 1
             super().__init__(path, *args)
 
-    monkeypatch.setattr("pagefmt.pages.page.FileWindow", Counted)
+    monkeypatch.setattr("pagefmt.codec.pages.page.FileWindow", Counted)
     jobs = ("--jobs", "1") if what == "verify" else ()
     assert call("large", what, CORE.data(), *jobs).out
     assert set(opened) == {str(path) for path in CORE.data().glob("paging/*/*.page")}

@@ -43,6 +43,20 @@ def test_lines_are_the_items_of_the_document(command: str, directory: str | None
     assert _items(json.loads(document.out), keys) == lines.lines() != []
 
 
+def test_rules_are_chosen_sorted_and_limited() -> None:
+    rules = json.loads(call("config", "rules", "--format", "json").out)["rules"]
+    words = ("config", "rules", "--columns", "severity,rule", "--sort", "severity", "--limit", "5", "--format")
+    first = [
+        {"severity": row["severity"], "rule": row["rule"]} for row in sorted(rules, key=lambda row: row["severity"])
+    ]
+    assert call(*words, "jsonl").lines() == first[:5]
+    assert call(*words, "csv").out.splitlines() == ["severity,rule", *(",".join(row.values()) for row in first[:5])]
+    assert [line.split()[-1] for line in call(*words, "text").out.splitlines()[1:]] == [
+        row["rule"] for row in first[:5]
+    ]
+    assert "there are rule, severity" in call("config", "rules", "--columns", "name").err
+
+
 def test_an_empty_list_is_a_document(tmp_path: Path) -> None:
     (tmp_path / "paging").mkdir()
     assert json.loads(call("pages", "ls", tmp_path / "paging", "--format", "json").out) == {"stores": []}

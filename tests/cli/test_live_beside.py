@@ -22,8 +22,8 @@ from program import ROOT, Answer, call
 
 from pagefmt.directory.locate import locate
 from pagefmt.directory.locks import node_id
-from pagefmt.outstanding.held import held_by
-from pagefmt.outstanding.state import load_place
+from pagefmt.outstanding.queue_totals import held_by
+from pagefmt.vectors import load_place
 
 RECORDED = json.loads((ROOT / "tests" / "recorded" / "jolokia" / "2.44.0.json").read_text("utf-8"))
 SECRET = "s3cret pw"

@@ -13,13 +13,13 @@ from golden_cases import GoldenCase
 from pagectl.decoding.counts import counted
 from program import call
 
-from pagefmt.bytes.files import FileGone
-from pagefmt.columns.named_columns import RowsContext
-from pagefmt.columns.state_tables import table_rows
-from pagefmt.columns.table_content import TableContent
 from pagefmt.journal.files import Journal, NotAJournal
 from pagefmt.journal.load import load_journal
 from pagefmt.journal.record_types import RecordType
+from pagefmt.storage.files import FileGone
+from pagefmt.table.named_columns import RowsContext
+from pagefmt.table.state_tables import table_rows
+from pagefmt.table.table_content import TableContent
 
 MIX = GoldenCase("2.56.0", "journal-mix")
 PAUSED = GoldenCase("apart", "paused-2.44.0")

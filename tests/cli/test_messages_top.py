@@ -14,11 +14,11 @@ from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQ
 from program import Answer, call
 from test_messages_counts import sent
 
-from pagefmt.columns.state_tables import page_row
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.locate import within
 from pagefmt.outstanding.backlog import Backlog
-from pagefmt.outstanding.state import load_place
+from pagefmt.table.state_tables import page_row
+from pagefmt.table.table_content import StoredIn
+from pagefmt.vectors import load_place
 
 
 def top(*words: str | Path) -> tuple[list[dict[str, Any]], Answer]:

@@ -47,16 +47,18 @@ from stored_tables import (
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
-from pagefmt import ahead
-from pagefmt.bytes import object_stores
-from pagefmt.bytes.far_paths import store_at
-from pagefmt.bytes.stored_paths import StoredPath
-from pagefmt.columns.table_content import LakeFormat, TableContent
+from pagefmt import parallel as ahead
 from pagefmt.directory.fleet import fleet_of
 from pagefmt.errors import PageFmtError
+from pagefmt.spark.format_commit import FormatRefused
 from pagefmt.spark.rows import LostRows
 from pagefmt.spark.table_folder import Replaced
-from pagefmt.spark.table_formats import FormatRefused, last_export
+from pagefmt.spark.table_formats import last_export
+from pagefmt.storage.remote_outputs import StoredPath
+from pagefmt.storage.remote_paths import store_at
+from pagefmt.storage.stores import base, hadoop
+from pagefmt.storage.stores.hadoop import HadoopStore
+from pagefmt.table.table_content import LakeFormat, TableContent
 
 pytestmark = [pytest.mark.stores, pytest.mark.timeout(600)]
 MIXED = GoldenCase("2.56.0", "journal-mix")
@@ -67,7 +69,7 @@ PROXIED = pytest.mark.parametrize("store", STORES, indirect=True)
 
 
 FORMATS = pytest.mark.parametrize("form", [LakeFormat.DELTA, LakeFormat.ICEBERG], ids=str)
-LIBRARY = {LakeFormat.DELTA: "deltalake", LakeFormat.ICEBERG: "obstore"}
+LIBRARY = {LakeFormat.DELTA: "deltalake", LakeFormat.ICEBERG: "pyiceberg"}
 AZURE = pytest.mark.parametrize("store", ["abfs"], indirect=True)
 HADOOP = pytest.mark.parametrize("store", ["hdfs"], indirect=True)
 
@@ -80,7 +82,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         hdfs(folder, patch) if request.param == "hdfs" else stand_in(request.param, folder, patch) as found,
     ):
         yield found
-    ahead._lonely.clear()
+    ahead._fork_disabled = False
 
 
 def fresh(store: AnyStore) -> StoredPath:
@@ -100,8 +102,9 @@ def test_reading_commands_answer_as_for_a_local_directory(store: AnyStore, tmp_p
         here, far = call(*words, data), call(*words, url)
         shown = url.partition("?")[0]
         err = "".join(line for line in far.err.splitlines(keepends=True) if "lock cannot be seen" not in line)
-        expected = here.status, here.out.replace(str(data), "DIR"), here.err.replace(str(data), "DIR")
-        assert (far.status, far.out.replace(shown, "DIR"), err.replace(shown, "DIR")) == expected, words
+        # a longer path breaks its line elsewhere
+        expected = here.status, here.out.replace(str(data), "DIR").split(), here.err.replace(str(data), "DIR")
+        assert (far.status, far.out.replace(shown, "DIR").split(), err.replace(shown, "DIR")) == expected, words
 
 
 def test_folders_are_found_that_nobody_made(store: AnyStore) -> None:
@@ -122,11 +125,11 @@ def test_folders_are_found_that_nobody_made(store: AnyStore) -> None:
 
 @AZURE
 def test_a_file_is_removed_without_a_lease(store: StandIn) -> None:
-    """pyarrow takes one; giving it back ends the process now and then, by what its library makes of the answer."""
+    """Others may hold one, and nothing has to be given back. Names have characters that URLs write in another way."""
     folder = fresh(store)
     names = ["part", "day=2026-11-26/queue=q%3Ab/part", "ä +#&?/~'part"]
     for name in names:
-        (folder / name).put(lambda: [b"content"])
+        (folder / name).put(b"content")
     store.seen.clear()
     for name in names:
         (folder / name).unlink()
@@ -195,7 +198,7 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(store: StandIn) ->
     assert missing.file.endswith(name) and missing.offset == 0
 
 
-@AZURE
+@PROXIED
 @FORMATS
 def test_tables_of_a_format_beside_a_broker_at_work(store: StandIn, form: LakeFormat, tmp_path: Path) -> None:
     """Each message is there once, by the table's own log, also where the answer to a commit is lost."""
@@ -218,7 +221,7 @@ def test_tables_of_a_format_beside_a_broker_at_work(store: StandIn, form: LakeFo
     assert lost.value and not [*out.rglob("_temporary")]
 
 
-@AZURE
+@PROXIED
 @FORMATS
 def test_of_two_commits_of_a_format_one_is_refused(store: StandIn, form: LakeFormat) -> None:
     pytest.importorskip(LIBRARY[form], reason="the extra pagectl[tables] is not installed")
@@ -258,7 +261,7 @@ def test_what_a_store_refuses_is_said_at_once(store: StandIn, monkeypatch: pytes
 
 @PROXIED
 def test_a_store_that_does_not_answer_is_named(store: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 1.0)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 1.0)
     url = store.put(TORN.data(), "silent")
     store_at.cache_clear()
     with store.failing(lambda handler: handler.refuse(503, "ServerBusy")):
@@ -289,7 +292,7 @@ def test_keys_of_another_account_are_not_sent(store: StandIn, monkeypatch: pytes
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "another")
     store_at.cache_clear()
     answer = call("pages", "ls", url)
-    assert answer.status == 2 and "the store denies access" in answer.err and answer.err.count("\n") == 1, answer
+    assert answer.status == 2 and "no credentials" in answer.err and answer.err.count("\n") == 1, answer
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "devstoreaccount1")
     store_at.cache_clear()
     assert call("pages", "ls", url).status == 0
@@ -298,7 +301,7 @@ def test_keys_of_another_account_are_not_sent(store: StandIn, monkeypatch: pytes
 @HADOOP
 def test_a_name_node_that_is_not_there_is_no_empty_one(store: AnyStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """pyarrow says of everything there that it does not exist."""
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 1.0)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 1.0)
     url = f"hdfs://127.0.0.1:{free_port()}"
     with pytest.raises(OSError, match="the store fails"):
         stored(f"{url}/broker").exists()
@@ -334,14 +337,14 @@ def test_a_page_deleted_in_hdfs_is_missed(store: AnyStore, monkeypatch: pytest.M
     url = store.put(SOUND.data(), "deleted")
     every, _ = read(url)
     (page, *_) = sorted(stored(url).rglob("*.page"))
-    opened = object_stores.ObjectStore.opened
+    opened = HadoopStore.opened
 
     def deleting(self: Any, inner: str) -> Any:
         if inner.endswith(page.name):
             page.unlink(missing_ok=True)
         return opened(self, inner)
 
-    monkeypatch.setattr(object_stores.ObjectStore, "opened", deleting)
+    monkeypatch.setattr(HadoopStore, "opened", deleting)
     fewer, lost = read(url)
     assert 0 < len(fewer) < len(every)
     (missing,) = [each for each in lost if isinstance(each, LostRows)]
@@ -349,16 +352,19 @@ def test_a_page_deleted_in_hdfs_is_missed(store: AnyStore, monkeypatch: pytest.M
 
 
 @HADOOP
-def test_a_file_in_hdfs_is_whole_or_not_there(store: AnyStore) -> None:
+def test_a_file_in_hdfs_is_whole_or_not_there(store: AnyStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who looks while it is written sees none of it; another one that is there stays until then."""
     path, seen = fresh(store), list[bool]()
+    blocks = hadoop._blocks
 
-    def blocks() -> Iterator[bytes]:
-        yield b"half"
-        seen.append(path.exists())
-        yield b"whole"
+    def looked_at(local: Path) -> Iterator[bytes]:
+        for block in blocks(local):
+            seen.append(path.exists())
+            yield block
 
-    path.put(blocks)
+    monkeypatch.setattr(hadoop, "_blocks", looked_at)
+    (tmp_path / "local").write_text("halfwhole")
+    path.put(tmp_path / "local")
     assert path.read_text() == "halfwhole" and seen == [False]
     (other := path.with_name(f"{path.name}-other")).write_text("new")
     other.rename(path)

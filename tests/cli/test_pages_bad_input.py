@@ -21,10 +21,10 @@ from golden_cases import GoldenCase
 from made_pages import FOLDER, message, store
 from program import DECODE, call, started, tree
 
-from pagefmt.bytes import files as disk
-from pagefmt.bytes.files import NotReadable
-from pagefmt.outstanding import knowledge
-from pagefmt.pages import chunks
+from pagefmt.outstanding import loaded_journals as knowledge
+from pagefmt.storage import files as disk
+from pagefmt.storage.files import NotReadable
+from pagefmt.vectors.pages import chunks
 
 BASIC = GoldenCase("2.56.0", "basic")
 COMMANDS = (("ls",), ("inspect",), ("decode",), ("verify",), ("seal",), ("outstanding",))

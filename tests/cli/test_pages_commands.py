@@ -257,7 +257,7 @@ def test_the_directories_may_be_links_and_nothing_below_them(tmp_path: Path) -> 
 
 def test_a_file_that_is_deleted_while_it_is_sealed_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A running broker deletes pages and bodies that nobody needs any more."""
-    from pagefmt.verify import seal
+    from pagefmt.check import seal
 
     data = BASIC.copy(tmp_path)
     whole = call("pages", "seal", data)

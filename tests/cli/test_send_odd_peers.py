@@ -218,7 +218,7 @@ def test_a_body_that_cannot_be_read_is_passed_over(good: int, monkeypatch: pytes
         whole = set(broker.taken)
         broker.taken.clear()
         monkeypatch.setattr(os, "preadv", read)
-        monkeypatch.setattr("pagefmt.messages.large._CHUNK", 1000)
+        monkeypatch.setattr("pagefmt.codec.messages.large._CHUNK", 1000)
         for _ in range(2):
             reads[0] = 0
             answer = call("messages", "send", folder, "--to", broker.url, "--checkpoint", tmp_path / "state")

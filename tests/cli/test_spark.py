@@ -33,13 +33,13 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
-from pagefmt.columns.column_tests import ColumnTest, header_tests
-from pagefmt.columns.partitions import PartitionedTable
-from pagefmt.columns.table import PageSource, TableQuery, page_batches
-from pagefmt.columns.table_body import TableBody
-from pagefmt.outstanding.state import load_state
 from pagefmt.spark.options import SourceOptions
 from pagefmt.spark.source import NAME, PageFiles, PageFilesReader
+from pagefmt.table.partitions import PartitionedTable
+from pagefmt.table.row_filters import ColumnTest, header_tests
+from pagefmt.table.table import PageSource, TableQuery, page_batches
+from pagefmt.table.table_body import TableBody
+from pagefmt.vectors import load_state
 
 NAMES = ("hornetq-2.4.7/tx", "artemis-1.5.6/torn", "2.17.0/amqp", "2.56.0/multicast-acks", "2.56.0/large-amqp")
 FEW = [case for case in cases() if str(case) in NAMES]

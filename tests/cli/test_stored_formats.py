@@ -31,15 +31,17 @@ import pyarrow as pa
 from pagectl.terminal import spark_progress
 from pyiceberg.table import StaticTable
 
-from pagefmt import ahead
-from pagefmt.bytes import object_stores
-from pagefmt.bytes.far_paths import any_path, store_at
-from pagefmt.bytes.object_stores import ObjectStore
-from pagefmt.bytes.stored_paths import StoredPath
-from pagefmt.columns.table_content import LakeFormat
+from pagefmt import parallel as ahead
+from pagefmt.errors import PageFmtError
 from pagefmt.spark import iceberg, session
+from pagefmt.spark.format_commit import FormatRefused
 from pagefmt.spark.iceberg import metadata_at, version_at
-from pagefmt.spark.table_formats import FormatRefused, last_export
+from pagefmt.spark.table_formats import last_export
+from pagefmt.storage.remote_outputs import StoredPath
+from pagefmt.storage.remote_paths import any_path, store_at
+from pagefmt.storage.stores import base
+from pagefmt.storage.stores.bucket import BucketStore
+from pagefmt.table.table_content import LakeFormat
 
 DELTA, ICEBERG = LakeFormat.DELTA, LakeFormat.ICEBERG
 BOTH = pytest.mark.parametrize("form", COMMIT, ids=str)
@@ -50,7 +52,7 @@ SECRET = ACCESS["AWS_SECRET_ACCESS_KEY"]
 def server() -> Iterator[ObjectServer]:
     with pytest.MonkeyPatch.context() as patch, object_server(patch) as found:
         yield found
-    ahead._lonely.clear()
+    ahead._fork_disabled = False
 
 
 def fresh(server: ObjectServer) -> StoredPath:
@@ -69,7 +71,7 @@ os._exit(0)  # threads of the library that want the interpreter while it ends ab
 
 def read_elsewhere(out: StoredPath) -> pa.Table:
     """By its library, which for Delta Lake lets no other thread work meanwhile; the server has one in this process."""
-    url, options = out.asked_by_others()
+    url, options = out.table_location()
     if (out / "metadata").is_dir():
         settings = {"s3.endpoint": options["aws_endpoint_url"], "s3.region": options["aws_region"]}
         return StaticTable.from_metadata(url, settings).scan().to_arrow()
@@ -172,7 +174,7 @@ def test_the_first_night_that_is_killed_is_undone_by_the_command(
     PagingBroker(tmp_path / "data").write(5)
     out = fresh(server)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ObjectStore, "remove", None)  # nor can it be undone at once
+        patch.setattr(BucketStore, "remove", None)  # nor can it be undone at once
         patch.setattr(*COMMIT[form], None)
         with pytest.raises(TypeError):
             night(TasksHere(), tmp_path / "data", out, (), form)
@@ -306,7 +308,7 @@ SAID = {
     "Server returned non-2xx status code: 500 Internal Server Error": lambda handler: answer(
         handler, 500, b"<html>http://10.0.0.1/?key=hush-hush</html>"
     ),
-    "SLOW_DOWN": lambda handler: answer(
+    "SlowDown": lambda handler: answer(
         handler, 503, b"<?xml version='1.0'?>\n<Error><Code>SlowDown</Code><Message>http://10.0.0.1</Message></Error>"
     ),
 }
@@ -316,7 +318,7 @@ SAID = {
 def test_what_a_store_says_of_an_iceberg_commit_is_short(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.0)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 0.0)
     store_at.cache_clear()
     version = fresh(server) / "v1.metadata.json"
     with (
@@ -362,14 +364,24 @@ def test_credentials_of_an_iceberg_commit_are_those_of_amazons_tools(
         return False
 
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+
+    def commit() -> None:
+        store_at.cache_clear()
+        (fresh(server) / "v1.metadata.json").create(b"{}")
+
     with server.failing(note):
         monkeypatch.setenv("AWS_PROFILE", "nightly")
-        (fresh(server) / "v1.metadata.json").create(b"{}")
+        commit()
         monkeypatch.setenv("AWS_PROFILE", "other")
-        with pytest.raises(OSError, match=r"no credentials: .*other"):
-            (fresh(server) / "v1.metadata.json").create(b"{}")
+        with pytest.raises(PageFmtError, match=r"no credentials: .*other"):
+            commit()
         monkeypatch.delenv("AWS_PROFILE")
-        (fresh(server) / "v1.metadata.json").create(b"{}")
+        monkeypatch.delenv("AWS_SHARED_CREDENTIALS_FILE")
+        commit()
+        monkeypatch.setenv("AWS_PROFILE", "nightly")
+        monkeypatch.setitem(sys.modules, "botocore.session", None)
+        with pytest.raises(PageFmtError, match=r"s3://brokers: the credentials of .* need botocore; do: pip install"):
+            commit()
     assert seen == ["filed", ""]
 
 
@@ -393,7 +405,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
             (("--to", out.uri, "--incremental", "--body", "text"), "has other columns or partitions"),
             (("--to", out.uri, "--mode", "append"), "give --incremental instead"),
             (("--to", f"s3://brokers/a b?{server.query}"), "without ' '"),
-            (("--to", "memory://tables/delta"), "only s3, gs and abfs"),
+            (("--to", "hdfs://here/delta"), "only s3, gs and abfs"),
             (("--to", out.uri, "--mode", "overwrite-partitions", "--partition-by", "page"), "works with --mode append"),
         ):  # fmt: skip
             refused = call(*words, *more)
@@ -431,25 +443,34 @@ def test_a_mode_replaces_the_rows_of_iceberg_or_adds(
     assert refused.status == 2 and "give --incremental instead" in refused.err and refused.err.count("\n") == 1
 
 
+def azure_options(url: str) -> dict[str, str]:
+    store_at.cache_clear()
+    return StoredPath(*any_path(url).parts).table_location()[1]
+
+
 def test_who_is_signed_in_to_azure_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """pyarrow's library asks its command line tool, and the other one does only if it is told to."""
+    """Its command line tool is asked if it is signed in, otherwise the machine."""
+    url = "abfs://container@signed.dfs.core.windows.net/out"
     monkeypatch.setenv("AZURE_CONFIG_DIR", str(tmp_path))
-    out = StoredPath(*any_path("abfs://container@signed.dfs.core.windows.net/out").parts)
-    for text, expected in (("no JSON", None), ('{"subscriptions": []}', None), ('{"subscriptions": [{}]}', "true")):
+    for text, expected in (
+        ("no JSON", "managed_identity"), ('{"subscriptions": []}', "managed_identity"),
+        ('{"subscriptions": [{}]}', "azure_cli"),
+    ):  # fmt: skip
         (tmp_path / "azureProfile.json").write_text("\ufeff" + text)
-        object_stores._signed_in.cache_clear()
-        assert out.asked_by_others()[1].get("use_azure_cli") == expected
-    object_stores._signed_in.cache_clear()
-    monkeypatch.setenv("AZURE_STORAGE_KEY", "a2V5")
-    keyed = StoredPath(*any_path("abfs://container@keyed.dfs.core.windows.net/out").parts)
-    assert "use_azure_cli" not in keyed.asked_by_others()[1]
-    object_stores._signed_in.cache_clear()
+        assert azure_options(url)["credential_type"] == expected
+    for name in ("CLIENT_SECRET", "CLIENT_ID", "TENANT_ID"):
+        monkeypatch.setenv(f"AZURE_{name}", "hush")
+    assert azure_options(url)["credential_type"] == "client_secret"
+    monkeypatch.setenv("AZURE_STORAGE_SAS_TOKEN", "sv=1&sig=x")
+    assert azure_options(url).items() >= {("credential_type", "sas_token"), ("sas_key", "sv=1&sig=x")}
 
 
 def test_azures_key_goes_to_the_library_for_its_account_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it does for other URLs."""
+    """Also a token that the library itself would take from the environment."""
     monkeypatch.setenv("AZURE_STORAGE_KEY", "a2V5")
     for account, handed in (("one", True), ("", True), ("another", False)):
         monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", account)
-        out = StoredPath(*any_path(f"abfs://container-{account}@one.dfs.core.windows.net/out").parts)
-        assert (out.asked_by_others()[1].get("account_key") == "a2V5") is handed
+        options = azure_options("abfs://container@one.dfs.core.windows.net/out")
+        assert (options.get("account_key") == "a2V5", options["credential_type"] == "access_key") == (handed, handed)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "one")
+    assert azure_options("az://container/out").items() >= {("account_name", "one"), ("account_key", "a2V5")}

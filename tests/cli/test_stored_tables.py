@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import threading
@@ -38,10 +39,7 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 
 from pagectl.terminal import spark_progress
 
-from pagefmt import ahead
-from pagefmt.bytes import object_stores, stored_paths
-from pagefmt.bytes.far_paths import store_at
-from pagefmt.bytes.stored_paths import StoredPath
+from pagefmt import parallel as ahead
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
@@ -50,13 +48,17 @@ from pagefmt.spark.options import TableSpec
 from pagefmt.spark.survey import surveyed
 from pagefmt.spark.table import TableTarget, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, table_at
+from pagefmt.storage import remote_outputs as stored_paths
+from pagefmt.storage.remote_outputs import ClaimedPath, StoredPath
+from pagefmt.storage.remote_paths import store_at
+from pagefmt.storage.stores import base
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ObjectServer]:
     with pytest.MonkeyPatch.context() as patch, object_server(patch) as found:
         yield found
-    ahead._lonely.clear()
+    ahead._fork_disabled = False
 
 
 @pytest.fixture
@@ -133,6 +135,35 @@ def test_a_bucket_that_is_not_there_is_named(server: ObjectServer) -> None:
     assert answer.err.count("\n") == 1
 
 
+def test_a_small_file_that_is_replaced_meanwhile_is_read_again(server: ObjectServer) -> None:
+    """As a claim is that another writer renews."""
+    path, before = fresh(server) / "claim", [b"1"]
+    path.put(b"0")
+
+    def replace(handler: Any) -> bool:
+        """Behind the request for its size."""
+        if handler.command == "HEAD" and before:
+            return bool(handler.answer_late(lambda: stored(server.direct(path.uri)).put(before.pop())))
+        return False
+
+    with server.failing(replace):
+        assert path.read_bytes() == b"1" and not before
+
+
+def test_a_small_file_that_is_always_replaced_is_given_up(server: ObjectServer) -> None:
+    path, versions = fresh(server) / "claim", iter(range(100))
+    path.put(b"begin")
+
+    def replace(handler: Any) -> bool:
+        if handler.command == "HEAD":
+            return bool(handler.answer_late(lambda: stored(server.direct(path.uri)).put(b"%d" % next(versions))))
+        return False
+
+    with server.failing(replace), pytest.raises(OSError, match="it was replaced") as refusal:
+        path.read_bytes()
+    assert refusal.value.errno == errno.ESTALE and next(versions) < 50
+
+
 @pytest.mark.usefixtures("hurried")
 def test_of_two_writers_one_is_refused(server: ObjectServer) -> None:
     """As long as the other says that it writes."""
@@ -167,27 +198,16 @@ def test_a_writer_that_stood_still_changes_nothing(server: ObjectServer) -> None
     @contextmanager
     def still() -> Iterator[None]:
         yield
-        claim = stored_paths._claims[out / "_temporary"]
-        claim._done.set()
-        claim._thread.join()
+        into.claim._done.set()
+        into.claim._thread.join()
         write(out, TORN)
 
     with pytest.raises(OSError, match="after a pause"), table_at(out) as into:
+        assert isinstance(into, ClaimedPath)
         write_by_tasks(TasksHere(), found.pieces, spec, TableTarget(into), still)  # type: ignore[arg-type]
     assert rows(out) == sorted([*before, *before]) and (out / "_SUCCESS").exists()
     write(out, SOUND)
     assert not [*out.rglob("_temporary")]
-
-
-def test_through_fsspec_as_well(tmp_path: Path) -> None:
-    """A file system that pyarrow does not have."""
-    out = stored("memory://tables/one")
-    assert store_at(out.parts[:2]).entries("") is not None
-    for step in (TORN, SOUND):
-        for each in (out, tmp_path / "here"):
-            write(each, step, splits=("store_address",))
-    assert rows(out) == rows(tmp_path / "here") != []
-    ahead._lonely.clear()
 
 
 def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
@@ -283,7 +303,7 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
     "copies": (is_copy, expired, True, 2, f"pagectl: OUT: the credentials have expired; renew them{LEFT}"),
     "copy with an error in its answer": (
         is_copy, lambda handler: bool(handler.refuse(200, "InternalError")), False, 2,
-        "pagectl: OUT: the store fails: INTERNAL_FAILURE (tried ",
+        "pagectl: OUT: the store fails: InternalError (tried ",
     ),
     "log of Delta Lake": (
         lambda handler: handler.command == "PUT" and "_delta_log" in handler.path, expired, False, 2,
@@ -308,7 +328,7 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
             each.startswith("PUT") and each.endswith("_SUCCESS") and "_temporary" not in each for each in handler.seen
         ) and (handler.command == "DELETE" or "delete" in handler.path),
         lambda handler: bool(handler.refuse(503, "SlowDown")), True, 1,
-        "warning: OUT: the store fails: SLOW_DOWN (tried ",
+        "warning: OUT: the store fails: SlowDown (tried ",
     ),
 }  # fmt: skip
 
@@ -324,8 +344,8 @@ def test_what_is_refused_midway_is_put_right(
     read = messages if form == "parquet" else named_messages
     if form != "parquet":
         pytest.importorskip("obstore", reason="the extra pagectl[tables] is not installed")
-    monkeypatch.setattr(object_stores, "AGAIN_FOR", 0.5)
-    monkeypatch.setattr(object_stores, "LOST_FOR", 0.1)
+    monkeypatch.setattr(base, "RETRY_SECONDS", 0.5)
+    monkeypatch.setattr(base, "GONE_SECONDS", 0.1)
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
     monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
     broker, out = PagingBroker(tmp_path / "data"), fresh(server)

@@ -27,13 +27,14 @@ from forked_nights import ForkedNights
 from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, told
 from pyiceberg.table import StaticTable
 
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import LakeFormat
 from pagefmt.spark import table_formats
+from pagefmt.spark.format_commit import FileFacts, FormatCommit, FormatRefused, TablePart
 from pagefmt.spark.iceberg import FolderFiles
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.table_folder import Replaced, put, undo
-from pagefmt.spark.table_formats import FileFacts, FormatCommit, FormatRefused, TablePart, last_export, table_schema
+from pagefmt.spark.table_formats import last_export, table_schema
+from pagefmt.table.table_body import TableBody
+from pagefmt.table.table_content import LakeFormat
 
 FORMS = (LakeFormat.DELTA, LakeFormat.ICEBERG)
 SOME = [case for version in VERSIONS for case in cases(version)[:1]]
@@ -148,7 +149,7 @@ def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(table_formats, "find_spec", lambda _: None)
     for form in FORMS:
         answer = call(*EXPORT, ACKED.data(), "--to", tmp_path / "out", "--table-format", form)
-        assert answer.status == 2 and "pip install 'botocore" in answer.err and answer.err.count("\n") == 1
+        assert answer.status == 2 and "pip install 'deltalake" in answer.err and answer.err.count("\n") == 1
 
 
 def names_in(folder: Path) -> set[Path]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from brokerconf.errors import BrokerConfError
 from brokerconf.instance.instance import directories
-from brokerconf.linting.lint import FileReport, LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import FileReport, LintContext
 from brokerconf.reading.document import FileKind
 from brokerconf.reading.tables import read_table
 from brokerconf.settings.effective import EffectiveSettings

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.catalogue import known_ids
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext, RuleSelection
 from brokerconf.rules import rules
 from config_cases import judged
 from lint_calls import CLEAN, DROP, FAULTY, HEAD, TAIL, found, rules_of, write
@@ -40,6 +42,16 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_status(tmp_path: Path, capsys: pytest.CaptureFixture[str], inside: str, argv: list[str], status: int) -> None:
     assert run(["config", "lint", write(tmp_path, inside), *argv]) == status
     assert "in 1 file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("inside", [DROP, FAULTY, "<no-such-setting>1</no-such-setting><page-size>x</page-size>"])
+def test_the_findings_of_one_rule_are_those_of_the_whole_lint(inside: str) -> None:
+    raw = f"{HEAD}{inside}{TAIL}".encode()
+    whole = lint(raw, "broker.xml", LintContext()).findings
+    for rule in known_ids():
+        selection = RuleSelection(frozenset({rule}))
+        alone = lint(raw, "broker.xml", LintContext(), selection).findings
+        assert alone == tuple(finding for finding in whole if selection.takes(finding.rule)), rule
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 from brokerconf.properties.application import apply_all
 from brokerconf.reading.properties import parse_properties
 from lint_calls import CLEAN, HEAD, TAIL, found, rules_of, write

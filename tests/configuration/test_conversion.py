@@ -10,7 +10,8 @@ from brokerconf.evidence.queue_declarations import declared_values, queue_declar
 from brokerconf.properties.application import apply_all
 from brokerconf.properties.writing import as_json, as_properties, as_yaml
 from brokerconf.reading.document import Document
-from brokerconf.reading.properties import EMPTY_XML, Entry, entries_in
+from brokerconf.reading.properties import EMPTY_XML, entries_in
+from brokerconf.reading.property_entries import Entry
 from brokerconf.reading.reading import read, read_bytes
 from brokerconf.settings.comparison import differences
 from brokerconf.settings.conversion import as_entries, as_xml

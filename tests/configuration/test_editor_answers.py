@@ -19,7 +19,8 @@ from brokerconf.editor.symbols import outline
 from brokerconf.editor.text import EditedText
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.instance.recognition import ConfigurationForm, form_of
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 from brokerconf.reading.properties import parse_properties
 from brokerconf.reading.reading import read_bytes
 

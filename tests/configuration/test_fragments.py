@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from brokerconf.evidence.rule import Example, Rule, address_setting
-from brokerconf.linting.lint import FileReport, LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import FileReport, LintContext
 from brokerconf.rules import rules
 from pagectl.app import run
 

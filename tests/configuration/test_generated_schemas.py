@@ -8,8 +8,8 @@ from typing import Any
 import brokerconf
 import pytest
 from brokerconf.reading.reading import read_bytes
-from brokerconf.schema.schema_facts import members, root_type
-from brokerconf.schema.validation import judge, schemas_of
+from brokerconf.schema.schema_facts import facts, members, root_type
+from brokerconf.schema.validation import REFERRING_ATTRIBUTE, REFERRING_ELEMENT, judge, schemas_of
 from brokerconf.schema.xsd_writer import documents
 from brokerconf.settings.settings_model import Scope, in_scope
 
@@ -63,3 +63,8 @@ def test_a_dangling_reference_is_found(edition: Edition) -> None:
     document = read_bytes(text, "b.xml", folder=Path(), edition=edition, properties={}, environment={})
     found = [violation.rule for violation in judge(document).broker]
     assert "cvc-id.1" in found
+
+
+def test_references_are_known_by_their_names() -> None:
+    names = {(fact.kind, fact.name) for fact in facts() if fact.type == "IDREF"}
+    assert names == {("element", REFERRING_ELEMENT), ("attribute", REFERRING_ATTRIBUTE)}

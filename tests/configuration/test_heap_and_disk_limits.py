@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 from pagectl.app import run
 from server_files import SERVER, standalone
 

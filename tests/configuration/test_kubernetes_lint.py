@@ -6,7 +6,8 @@ import base64
 from textwrap import dedent, indent
 
 import pytest
-from brokerconf.linting.lint import FileReport, LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import FileReport, LintContext
 from hypothesis import given
 from hypothesis import strategies as st
 

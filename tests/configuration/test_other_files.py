@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from brokerconf.instance.recognition import ConfigurationForm, form_of, other_file, recognised
 from brokerconf.instance.templates import template_mark
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 
 from pagefmt.findings import Finding, Severity
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import RuleSelection
+from brokerconf.linting.lint_report import RuleSelection
 from brokerconf.linting.project_file import ProjectError, ProjectFile, project_of
 from doc_examples import DOCS
 from lint_calls import CLEAN, DROP, FAULTY, found, rules_of, write

@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 from brokerconf.properties.application import apply
 from brokerconf.properties.outcomes import Fault
-from brokerconf.reading.properties import PropertiesError, entries_in, property_file, property_files
+from brokerconf.reading.properties import entries_in, property_file, property_files
+from brokerconf.reading.property_entries import PropertiesError
 from brokerconf.rules.properties_unknown_key import ADVISED
 from brokerconf.rules.properties_unknown_key import RULE as UNKNOWN_KEY
 from pagectl.app import run

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 from brokerconf.reading.properties import parse_properties
 
 from pagefmt.editions import Edition

@@ -6,7 +6,8 @@ import sys
 from types import FrameType
 
 import pytest
-from brokerconf.linting.lint import LintContext, RuleSelection, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext, RuleSelection
 
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding

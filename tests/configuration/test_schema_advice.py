@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding

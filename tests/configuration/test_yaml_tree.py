@@ -6,7 +6,8 @@ import pytest
 import yaml
 from brokerconf.kubernetes.placed_text import PlacedText
 from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.yaml_tree import LARGEST_YAML, MOST_NODES, ScalarText, YamlDocuments, YamlNode, read_yaml
+from brokerconf.reading.yaml_nodes import ScalarText, YamlNode
+from brokerconf.reading.yaml_tree import LARGEST_YAML, MOST_NODES, YamlDocuments, read_yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ def test_types_are_those_that_kubernetes_sees(written: str, kind: str) -> None:
 
 def test_merged_keys_stand_behind_those_that_are_written() -> None:
     root = read("base: &b {p: 1, q: 2}\nall:\n  <<: *b\n  q: 3\n").roots[0]
-    assert (root.said("all", "p"), root.said("all", "q")) == ("1", "3")
+    assert (root.text_at("all", "p"), root.text_at("all", "q")) == ("1", "3")
 
 
 def test_a_key_twice_is_a_finding() -> None:
@@ -105,4 +106,7 @@ def test_the_bound_of_aliases_leaves_large_files_alone() -> None:
 
 
 def test_several_documents_and_empty_ones() -> None:
-    assert [root.said("a") for root in read("---\na: 1\n---\n# nothing\n---\n\n...\n---\na: 2\n").roots] == ["1", "2"]
+    assert [root.text_at("a") for root in read("---\na: 1\n---\n# nothing\n---\n\n...\n---\na: 2\n").roots] == [
+        "1",
+        "2",
+    ]

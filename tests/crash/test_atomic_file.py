@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pagefmt.bytes.writing import NEW_SUFFIX, TargetRefused, atomic_file, write_text
+from pagefmt.storage.writing import NEW_SUFFIX, TargetRefused, atomic_file, write_text
 
 
 def test_synced_then_renamed_then_the_folder_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

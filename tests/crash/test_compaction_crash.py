@@ -20,12 +20,12 @@ from crash_simulator import (
 )
 from golden_cases import GoldenCase
 
-from pagefmt.bytes.writing import NEW_SUFFIX, Disk
-from pagefmt.compaction.apply import CompactionStopped, apply, open_backup
-from pagefmt.compaction.backup import BackupError, read_backup, restore
-from pagefmt.compaction.planning import make_plan
+from pagefmt.change.compaction.apply import CompactionStopped, apply, open_backup
+from pagefmt.change.compaction.backup import BackupError, read_backup, restore
+from pagefmt.change.compaction.planning import make_plan
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
+from pagefmt.storage.writing import NEW_SUFFIX, Disk
 
 CASES = [
     GoldenCase("2.56.0", "scattered-acks"),

@@ -12,12 +12,12 @@ import pytest
 from crash_simulator import FailingDisk, RecordingDisk, UnsyncedDisk, crash_states, lay_out
 from made_journals import made_directory, meaning
 
-from pagefmt.bytes.writing import NEW_SUFFIX, Disk
-from pagefmt.compaction.backup import BackupError, read_backup, restore
-from pagefmt.compaction.journals import apply_journals, plan_journals, settle
-from pagefmt.compaction.planning import roots_of
+from pagefmt.change.compaction.backup import BackupError, read_backup, restore
+from pagefmt.change.compaction.journals import apply_journals, plan_journals, settle
+from pagefmt.change.compaction.planning import roots_of
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
+from pagefmt.storage.writing import NEW_SUFFIX, Disk
 
 SEEDS = (11, 24)
 EVENTS = 36

@@ -13,18 +13,18 @@ from golden_cases import GoldenCase
 from replay_scenarios import engine_after, scenarios
 
 from pageengine.data_directory.writing import write_data_directory
-from pagefmt.bytes.file_snapshot import SourceChanged
-from pagefmt.bytes.writing import PARTIAL_SUFFIX, Disk, TargetRefused, whole_folder
-from pagefmt.compaction.copy_out import copy_out
-from pagefmt.compaction.planning import make_plan
-from pagefmt.conversion.apply import convert
-from pagefmt.conversion.plan import plan_conversion
+from pagefmt.change.compaction.copy_out import copy_out
+from pagefmt.change.compaction.planning import make_plan
+from pagefmt.change.conversion.apply import convert
+from pagefmt.change.conversion.plan import plan_conversion
+from pagefmt.change.recovery.recovering import recover
+from pagefmt.change.removal.plan import plan_drop
+from pagefmt.change.salvage.directory import salvage_directory
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
-from pagefmt.outstanding.state import load_place
-from pagefmt.recovery.recovering import recover
-from pagefmt.removal.plan import plan_drop
-from pagefmt.salvage.directory import salvage_directory
+from pagefmt.storage.file_snapshot import SourceChanged
+from pagefmt.storage.writing import PARTIAL_SUFFIX, Disk, TargetRefused, whole_folder
+from pagefmt.vectors import load_place
 
 Writer = Callable[[Path, Path, Disk], object]
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"

@@ -16,8 +16,8 @@ from pagectl.outputs.disk_report import DiskReport
 
 from pageengine.disk.monitor import DiskSettings
 from pageengine.disk.state import DiskState
-from pagefmt.bytes.filesystems import FileSystem
 from pagefmt.editions import NEWEST
+from pagefmt.storage.filesystems import FileSystem
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

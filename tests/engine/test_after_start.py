@@ -19,7 +19,7 @@ from pagefmt.editions import Edition
 from pagefmt.outstanding.backlog import backlog_of
 from pagefmt.outstanding.journal_parts import JournalParts
 from pagefmt.outstanding.schedules import BrokerStart
-from pagefmt.outstanding.state import load_place
+from pagefmt.vectors import load_place
 
 SETTLED = {"tx-commit-rollback", "xa-prepare-restart"}
 """Scenarios whose transactions end with the restart before the engine counts again."""

@@ -15,8 +15,8 @@ from pageengine.model.outcome import CrashLoss
 from pageengine.replay.findings import findings
 from pageengine.replay.replaying import Configuration, recorded
 from pageengine.trace.reading import open_trace
-from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import read_paging
+from pagefmt.codec.pages.page import open_page
+from pagefmt.directory.paging import read_paging
 
 OBSERVED = Path(__file__).parents[1] / "recorded" / "crashes" / "observed.jsonl.xz"
 NEWEST, BEFORE_BATCHES = "2.56.0", "2.28.0"

@@ -34,16 +34,16 @@ from pageengine.trace.operations import (
     Send,
     TraceHeader,
 )  # fmt: skip
-from pagefmt.bytes.writing import TargetRefused
+from pagefmt.codec.messages.amqp_message import AmqpLargeMessage
+from pagefmt.codec.messages.persisters import AMQP_LARGE
+from pagefmt.codec.messages.values import ValueKind
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.pages.record import PageRecord
 from pagefmt.directory.bindings import load_bindings
+from pagefmt.directory.paging import page_name, read_paging
 from pagefmt.editions import Edition
 from pagefmt.journal.message_journal import load_messages
-from pagefmt.messages.amqp_message import AmqpLargeMessage
-from pagefmt.messages.persisters import AMQP_LARGE
-from pagefmt.messages.values import ValueKind
-from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import page_name, read_paging
-from pagefmt.pages.record import PageRecord
+from pagefmt.storage.writing import TargetRefused
 
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
 ORACLE = Path(os.environ.get("PAGECTL_ORACLE", Path(__file__).resolve().parents[3] / "shared" / "oracle"))

@@ -40,7 +40,12 @@ def test_addresses_of_the_file() -> None:
     broker = begun().broker
     assert broker.addresses == {"a": {ANYCAST, MULTICAST}}
     one = broker.queues["one"]
-    assert (one.made.filter, one.made.durable, one.made.routing, one.traits.ring_size) == ("x = 1", False, MULTICAST, 7)
+    assert (one.creation.filter, one.creation.durable, one.creation.routing, one.traits.ring_size) == (
+        "x = 1",
+        False,
+        MULTICAST,
+        7,
+    )
 
 
 def test_properties_come_after_the_file() -> None:
@@ -48,7 +53,7 @@ def test_properties_come_after_the_file() -> None:
     assert broker.addresses == {"a": {ANYCAST, MULTICAST}, "c.d": {ANYCAST, MULTICAST}}
     assert broker.queues["one"].traits.ring_size == 9
     two = broker.queues["two"]
-    assert (two.address, two.made.routing, two.traits.last_value_key) == ("c.d", ANYCAST, "k")
+    assert (two.address, two.creation.routing, two.traits.last_value_key) == ("c.d", ANYCAST, "k")
 
 
 def test_older_ways_to_declare() -> None:
@@ -61,4 +66,4 @@ def test_older_ways_to_declare() -> None:
 def test_before_2_0_a_topic_has_a_queue_that_takes_nothing() -> None:
     queues = begun(OLDER, JMS, edition=Edition.ARTEMIS_1_5).broker.queues
     assert [*queues] == ["one", "far", "jms.queue.orders", "jms.topic.news"]
-    assert (queues["jms.queue.orders"].made.filter, queues["jms.topic.news"].made.filter) == (None, "__AMQX=-1")
+    assert (queues["jms.queue.orders"].creation.filter, queues["jms.topic.news"].creation.filter) == (None, "__AMQX=-1")

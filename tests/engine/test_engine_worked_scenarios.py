@@ -39,8 +39,8 @@ from pageengine.trace.operations import (
     SessionKind,
     TraceHeader,
 )  # fmt: skip
+from pagefmt.codec.messages.values import ValueKind
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.messages.values import ValueKind
 
 NO_GLOBAL = 1 << 40
 X = MessageProperty("x", ValueKind.INT, 1)

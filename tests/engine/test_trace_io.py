@@ -21,7 +21,7 @@ from pageengine.trace.items import MalformedLine, SeqSet, TraceError
 from pageengine.trace.operations import Operation, TraceHeader, UnknownOperation
 from pageengine.trace.reading import TraceReader, open_trace
 from pageengine.trace.writing import write_trace
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 HEADER = b'{"trace":1,"name":"t"}\n'
 SEND = b'{"t":5,"op":"send","address":"a","seq":%d}\n'

@@ -9,13 +9,13 @@ import pytest
 from amqp_pages import compound, fields, mixed, page, section, text, unusual, usual, with_entry, with_field
 from reference_rows import same_rows
 
-from pagefmt.columns.amqp import structure as amqp_structure
-from pagefmt.columns.amqp.parts import amqp_parts
-from pagefmt.columns.amqp.structure import Structure, structure
-from pagefmt.columns.arrays.schema import Detail
-from pagefmt.columns.page import decode_page
-from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.scan import scan
+from pagefmt.vectors.amqp import structure as amqp_structure
+from pagefmt.vectors.amqp.parts import amqp_parts
+from pagefmt.vectors.amqp.structure import Structure, structure
+from pagefmt.vectors.arrays.schema import Detail
+from pagefmt.vectors.page_columns import decode_page
+from pagefmt.vectors.pages.gather import PageBytes
+from pagefmt.vectors.pages.scan import scan
 
 
 def built(content: bytes) -> Structure:
@@ -33,7 +33,7 @@ def assert_as_reference(content: bytes, what: Any, level: Detail = Detail.BODIES
 
 @pytest.fixture(autouse=True)
 def without_known_plans() -> None:
-    amqp_structure._RECENT.clear()
+    amqp_structure.RECENT_PLANS.clear()
 
 
 @pytest.mark.parametrize("level", list(Detail))
@@ -84,7 +84,7 @@ def test_what_samples_have_in_common_need_not_hold_for_all() -> None:
         built_of = [with_entry(n, 3, text("rare" if n % other == 5 else "usual")) for n in range(301)]
         found = built(page(built_of))
         assert found.only is not None, other
-        amqp_structure._RECENT.clear()
+        amqp_structure.RECENT_PLANS.clear()
 
 
 def test_numbers_and_flags_in_several_forms_stay_one_plan() -> None:
@@ -168,7 +168,7 @@ def test_positions_are_those_of_the_general_walk(monkeypatch: pytest.MonkeyPatch
         planned = built(content)
         with monkeypatch.context() as patched:
             patched.setattr(amqp_structure, "_MOST_PLANS", 0)
-            amqp_structure._RECENT.clear()
+            amqp_structure.RECENT_PLANS.clear()
             walked = built(content)
         assert not walked.plans
         for kind in range(9):

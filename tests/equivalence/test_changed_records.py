@@ -15,14 +15,14 @@ from changed_records import changed_page
 from golden_cases import cases
 from reference_rows import same_rows
 
-from pagefmt.columns.arrays.schema import Detail
-from pagefmt.columns.page import decode_page
+from pagefmt.codec.pages.page import open_page
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter
-from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.page import open_page
 from pagefmt.selector import parse
 from pagefmt.selector.facts import IdIs, joined
+from pagefmt.vectors.arrays.schema import Detail
+from pagefmt.vectors.page_columns import decode_page
+from pagefmt.vectors.pages.gather import PageBytes
 
 SELECTORS = (
     "AMQPriority > 4", "n > 5", "AMQSize > 200", "AMQAddress = 'orders'", "AMQUserID LIKE 'ID:%'", "color = 'red'",

@@ -9,13 +9,13 @@ from both_decoders import pages_of
 from golden_cases import GoldenCase, cases, cases_of_each_kind
 from reference_rows import comparable, reference_rows, same_rows
 
-from pagefmt.columns.arrays.schema import Detail
-from pagefmt.columns.page import decode_page
-from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
-from pagefmt.pages.chunks import read_chunks
-from pagefmt.pages.frames import FrameScan
-from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.scan import scan
+from pagefmt.codec.pages.frames import FrameScan
+from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batches
+from pagefmt.vectors.arrays.schema import Detail
+from pagefmt.vectors.page_columns import decode_page
+from pagefmt.vectors.pages.chunks import read_chunks
+from pagefmt.vectors.pages.gather import PageBytes
+from pagefmt.vectors.pages.scan import scan
 
 CASES = cases()
 

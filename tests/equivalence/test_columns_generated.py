@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_rows import same_rows
 
-from pagefmt.bytes.wire import ByteWriter
-from pagefmt.columns.arrays.schema import Detail
-from pagefmt.columns.core.alike import alike
-from pagefmt.columns.core.parts import core_parts
-from pagefmt.columns.page import decode_page
-from pagefmt.messages.core_message import CoreMessage, HeaderBlock
-from pagefmt.messages.properties import PropertiesBlock, double_of, encode_properties, float_of
-from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind, string
-from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.record import Layout, PageRecord, encode_record
-from pagefmt.pages.scan import scan
+from pagefmt.codec.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.codec.messages.properties import PropertiesBlock, double_of, encode_properties, float_of
+from pagefmt.codec.messages.values import NULL, Property, TypedValue, ValueKind, string
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.wire import ByteWriter
+from pagefmt.vectors.arrays.schema import Detail
+from pagefmt.vectors.core.parts import core_parts
+from pagefmt.vectors.core.uniform_properties import alike
+from pagefmt.vectors.page_columns import decode_page
+from pagefmt.vectors.pages.gather import PageBytes
+from pagefmt.vectors.pages.scan import scan
 
 VALUES = {
     ValueKind.NULL: st.just(NULL),

@@ -11,17 +11,17 @@ from both_decoders import state_of, stores_of
 from golden_cases import GoldenCase
 from page_routes import whole_page
 
-from pagefmt.bytes.file_snapshot import fingerprint
-from pagefmt.compaction.page_walk import examine
-from pagefmt.compaction.plan import EditionRules, ExaminedPage
-from pagefmt.compaction.planning import _PlanWalk, layout_of_bindings
+from pagefmt.change.compaction.page_walk import examine
+from pagefmt.change.compaction.plan import EditionRules, ExaminedPage
+from pagefmt.change.compaction.planning import _PlanWalk, layout_of_bindings
+from pagefmt.codec.pages.page import Page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.record import Layout
+from pagefmt.codec.pages.stubs import STUB_SIZE
 from pagefmt.directory.counters import counters, pending_pages
-from pagefmt.outstanding.route_columns import IrregularPage
 from pagefmt.outstanding.state import StoreState
-from pagefmt.pages.page import Page
-from pagefmt.pages.paging import PageFile
-from pagefmt.pages.record import Layout
-from pagefmt.pages.stubs import STUB_SIZE
+from pagefmt.storage.file_snapshot import fingerprint
+from pagefmt.vectors.routes.route_columns import IrregularPage
 
 FIELDS = (
     "layout",

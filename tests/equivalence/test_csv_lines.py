@@ -15,7 +15,7 @@ from mutated_directories import mutated
 from pagectl.decoding.columns import CELL_COLUMNS
 from program import Answer, call
 
-from pagefmt.pages.record import encode_record
+from pagefmt.codec.pages.record import encode_record
 
 EACH = ",".join(sorted(CELL_COLUMNS))
 CALLS = (

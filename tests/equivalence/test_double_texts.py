@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagefmt.columns.arrays.fragments import Pool
-from pagefmt.columns.core.property_lines import doubles, reals
-from pagefmt.messages.properties import double_of
+from pagefmt.codec.messages.properties import double_of
+from pagefmt.vectors.arrays.fragments import Pool
+from pagefmt.vectors.core.property_lines import doubles, reals
 
 NUMBERS = (
     st.floats(-1e10, 1e10),

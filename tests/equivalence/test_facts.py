@@ -10,17 +10,15 @@ import pytest
 from both_decoders import ALL, assert_same_lines, pages_of
 from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
 
-from pagefmt.bytes.files import NotReadable
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns import wanted_records
-from pagefmt.messages.body_text import whole_text
-from pagefmt.messages.large import LargeMessages
-from pagefmt.messages.message_ids import accepted_texts
-from pagefmt.messages.persisted import Message
+from pagefmt.codec.messages.body_text import whole_text
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.message_ids import accepted_texts
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.pages.page import OddRecord, Page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.wire import Undecodable
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.outstanding.state import StoreState
-from pagefmt.pages.page import OddRecord, Page
-from pagefmt.pages.paging import PageFile
 from pagefmt.selector import parse
 from pagefmt.selector.facts import (
     AddressIs,
@@ -33,6 +31,8 @@ from pagefmt.selector.facts import (
     joined,
 )
 from pagefmt.selector.nodes import MessageFact
+from pagefmt.storage.files import NotReadable
+from pagefmt.vectors import wanted_records
 
 NOW = 1_795_253_000_000
 
@@ -124,8 +124,8 @@ def test_each_form_of_an_id_finds_its_message(case: GoldenCase) -> None:
 
 
 def _text(typed: object) -> str:
-    from pagefmt.messages.amqp_text import identifier_text
-    from pagefmt.messages.values import TypedValue
+    from pagefmt.codec.messages.amqp_text import identifier_text
+    from pagefmt.codec.messages.values import TypedValue
 
     assert isinstance(typed, TypedValue)
     return identifier_text(typed) or ""

@@ -28,15 +28,15 @@ READING = (
 @pytest.fixture(autouse=True)
 def _units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small directories go to several processes as well."""
-    monkeypatch.setattr("pagefmt.ahead.UNIT", 1)
-    monkeypatch.setattr("pagefmt.columns.row_groups.UNIT", 1)
-    monkeypatch.setattr("pagefmt.ahead._FEW", 10)
+    monkeypatch.setattr("pagefmt.parallel.UNIT", 1)
+    monkeypatch.setattr("pagefmt.table.row_groups.UNIT", 1)
+    monkeypatch.setattr("pagefmt.parallel._FEW", 10)
 
 
 @pytest.fixture
 def _no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """What fails in another process, and would be done again here, is an error."""
-    monkeypatch.delattr("pagefmt.ahead.islice")
+    monkeypatch.delattr("pagefmt.parallel.islice")
 
 
 def answers(data: Path, jobs: int) -> list[Answer]:

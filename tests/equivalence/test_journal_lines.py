@@ -12,18 +12,18 @@ import pytest
 from golden_cases import GoldenCase
 from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines
-from pagefmt.columns.message_row import selected_row
-from pagefmt.columns.table import PageSource, TableQuery, page_batches
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
 from pagefmt.describe.message_json import BodyForm, MessageOptions
-from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding import journal_parts
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.message_filter import MessageFilter, wanted_messages
-from pagefmt.outstanding.origins import PageOrigin
-from pagefmt.outstanding.state import load_state
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import open_page
+from pagefmt.outstanding.message_location import PageOrigin
+from pagefmt.table.json_lines import LineFormat, MessageLines, picked_lines
+from pagefmt.table.table import PageSource, TableQuery, page_batches
+from pagefmt.vectors import load_state
+from pagefmt.vectors.message_row import selected_row
 
 EVERY = MessageFilter()
 

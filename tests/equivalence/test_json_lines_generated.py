@@ -13,23 +13,23 @@ from golden_cases import cases
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pagefmt.bytes.wire import ByteWriter
-from pagefmt.columns.arrays.schema import Detail
-from pagefmt.columns.page import decode_page
+from pagefmt.codec.messages.amqp_message import AmqpMessage, ExtraProperties
+from pagefmt.codec.messages.amqp_values import encode_amqp_value
+from pagefmt.codec.messages.bodies import COMPRESSED
+from pagefmt.codec.messages.core_fields import MAP, STREAM, TEXT
+from pagefmt.codec.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.codec.messages.properties import properties_bytes
+from pagefmt.codec.messages.values import NULL, Property, TypedValue, ValueKind, string
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.wire import ByteWriter
 from pagefmt.describe.message_json import MessageOptions
-from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties
-from pagefmt.messages.amqp_values import encode_amqp_value
-from pagefmt.messages.bodies import COMPRESSED
-from pagefmt.messages.core_fields import MAP, STREAM, TEXT
-from pagefmt.messages.core_message import CoreMessage, HeaderBlock
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind, string
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import StoreState
-from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.paging import PageFile
-from pagefmt.pages.record import Layout, PageRecord, encode_record
 from pagefmt.selector import parse
+from pagefmt.vectors.arrays.schema import Detail
+from pagefmt.vectors.page_columns import decode_page
+from pagefmt.vectors.pages.gather import PageBytes
 
 SOME = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 NAMES = st.sampled_from(["color", "n", "é", 'quo"te', "x-opt-jms-dest"])

@@ -10,12 +10,12 @@ from golden_cases import GoldenCase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagefmt.columns.origin_columns import note_schedules
-from pagefmt.columns.wanted_records import opened_chunks
-from pagefmt.outstanding.origins import PageOrigin, scheduled_time
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.gather import ranked
-from pagefmt.pages.page import open_page
+from pagefmt.arrays import ranked
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
+from pagefmt.outstanding.message_location import PageOrigin, scheduled_time
+from pagefmt.table.location_columns import note_schedules
+from pagefmt.vectors.wanted_records import opened_chunks
 
 LONG = st.integers(-(1 << 62), 1 << 62)
 

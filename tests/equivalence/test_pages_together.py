@@ -15,16 +15,17 @@ from golden_cases import GoldenCase, cases, cases_of_each_kind, spread
 from pagectl.terminal.streams import json_text
 from table_rows import plain
 
-from pagefmt.columns.json_lines import LineFormat, MessageLines, lines_together, rows_together
-from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.together import together_batches
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter
-from pagefmt.outstanding.origins import PageOrigin
-from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.outstanding.message_location import PageOrigin
+from pagefmt.outstanding.state import StoreState
 from pagefmt.selector import parse
 from pagefmt.selector.facts import IdIs, joined
+from pagefmt.table.joined_pages import together_batches
+from pagefmt.table.json_lines import LineFormat, MessageLines, lines_together, rows_together
+from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batches
+from pagefmt.table.table_body import TableBody
+from pagefmt.vectors import load_state
 
 NOW = 1_800_000_000_000
 QUERIES = {

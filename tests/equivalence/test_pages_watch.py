@@ -17,8 +17,6 @@ from golden_cases import GoldenCase
 from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
 from pagectl.running.backlogs import WatchedQueues, look
 
-from pagefmt.bytes.files import NotReadable
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.locate import locate, stores
 from pagefmt.journal import load
 from pagefmt.journal.positions import PositionIndex, Positions
@@ -26,8 +24,11 @@ from pagefmt.outstanding import watch, watched_store
 from pagefmt.outstanding.backlog import backlog_of
 from pagefmt.outstanding.journal_backlog import large_sizes
 from pagefmt.outstanding.journal_marks import JournalMarks
-from pagefmt.outstanding.state import CannotKnow, load_place
+from pagefmt.outstanding.state import CannotKnow
 from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
+from pagefmt.storage.files import NotReadable
+from pagefmt.table.table_content import StoredIn
+from pagefmt.vectors import load_place, watch_pages
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def watched(seen: BrokerBacklog, data: Path) -> dict[str, object]:
 def test_every_golden_directory(case: GoldenCase) -> None:
     data = case.data()
     if (data / "paging").is_dir():
-        assert watched(PagesWatch(locate(data)).look(), data) == read_whole(data)
+        assert watched(watch_pages(locate(data)).look(), data) == read_whole(data)
 
 
 @pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
@@ -126,13 +127,13 @@ CHANGING = [case for case in golden_cases.cases("2.56.0") if len(list((case.data
 def test_look_upon_look(case: GoldenCase, tmp_path: Path) -> None:
     seen: PagesWatch | None = None
     for data in steps(case, tmp_path, seed=1):
-        seen = seen or PagesWatch(locate(data))
+        seen = seen or watch_pages(locate(data))
         assert watched(seen.look(), data) == read_whole(data)
 
 
 def test_what_stands_still_is_not_read_again(settled: None, tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
-    seen = PagesWatch(locate(data))
+    seen = watch_pages(locate(data))
     pages = sorted((data / "paging").rglob("*.page"))
     assert seen.look().read == len(pages) > 1
     assert [seen.look().read for _ in range(3)] == [0, 0, 0]
@@ -150,7 +151,7 @@ def test_a_clock_that_is_wrong(now: int, tmp_path: Path, monkeypatch: Any) -> No
     """Far behind the files' own it trusts none of them, and reads no page twice all the same."""
     monkeypatch.setattr(watched_store.time, "time_ns", lambda: now)
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
-    seen = PagesWatch(locate(data))
+    seen = watch_pages(locate(data))
     assert seen.look()._replace(read=0) == seen.look()
     pages = sorted((data / "paging").rglob("*.page"))
     pages[0].unlink()
@@ -161,7 +162,7 @@ def test_a_page_that_is_being_written_is_read_again(settled: None, tmp_path: Pat
     monkeypatch.setattr(watch, "running_broker", lambda journal: 1)
     data = data_directory(tmp_path, {1: record(1), 2: record(2) + record(3)[:30]})
     bound_queue(data)
-    seen = PagesWatch(locate(data))
+    seen = watch_pages(locate(data))
     assert [(seen.look().read, seen.look().stores[0].damaged) for _ in range(2)] == [(2, 0), (1, 0)]
 
 
@@ -171,7 +172,7 @@ def test_an_acknowledgement_costs_its_page_alone(settled: None, tmp_path: Path) 
     for page in (data / "paging").rglob("*.page"):
         number = int(page.stem)
         page.write_bytes(record(number, queues=(queue,)) + record(10 + number, queues=(queue,)))
-    seen, acks = PagesWatch(locate(data)), list[bytes]()
+    seen, acks = watch_pages(locate(data)), list[bytes]()
     for page, number in ((3, 0), (9, 1), (3, 1)):
         acks.append(acknowledgement(page, number, queue, 900_000 + len(acks)))
         journal_with(data, acks)
@@ -185,7 +186,7 @@ def test_an_acknowledgement_costs_its_page_alone(settled: None, tmp_path: Path) 
 def test_a_journal_that_can_be_read_again(settled: None, tmp_path: Path, monkeypatch: Any) -> None:
     """With no file changed, as after an error of the disk."""
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
-    seen, wanted = PagesWatch(locate(data)), PagesWatch(locate(data)).look()
+    seen, wanted = watch_pages(locate(data)), watch_pages(locate(data)).look()
 
     def failing(path: Path) -> None:
         raise NotReadable(f"{path}: Input/output error")
@@ -212,7 +213,7 @@ def test_ids_at_the_edges(queue: int, tmp_path: Path, monkeypatch: Any) -> None:
 
 def test_a_folder_that_cannot_be_listed(tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
-    seen = PagesWatch(locate(data))
+    seen = watch_pages(locate(data))
     assert seen.look().stores
     shutil.rmtree(data / "paging")
     with pytest.raises(NotReadable):

@@ -10,17 +10,17 @@ from both_decoders import EVERY_FORM, SIZE, assert_same_lines, pages_of
 from golden_cases import cases
 from reference_rows import same_rows
 
-from pagefmt.columns.amqp import structure as amqp_structure
-from pagefmt.columns.amqp.parts import amqp_parts
-from pagefmt.columns.amqp.structure import Structure, structure
-from pagefmt.columns.arrays.schema import Detail
-from pagefmt.columns.page import decode_page
+from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.editions import Edition
 from pagefmt.outstanding.state import StoreState
-from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.paging import PageFile
-from pagefmt.pages.scan import scan
+from pagefmt.vectors.amqp import structure as amqp_structure
+from pagefmt.vectors.amqp.parts import amqp_parts
+from pagefmt.vectors.amqp.structure import Structure, structure
+from pagefmt.vectors.arrays.schema import Detail
+from pagefmt.vectors.page_columns import decode_page
+from pagefmt.vectors.pages.gather import PageBytes
+from pagefmt.vectors.pages.scan import scan
 
 FORMS = [SIZE, MessageOptions(EVERY_FORM), MessageOptions(frozenset(), edition=Edition.ARTEMIS_2_17)]
 ODD = 2 * 67
@@ -62,7 +62,7 @@ def built(content: bytes) -> Structure:
 
 @pytest.fixture(autouse=True)
 def without_known_plans() -> None:
-    amqp_structure._RECENT.clear()
+    amqp_structure.RECENT_PLANS.clear()
 
 
 @pytest.fixture(scope="module")

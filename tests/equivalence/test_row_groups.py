@@ -13,9 +13,9 @@ import pytest
 from golden_cases import GoldenCase, cases_of_each_kind, spread
 from program import call
 
-from pagefmt.ahead import PassedBytes
-from pagefmt.columns.files import PARQUET, table_file
-from pagefmt.columns.row_groups import JoinedParquet, RowGroups, encoded
+from pagefmt.parallel import PassedBytes
+from pagefmt.table.row_groups import JoinedParquet, RowGroups, encoded
+from pagefmt.table.table_files import PARQUET, table_file
 
 
 def joined(schema: pa.Schema, parts: Iterable[PassedBytes | RowGroups]) -> bytes:
@@ -54,7 +54,7 @@ def test_none_at_all() -> None:
 def test_a_part_with_several_row_groups_and_wide_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = pa.schema([(f"column {n}", pa.string()) for n in range(40)])
     batch = pa.record_batch([["a", None, "c" * 300]] * 40, schema=schema)
-    monkeypatch.setattr("pagefmt.columns.files._ROWS", 3)
+    monkeypatch.setattr("pagefmt.table.table_files._ROWS", 3)
     parts = list(encoded(schema, [batch] * 20))
     assert len(parts) == 21
     assert joined(schema, parts * 3) == in_one(schema, [batch] * 60)

@@ -14,7 +14,7 @@ from pageengine.trace.items import Interpreter, MalformedLine
 from pageengine.trace.operations import MessageProperties, MessageProperty, Send, TraceHeader
 from pageengine.trace.reading import open_trace
 from pageengine.trace.writing import write_trace
-from pagefmt.messages.values import ValueKind
+from pagefmt.codec.messages.values import ValueKind
 
 NUMBER = (ValueKind.INT, 5)
 HEAD = '{"trace":1,"name":"t"}'

@@ -11,14 +11,13 @@ from both_decoders import assert_same_verdict, pages_of
 from golden_cases import GoldenCase, cases, spread
 from mutated_directories import mutated
 
-from pagefmt.bytes import files
-from pagefmt.bytes.files import NotReadable
-from pagefmt.cross_checks.survey import survey_page, survey_with_care
-from pagefmt.outstanding import route_columns
-from pagefmt.outstanding.state import load_state
-from pagefmt.verify import sound_records
-from pagefmt.verify.broker_verdict import PageContext
-from pagefmt.verify.pages import verify_page
+from pagefmt.check.broker_verdict import PageContext
+from pagefmt.check.cross.survey import survey_page, survey_with_care
+from pagefmt.check.page_reports import verify_page
+from pagefmt.storage import files
+from pagefmt.storage.files import NotReadable
+from pagefmt.vectors import load_state, sound_records
+from pagefmt.vectors.routes import route_columns
 
 CASES = cases()
 

@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterator
 
 from golden_cases import cases
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter
+from pagefmt.check.broker_verdict import PageContext
+from pagefmt.check.page_reports import verify_bytes
+from pagefmt.codec.messages.amqp_sections import decode_saved_sections, decode_sections
+from pagefmt.codec.messages.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.codec.messages.bodies import inflated, map_of, stream_of, text_of
+from pagefmt.codec.messages.properties import decode_whole_block, encode_properties
+from pagefmt.codec.pages.frames import FrameScan
+from pagefmt.codec.pages.page import Page
+from pagefmt.codec.pages.record import PageRecord, decode_record, encode_record, frame
+from pagefmt.codec.wire import ByteReader, ByteWriter
 from pagefmt.describe.anatomy import record_fields
 from pagefmt.describe.message_json import BodyForm, MessageOptions, record_json
 from pagefmt.directory.bindings import decode_address, decode_queue, encode_queue
@@ -17,15 +26,6 @@ from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.files import JournalHeader, decode_header
 from pagefmt.journal.scan import scan
-from pagefmt.messages.amqp_sections import decode_saved_sections, decode_sections
-from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
-from pagefmt.messages.bodies import inflated, map_of, stream_of, text_of
-from pagefmt.messages.properties import decode_whole_block, encode_properties
-from pagefmt.pages.frames import FrameScan
-from pagefmt.pages.page import Page
-from pagefmt.pages.record import PageRecord, decode_record, encode_record, frame
-from pagefmt.verify.broker_verdict import PageContext
-from pagefmt.verify.pages import verify_bytes
 
 EVERYTHING = MessageOptions(frozenset(BodyForm), inflate=True, limit=1 << 16)
 EDITIONS = list(Edition)

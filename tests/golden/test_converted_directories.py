@@ -11,9 +11,9 @@ import pytest
 from golden_cases import GoldenCase
 from program import call
 
-from pagefmt.conversion.apply import convert
-from pagefmt.conversion.names import new_property
-from pagefmt.conversion.plan import ConversionPlan, plan_conversion
+from pagefmt.change.conversion.apply import convert
+from pagefmt.change.conversion.names import new_property
+from pagefmt.change.conversion.plan import ConversionPlan, plan_conversion
 from pagefmt.directory.bindings import load_bindings
 from pagefmt.directory.locate import within
 from pagefmt.editions import NEWEST

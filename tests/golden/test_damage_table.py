@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from golden_cases import GoldenCase
 
-from pagefmt.bytes.files import NotReadable
-from pagefmt.pages.frames import NO_BYTES, DamageKind, FrameScan
-from pagefmt.pages.page import Page, open_page
-from pagefmt.verify.broker_verdict import BrokerAction, PageContext
-from pagefmt.verify.pages import verify_bytes, verify_page
+from pagefmt.check.broker_verdict import BrokerAction, PageContext
+from pagefmt.check.page_reports import verify_bytes, verify_page
+from pagefmt.codec.pages.frames import NO_BYTES, DamageKind, FrameScan
+from pagefmt.codec.pages.page import Page, open_page
+from pagefmt.storage.files import NotReadable
 
 K = DamageKind
 

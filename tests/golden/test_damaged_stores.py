@@ -10,10 +10,11 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 
+from pagefmt.codec.pages.frames import PAYLOAD_DAMAGE
+from pagefmt.directory.paging import EntryKind
 from pagefmt.outstanding.ack_state import AckState
-from pagefmt.outstanding.state import PagingState, StoreState, load_state
-from pagefmt.pages.frames import PAYLOAD_DAMAGE
-from pagefmt.pages.paging import EntryKind
+from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.vectors import load_state
 
 ARCHIVES = golden_cases.damage_verdicts("stores")
 

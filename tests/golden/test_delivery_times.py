@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import pytest
 from golden_cases import GoldenCase
 
+from pagefmt.codec.messages.core_message import CoreMessage
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.values import TypedValue, ValueKind, java_long
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
 from pagefmt.exchange.amqp_form import amqp_form
 from pagefmt.exchange.core_form import core_form
-from pagefmt.messages.core_message import CoreMessage
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.values import TypedValue, ValueKind, java_long
-from pagefmt.outstanding.origins import AT_SOME_TIME, scheduled_time
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import open_page
+from pagefmt.outstanding.message_location import AT_SOME_TIME, scheduled_time
 
 CASE = GoldenCase("2.56.0", "schedule-kinds")
 MOST, LEAST = (1 << 63) - 1, -(1 << 63)

@@ -15,8 +15,8 @@ import pytest
 from broker_jars import class_path, compiled
 
 from pageengine.disk.monitor import MAX_LONG, DiskLimit, DiskSettings, DiskSpace, LimitKind, beyond
-from pagefmt.bytes.filesystems import file_systems
 from pagefmt.editions import Edition
+from pagefmt.storage.filesystems import file_systems
 
 pytestmark = pytest.mark.broker
 

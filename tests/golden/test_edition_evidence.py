@@ -13,7 +13,7 @@ from program import call
 
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.outstanding.state import load_state
+from pagefmt.vectors import load_state
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)

@@ -18,7 +18,7 @@ from golden_cases import GoldenCase, cases
 from lxml import etree
 from program import call
 
-from pagefmt.messages.bodies import map_of
+from pagefmt.codec.messages.bodies import map_of
 
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "exports" / "exported.tar.xz"
 MANGLED = ("unicode", "unicode-ascii-locale")

@@ -22,10 +22,10 @@ from broker_messages import as_lines_have_it, differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases
 
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
 from pagefmt.describe.message_json import BodyForm, MessageOptions, record_json
-from pagefmt.messages.large import LargeMessages
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import open_page
 
 FORMS = frozenset((BodyForm.SIZE, BodyForm.SHA256, BodyForm.TEXT, BodyForm.VALUE))
 

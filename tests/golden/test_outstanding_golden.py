@@ -13,9 +13,10 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 
-from pagefmt.messages.values import has_expired
+from pagefmt.codec.messages.values import has_expired
 from pagefmt.outstanding.ack_state import AckState
-from pagefmt.outstanding.state import PagingState, load_state
+from pagefmt.outstanding.state import PagingState
+from pagefmt.vectors import load_state
 
 CASES = golden_cases.cases()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 from property_files import mutant, sound_file
 from property_verdicts import BrokerVerdict, recorded
 

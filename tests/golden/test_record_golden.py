@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from golden_cases import GoldenCase, cases
 
-from pagefmt.bytes.wire import ByteWriter
-from pagefmt.messages.core_message import CoreMessage
-from pagefmt.messages.properties import encode_properties
-from pagefmt.pages.record import decode_record, encode_record
-from pagefmt.verify.quick_check import proves_sound
+from pagefmt.check.quick_check import proves_sound
+from pagefmt.codec.messages.core_message import CoreMessage
+from pagefmt.codec.messages.properties import encode_properties
+from pagefmt.codec.pages.record import decode_record, encode_record
+from pagefmt.codec.wire import ByteWriter
 
 
 def frames(page: bytes) -> Iterator[tuple[int, int]]:

@@ -10,8 +10,8 @@ import pytest
 from golden_cases import GoldenCase, cases
 from page_questions import questions
 
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import open_page
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
 from pagefmt.selector import SelectorError, parse
 from pagefmt.selector.message import source_of
 

@@ -10,7 +10,7 @@ import pytest
 from harmed import golden, no_trace, pages_of
 from program import call
 
-from pagefmt.bytes.writing import Disk
+from pagefmt.storage.writing import Disk
 
 COMMANDS = {
     "queue drop": ("queue", "drop", "{data}", "scatter"),

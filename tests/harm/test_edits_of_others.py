@@ -38,7 +38,7 @@ def test_fix_leaves_an_edit_alone(
 ) -> None:
     from pagectl.opening import linting
 
-    from pagefmt.bytes import writing
+    from pagefmt.storage import writing
 
     path, other = tmp_path / "a.xml", tmp_path / "z.xml"
     path.write_text(XML)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harmed import golden, json_of, no_trace, pagectl, pages_of
 
-from pagefmt.pages.paging import LARGEST_NUMBER, WITHIN_REACH, page_name
+from pagefmt.directory.paging import LARGEST_NUMBER, WITHIN_REACH, page_name
 
 LAST = 8
 """The last page of ``scattered-acks``, of 1, 2, 3, 6 and 7."""

@@ -13,12 +13,12 @@ from harmed import json_of, no_trace, pagectl, snapshot
 from made_journals import made_directory, meaning
 from program import Answer
 
-from pagefmt.bytes.writing import NEW_SUFFIX
-from pagefmt.compaction.journals import plan_journals
-from pagefmt.compaction.retention import plan_retention
+from pagefmt.change.compaction.journals import plan_journals
+from pagefmt.change.compaction.retention import plan_retention
 from pagefmt.directory.locate import within
 from pagefmt.journal.files import decode_header
 from pagefmt.journal.scan import scan
+from pagefmt.storage.writing import NEW_SUFFIX
 
 XML = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
 <journal-retention-directory unit="DAYS" period="365">{}</journal-retention-directory>
@@ -133,8 +133,8 @@ def test_a_folder_that_takes_nothing(spoil: Callable[[Path], None], backup: bool
 def test_a_failing_copy_changes_nothing_and_the_next_run_finishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pagefmt.bytes.writing import Disk
-    from pagefmt.compaction.retention import keep_history
+    from pagefmt.change.compaction.retention import keep_history
+    from pagefmt.storage.writing import Disk
 
     history = History(tmp_path, 0)
     before = snapshot(history.data)

@@ -20,7 +20,7 @@ from pagectl.outputs.page_metrics import WAITING, page_metrics
 from program import call
 
 from pagefmt.directory.locate import locate
-from pagefmt.outstanding.watch import PagesWatch
+from pagefmt.vectors import watch_pages
 
 Counts = dict[int, tuple[int | None, int | None]]
 """By id of a queue: messages, and of them in the journal."""
@@ -66,7 +66,7 @@ def counts(words: str, key: str, data: Path) -> Counts:
 
 def exported(data: Path) -> dict[str, float]:
     """Messages by name of a queue, of those that have a sample for journal and pages."""
-    (gauge,) = (each for each in page_metrics(PagesWatch(locate(data)).look(), 1) if each.name == WAITING)
+    (gauge,) = (each for each in page_metrics(watch_pages(locate(data)).look(), 1) if each.name == WAITING)
     parts: dict[str, list[float]] = {}
     for labels, value in gauge.samples:
         parts.setdefault(labels["queue"], []).append(value)

@@ -284,8 +284,8 @@ def test_the_exporter_does_not_call_it_damage(name: str, tmp_path: Path) -> None
     found = closed(tmp_path, "scattered-acks", lambda data: (data / name,))
     program = (
         "import sys; from pathlib import Path; from pagefmt.directory.locate import locate;"
-        "from pagefmt.outstanding.watch import PagesWatch; from pagectl.outputs.page_metrics import page_metrics;"
-        "seen = PagesWatch(locate(Path(sys.argv[1]))).look();"
+        "from pagefmt.vectors import watch_pages; from pagectl.outputs.page_metrics import page_metrics;"
+        "seen = watch_pages(locate(Path(sys.argv[1]))).look();"
         "print(*(gauge.samples for gauge in page_metrics(seen, 1) if gauge.name == 'artemis_journal_damaged'))"
     )
     with found.without_rights():

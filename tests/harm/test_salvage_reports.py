@@ -28,10 +28,10 @@ from harmed import (
 )
 from program import DECODE, call, pasted
 
-from pagefmt.pages.record import Layout
-from pagefmt.salvage.loose import LooseRecords, MessageIds
-from pagefmt.salvage.segments import SegmentOutcome, rebuild
-from pagefmt.salvage.store import read_around
+from pagefmt.change.salvage.loose import LooseRecords, MessageIds
+from pagefmt.change.salvage.segments import SegmentOutcome, rebuild
+from pagefmt.change.salvage.store import read_around
+from pagefmt.codec.pages.record import Layout
 
 MIB = 1 << 20
 BAD = "000000003.page"
@@ -269,7 +269,7 @@ def test_each_message_once_from_two_folders(tmp_path: Path) -> None:
 
 def test_a_page_larger_than_brokers_read_is_read_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of ten gigabytes that nobody wrote, say: what stands at its begin is rescued."""
-    monkeypatch.setattr("pagefmt.salvage.store.LARGEST_FILE", 4096)
+    monkeypatch.setattr("pagefmt.change.salvage.store.LARGEST_FILE", 4096)
     data = data_directory(tmp_path, {1: record(1, "x") + record(2, "y")})
     (page,) = data.glob("paging/*/*.page")
     os.truncate(page, 10 << 30)

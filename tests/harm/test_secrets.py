@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import LintContext, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext
 from brokerconf.reading.secrets import hidden_in_markup, hidden_in_properties, masked, shown_key, without
 from program import call
 

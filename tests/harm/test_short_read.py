@@ -11,11 +11,11 @@ import pytest
 from harmed import data_directory, faults, no_trace, pagectl, pages_of, record, spans
 from program import call
 
-from pagefmt.bytes.file_snapshot import SourceChanged
-from pagefmt.bytes.files import NotReadable
-from pagefmt.bytes.writing import Disk
-from pagefmt.compaction.copy_out import copy_file
-from pagefmt.messages.large import LargeMessages, chunks, content_of, sha256_of
+from pagefmt.change.compaction.copy_out import copy_file
+from pagefmt.codec.messages.large import LargeMessages, chunks, content_of, sha256_of
+from pagefmt.storage.file_snapshot import SourceChanged
+from pagefmt.storage.files import NotReadable
+from pagefmt.storage.writing import Disk
 
 RECORDS = 3000
 COMMANDS = {

@@ -18,19 +18,19 @@ from harmed import acknowledgement, faults, golden, json_of, no_trace, pagectl, 
 from pagectl.decoding.sources import AllSources
 from pagectl.terminal.streams import json_text
 
-from pagefmt.bytes.writing import Disk
-from pagefmt.columns.json_lines import LineFormat, rows_together
-from pagefmt.compaction.journals import apply_journals, plan_journals
-from pagefmt.cross_checks.run import cross_check
+from pagefmt.change.compaction.journals import apply_journals, plan_journals
+from pagefmt.check.cross.run import cross_check
+from pagefmt.codec.pages.frames import Damage
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.directory.locate import DataLocation, locate, within
 from pagefmt.findings import Severity
 from pagefmt.journal.files import JournalHeader, JournalListing, encode_header
 from pagefmt.journal.load import TRIES, LoadedJournal, load_files
-from pagefmt.outstanding.knowledge import KnownJournals, load_journals
+from pagefmt.outstanding.loaded_journals import KnownJournals, load_journals
 from pagefmt.outstanding.message_filter import MessageFilter
-from pagefmt.outstanding.state import load_place
-from pagefmt.pages.frames import Damage
+from pagefmt.storage.writing import Disk
+from pagefmt.table.json_lines import LineFormat, rows_together
+from pagefmt.vectors import load_place
 
 COMMANDS = {
     "ls": ("pages", "ls", "{data}"),

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from program import environment, started
 
-from pagefmt.bytes.waiting import CallLimits, NoEnd, interruptibly
+from pagefmt.storage.interruptible_calls import CallLimits, NoEnd, interruptibly
 
 SETTINGS = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "us-east-1"}
 HEAD = (
@@ -43,6 +43,11 @@ class Endless(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    def do_HEAD(self) -> None:
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -109,8 +114,9 @@ def ends_by_signal(handler: type[BaseHTTPRequestHandler], words: list[str], numb
 def test_a_listing_without_end_has_a_limit(limits: CallLimits, handler: type[BaseHTTPRequestHandler]) -> None:
     """In a process of its own: the call that is not waited for goes on."""
     script = (
-        "import sys\nfrom pagefmt.bytes import object_stores\nfrom pagefmt.bytes.waiting import CallLimits\n"
-        f"object_stores.LIMITS = {limits!r}\nimport os\nfrom pagectl.app import run\n"
+        "import sys\nfrom pagefmt.storage.stores import base\n"
+        "from pagefmt.storage.interruptible_calls import CallLimits\n"
+        f"base.LIMITS = {limits!r}\nimport os\nfrom pagectl.app import run\n"
         "status = run(sys.argv[1:])\nsys.stderr.flush()\nos._exit(status)\n"
     )
     with store(handler) as url:

@@ -12,10 +12,10 @@ from golden_cases import GoldenCase
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
-from pagefmt.bytes.stored_paths import StoredPath
-from pagefmt.bytes.writing import TargetRefused
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.table_folder import MADE, NUMBER, REPLACED, table_at, undo
+from pagefmt.spark.table_folder import CHANGING, MADE, NUMBER, REPLACED, table_at, undo
+from pagefmt.storage.remote_outputs import StoredPath
+from pagefmt.storage.writing import TargetRefused
 
 RUN = "0123456789ab"
 CASE = GoldenCase("2.56.0", "multicast-acks")
@@ -26,6 +26,7 @@ def table(tmp_path: Path) -> Path:
     """A table with leftovers of a run that had begun to change it, beside files of others."""
     table = tmp_path / "table"
     (table / "_temporary" / RUN / REPLACED).mkdir(parents=True)
+    left_over(table, CHANGING).touch()
     (table / "metadata").mkdir()
     (table / "metadata" / "v1.metadata.json").write_text("{}")
     (table / "metadata" / "used.avro").write_text("used")
@@ -65,6 +66,13 @@ def test_made_files_of_the_table_go(table: Path) -> None:
     assert sorted(path.name for path in (table / "metadata").iterdir()) == ["used.avro", "v1.metadata.json"]
 
 
+def test_what_a_run_replaced_comes_back_even_without_its_mark(table: Path) -> None:
+    left_over(table, CHANGING).unlink()
+    left_over(table, f"{REPLACED}/part-0.parquet").write_text("precious")
+    undo(table)
+    assert (table / "part-0.parquet").read_text() == "precious"
+
+
 @pytest.mark.parametrize("name", [MADE, NUMBER, "_damaged.json", REPLACED, f"{REPLACED}/part-0.parquet", RUN])
 def test_links_in_leftovers_are_refused(table: Path, tmp_path: Path, name: str) -> None:
     place = table / "_temporary" / RUN / name if name != RUN else table / "_temporary" / "ba9876543210"
@@ -102,7 +110,7 @@ def iceberg(tmp_path: Path, spark_context: Any) -> Path:
     pytest.importorskip("pyiceberg", reason="the extra pagectl[tables] is not installed")
     from incremental_exports import night
 
-    from pagefmt.columns.table_content import LakeFormat
+    from pagefmt.table.table_content import LakeFormat
 
     night(spark_context, CASE.data(), tmp_path / "t", (), LakeFormat.ICEBERG)
     return tmp_path / "t"
@@ -122,7 +130,7 @@ def test_metadata_names_no_code_and_no_other_place(iceberg: Path, spark_context:
     """One table, so that Spark writes it once: each change is made to its metadata as it was."""
     from incremental_exports import night
 
-    from pagefmt.columns.table_content import LakeFormat
+    from pagefmt.table.table_content import LakeFormat
 
     file = sorted((iceberg / "metadata").glob("v*.metadata.json"))[-1]
     sound, ran = file.read_text(), tmp_path / "ran"
@@ -151,7 +159,7 @@ def test_metadata_names_no_code_and_no_other_place(iceberg: Path, spark_context:
 def test_properties_of_others_are_kept_and_not_followed(iceberg: Path, spark_context: Any, tmp_path: Path) -> None:
     from incremental_exports import night
 
-    from pagefmt.columns.table_content import LakeFormat
+    from pagefmt.table.table_content import LakeFormat
 
     others = {"owner": "somebody", "write.metadata.path": str(tmp_path / "elsewhere")}
     changed(iceberg, properties=dict(others))

@@ -13,9 +13,9 @@ from random import Random
 
 import pytest
 
-from pagefmt import ahead as room
-from pagefmt.ahead import UNIT, JobLost, PassedBytes, ahead, processors
+from pagefmt import parallel as room
 from pagefmt.errors import PageFmtError
+from pagefmt.parallel import UNIT, JobLost, PassedBytes, ahead, processors
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 

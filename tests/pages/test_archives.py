@@ -19,11 +19,12 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from pagefmt.bytes import archives, far_paths
-from pagefmt.bytes.far_paths import FarPath, NotLocal, any_path, forget_archives, share_archive, take_archive
-from pagefmt.bytes.files import FileGone, NotReadable, open_file, read_start
 from pagefmt.directory.locate import LocateError, locate, stores
 from pagefmt.directory.privacy import private_mode
+from pagefmt.storage import archives
+from pagefmt.storage import remote_paths as far_paths
+from pagefmt.storage.files import FileGone, NotReadable, open_file, read_start
+from pagefmt.storage.remote_paths import FarPath, KeptArchives, NotLocal, any_path, share_archive, take_archive
 
 CONTENT = b"page " * 1000
 
@@ -432,7 +433,7 @@ def test_the_temporary_file_has_no_name(tmp_path: Path, monkeypatch: pytest.Monk
     path = tar(tmp_path / "x.tar.zst", regular("paging/x/000000001.page"))
     assert len(list(stores(locate(any_path(path))))) == 1 and not list(folder.iterdir())
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
-    forget_archives()
+    far_paths._opened_archive.cache_clear()
     assert len(os.listdir("/proc/self/fd")) < before  # noqa: PTH208
 
 
@@ -446,19 +447,23 @@ def test_what_a_process_has_unpacked_others_read(tmp_path: Path, monkeypatch: py
 
     usual, times = archives.archive_of, []
     monkeypatch.setattr(archives, "archive_of", lambda *given: times.append(given) or usual(*given))
-    shared = share_archive(any_path(path), keep=True)
-    assert shared is not None and len(times) == 1
-    for kept, token in ((True, shared.unpacked.token), (True, bytes(16)), (False, shared.unpacked.token)):
-        far_paths._archive.cache_clear()
-        if not kept:
-            forget_archives()
-        take_archive(shared._replace(unpacked=shared.unpacked._replace(token=token)))
-        before = len(times)
-        assert content(path) == content(plain)
-        own = len([given for given in times[before:] if given[0] == path.name])
-        assert own == (0 if kept and token == shared.unpacked.token else 1)
+    with KeptArchives() as kept:
+        shared = kept.share(any_path(path))
+        assert shared is not None and len(times) == 1
+        for is_kept, token in ((True, shared.unpacked.token), (True, bytes(16)), (False, shared.unpacked.token)):
+            far_paths._opened_archive.cache_clear()
+            if not is_kept:
+                kept._archives.clear()
+            else:  # as in another process, which has only what it is sent
+                far_paths._open_archives.clear()
+            taken = take_archive(shared._replace(unpacked=shared.unpacked._replace(token=token)))
+            assert (taken is not None) == (is_kept and token == shared.unpacked.token)
+            before = len(times)
+            assert content(path) == content(plain)
+            own = len([given for given in times[before:] if given[0] == path.name])
+            assert own == (0 if taken is not None else 1)
+            del taken
     assert share_archive(any_path(plain)) is None is share_archive(tmp_path)
-    forget_archives()
 
 
 def test_an_archive_that_is_written_anew_is_read_anew(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
 
+from pagefmt.check.broker_reader import read_as_broker
+from pagefmt.codec.pages.page import Page
 from pagefmt.editions import Edition
-from pagefmt.pages.page import Page
-from pagefmt.verify.broker_reader import read_as_broker
 
 
 @pytest.mark.parametrize("archive", damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}/{path.name[:-8]}")

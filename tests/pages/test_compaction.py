@@ -11,19 +11,19 @@ from compactions import compact, due, tree
 from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
-from pagefmt.bytes.writing import Disk
-from pagefmt.compaction import apply as apply_module
-from pagefmt.compaction.apply import CompactionStopped, apply, open_backup, rewritten
-from pagefmt.compaction.backup import BackupError, discard, read_backup, restore
-from pagefmt.compaction.copy_out import copy_out
-from pagefmt.compaction.plan import KeepReason, RemoveFile, RewritePage
-from pagefmt.compaction.planning import CannotCompact, make_plan
+from pagefmt.change.compaction import apply as apply_module
+from pagefmt.change.compaction.apply import CompactionStopped, apply, open_backup, rewritten
+from pagefmt.change.compaction.backup import BackupError, discard, read_backup, restore
+from pagefmt.change.compaction.copy_out import copy_out
+from pagefmt.change.compaction.plan import KeepReason, RemoveFile, RewritePage
+from pagefmt.change.compaction.planning import CannotCompact, make_plan
+from pagefmt.codec.pages.page import Page, open_page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.record import FRAME, Layout
+from pagefmt.codec.pages.stubs import STUB_SIZE, stub, stubs
 from pagefmt.directory.locate import DataLocation, within
 from pagefmt.editions import Edition
-from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.paging import PageFile
-from pagefmt.pages.record import FRAME, Layout
-from pagefmt.pages.stubs import STUB_SIZE, stub, stubs
+from pagefmt.storage.writing import Disk
 
 CASES = golden_cases.cases()
 

@@ -11,14 +11,20 @@ import pytest
 from golden_cases import GoldenCase
 from program import call
 
-from pagefmt.bytes.file_snapshot import SourceChanged
-from pagefmt.bytes.wire import ByteReader, ByteWriter
-from pagefmt.conversion.apply import convert
-from pagefmt.conversion.bindings import CannotName
-from pagefmt.conversion.names import NewNames, new_filter, new_property
-from pagefmt.conversion.plan import CannotConvert, ConversionPlan, plan_conversion
+from pagefmt.change.conversion.apply import convert
+from pagefmt.change.conversion.bindings import CannotName
+from pagefmt.change.conversion.names import NewNames, new_filter, new_property
+from pagefmt.change.conversion.plan import CannotConvert, ConversionPlan, plan_conversion
+from pagefmt.codec.messages.core_message import HeaderBlock
+from pagefmt.codec.messages.core_message_old import OldCoreMessage
+from pagefmt.codec.messages.persisted import decode_persisted
+from pagefmt.codec.messages.properties import properties_bytes
+from pagefmt.codec.messages.values import Property, string
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.wire import ByteReader, ByteWriter
 from pagefmt.directory.bindings import QueueBinding, encode_queue, load_bindings
 from pagefmt.directory.locate import within
+from pagefmt.directory.paging import page_name
 from pagefmt.editions import Edition
 from pagefmt.journal.bodies import DuplicateId, QueueRef, ScheduledDelivery, encode_body
 from pagefmt.journal.files import Journal
@@ -26,13 +32,7 @@ from pagefmt.journal.load import load_journal
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
-from pagefmt.messages.core_message import HeaderBlock
-from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.persisted import decode_persisted
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Property, string
-from pagefmt.pages.paging import page_name
-from pagefmt.pages.record import Layout, PageRecord, encode_record
+from pagefmt.storage.file_snapshot import SourceChanged
 
 NEWEST = Edition.ARTEMIS_2_56
 

@@ -11,8 +11,8 @@ import pytest
 from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
-from pagefmt.cross_checks.ranges import ranges
-from pagefmt.cross_checks.run import cross_check
+from pagefmt.check.cross.ranges import ranges
+from pagefmt.check.cross.run import cross_check
 from pagefmt.directory.counters import counters, recounts_at_start
 from pagefmt.directory.locate import locate
 from pagefmt.editions import NEWEST, Edition
@@ -21,7 +21,8 @@ from pagefmt.journal.bodies import Body, CursorAck, PageComplete, PageTransactio
 from pagefmt.journal.files import HEADER, JournalHeader, encode_header
 from pagefmt.journal.records import JournalRecord, RecordKind, encode
 from pagefmt.outstanding.ack_state import AckState
-from pagefmt.outstanding.state import PagingState, load_place, load_state
+from pagefmt.outstanding.state import PagingState
+from pagefmt.vectors import load_place, load_state
 
 CASES = golden_cases.cases()
 # what the makers of these cases did to them

@@ -10,14 +10,14 @@ import pytest
 from golden_cases import GoldenCase
 from made_journals import made_directory, meaning
 
-from pagefmt.bytes.writing import Disk
-from pagefmt.compaction.backup import BackupError, read_backup, restore
-from pagefmt.compaction.copy_out import copy_journals_out
-from pagefmt.compaction.journals import apply_journals, plan_journals, settle
-from pagefmt.compaction.planning import CannotCompact, roots_of
+from pagefmt.change.compaction.backup import BackupError, read_backup, restore
+from pagefmt.change.compaction.copy_out import copy_journals_out
+from pagefmt.change.compaction.journals import apply_journals, plan_journals, settle
+from pagefmt.change.compaction.planning import CannotCompact, roots_of
 from pagefmt.directory.locate import within
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
+from pagefmt.storage.writing import Disk
 
 
 def tree(root: Path) -> dict[str, bytes]:

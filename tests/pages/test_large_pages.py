@@ -11,12 +11,12 @@ from golden_cases import damage_verdicts, unpacked
 from pagectl.reports.pages_verify import VerifiedPage
 from program import call
 
-from pagefmt.bytes import files
-from pagefmt.bytes.files import FileWindow, NotReadable, file_pieces
+from pagefmt.check.broker_verdict import PageContext
+from pagefmt.check.page_reports import verify_page
+from pagefmt.codec.pages.page import open_page
 from pagefmt.editions import Edition
-from pagefmt.pages.page import open_page
-from pagefmt.verify.broker_verdict import PageContext
-from pagefmt.verify.pages import verify_page
+from pagefmt.storage import files
+from pagefmt.storage.files import FileWindow, NotReadable, file_pieces
 
 ARCHIVES = damage_verdicts("pages")
 

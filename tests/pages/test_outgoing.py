@@ -9,15 +9,15 @@ from golden_cases import GOLDEN, unpacked
 from pagectl.sending.frames import Frames, FramesOut, NotAmqp
 from pagectl.sending.messages import StoredMessages
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter
+from pagefmt.codec.messages.amqp_message import NO_EXTRA, AmqpMessage
+from pagefmt.codec.messages.amqp_sections import decode_sections
+from pagefmt.codec.messages.core_message import CoreMessage, HeaderBlock, decode_core_message
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.values import TypedValue, ValueKind
+from pagefmt.codec.wire import ByteReader, ByteWriter
 from pagefmt.directory.locate import within
 from pagefmt.exchange.outgoing import MessageFormat, SendingWay, outgoing, own_duplicate_id
-from pagefmt.messages.amqp_message import NO_EXTRA, AmqpMessage
-from pagefmt.messages.amqp_sections import decode_sections
-from pagefmt.messages.core_message import CoreMessage, HeaderBlock, decode_core_message
-from pagefmt.messages.large import LargeMessages
-from pagefmt.messages.values import TypedValue, ValueKind
-from pagefmt.outstanding.state import load_place
+from pagefmt.vectors import load_place
 
 DATA = b"\0\x53\x75\xa0\x03abc"
 TTL = b"\0\x53\x70\xc0\x08\x03\x41\x40\x70\x00\x00\x10\x00"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pagefmt.bytes.files import NotReadable
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.directory.paging import EntryKind, java_number, read_address, read_paging, read_store
 from pagefmt.directory.store_findings import StoreFault, store_findings
-from pagefmt.messages.large import LargeMessages
-from pagefmt.pages.paging import EntryKind, java_number, read_address, read_paging, read_store
+from pagefmt.storage.files import NotReadable
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,15 +14,18 @@ from golden_cases import GoldenCase, cases_of_each_kind
 from harmed import golden, json_of, snapshot
 from program import call
 
-from pagefmt.compaction.copy_out import copy_out
+from pagefmt.change.compaction.copy_out import copy_out
+from pagefmt.change.removal.purge import plan_purge
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.pages.record import PageRecord, encode_record
 from pagefmt.directory.bindings import load_bindings
 from pagefmt.directory.counters import counters
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
 from pagefmt.journal.message_journal import load_messages
 from pagefmt.outstanding.ack_state import AckState
-from pagefmt.removal.purge import plan_purge
 from pagefmt.selector import parse
+from pagefmt.vectors.routes.route_columns import SMALL
 
 LIVES = GoldenCase("lives", "2.56.0")
 MOST = 3
@@ -110,6 +114,24 @@ def test_a_message_that_others_hold_is_acknowledged_and_stays_for_them(tmp_path:
     old, new = load_messages(data / "journal"), journal
     added = len(new.ack_index.numbers(queue_id, 1)) - len(old.ack_index.numbers(queue_id, 1))
     assert added > 0
+
+
+def test_messages_of_other_queues_alone_are_not_selected(tmp_path: Path) -> None:
+    """A page that does not name the queue, but one with a greater id that waits for messages in it.
+
+    It is long enough to be read in columns.
+    """
+    data = golden("multicast-acks").copy(tmp_path)
+    queue = next(each for each in load_bindings(data / "bindings").queues.values() if each.name == "part.news")
+    page = next(path for path in data.glob("paging/*/*.page") if int(path.stem) == 11)
+    with open_page(page) as opened:
+        records = [record for _, record in opened.records() if isinstance(record, PageRecord)]
+    others = [tuple(each for each in record.queues if each != queue.id) for record in records]
+    assert any(max(queues) > queue.id for queues in others)
+    changed = [encode_record(replace(record, queues=queues)) for record, queues in zip(records, others, strict=True)]
+    page.write_bytes(b"".join(changed * (1 + SMALL // page.stat().st_size)))
+    selected = [each.path.name for each in plan_purge(within(data), "part.news", None).in_pages]
+    assert selected and page.name not in selected
 
 
 def test_ids_of_new_records_are_given_to_nothing_else(tmp_path: Path) -> None:

@@ -12,16 +12,16 @@ from golden_cases import GoldenCase, cases_of_each_kind
 from harmed import golden, json_of, no_trace, snapshot
 from program import call
 
-from pagefmt.bytes.wire import ByteReader
-from pagefmt.compaction.copy_out import copy_out
+from pagefmt.change.compaction.copy_out import copy_out
+from pagefmt.change.removal.plan import OF_QUEUE, plan_drop, transactions_of
+from pagefmt.codec.wire import ByteReader
 from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.locate import DataLocation, within
 from pagefmt.directory.queue_names import NoSuchQueue, named_queue
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.journal.record_types import RecordType
 from pagefmt.outstanding.message_filter import queue_ids
-from pagefmt.outstanding.state import load_place
-from pagefmt.removal.plan import OF_QUEUE, plan_drop, transactions_of
+from pagefmt.vectors import load_place
 
 MOST = 3
 ANY = -1

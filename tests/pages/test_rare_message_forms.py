@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 from golden_cases import cases
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.codec.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage
+from pagefmt.codec.messages.amqp_sections import decode_sections
+from pagefmt.codec.messages.bodies import inflated, map_of, stream_of, text_of
+from pagefmt.codec.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.codec.messages.persisted import decode_persisted, encode_persisted
+from pagefmt.codec.messages.properties import double_of, float_of, properties_bytes
+from pagefmt.codec.messages.values import Property, TypedValue, ValueKind
+from pagefmt.codec.pages.frames import FrameScan
+from pagefmt.codec.pages.record import Layout, PageRecord, decode_record, encode_record, frame
+from pagefmt.codec.pages.routes import route_at
+from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.describe.message_json import BodyForm, MessageOptions, message_json
-from pagefmt.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.amqp_sections import decode_sections
-from pagefmt.messages.bodies import inflated, map_of, stream_of, text_of
-from pagefmt.messages.core_message import CoreMessage, HeaderBlock
-from pagefmt.messages.persisted import decode_persisted, encode_persisted
-from pagefmt.messages.properties import double_of, float_of, properties_bytes
-from pagefmt.messages.values import Property, TypedValue, ValueKind
-from pagefmt.pages.frames import FrameScan
-from pagefmt.pages.record import Layout, PageRecord, decode_record, encode_record, frame
-from pagefmt.pages.routes import route_at
 
 HEADER = bytes.fromhex("005370c0020141")
 PROPERTIES = bytes.fromhex("005373d00000000e000000034040a1066f7264657273")

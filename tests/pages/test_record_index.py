@@ -8,13 +8,14 @@ import pytest
 from golden_cases import GoldenCase, cases_of_each_kind
 from made_pages import message, store
 
-from pagefmt.bytes.files import NotReadable
+from pagefmt.codec.pages.frames import DamageKind
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.directory.locate import locate, stores
-from pagefmt.pages import record_index
-from pagefmt.pages.frames import DamageKind
-from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import PageFile, read_store
-from pagefmt.pages.record_index import RecordIndex
+from pagefmt.directory.paging import read_store
+from pagefmt.storage.files import NotReadable
+from pagefmt.vectors.pages import record_index
+from pagefmt.vectors.pages.record_index import RecordIndex
 
 
 def made(folder: Path, content: bytes) -> PageFile:

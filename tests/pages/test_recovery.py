@@ -13,18 +13,18 @@ from compactions import tree
 from golden_cases import GoldenCase, cases_of_each_kind, spread
 from recoveries import accounted
 
-from pagefmt.cross_checks.of_messages import check_messages
-from pagefmt.cross_checks.run import cross_check
+from pagefmt.change.recovery.message_outcomes import MessageOutcomes
+from pagefmt.change.recovery.plan import DamagedPart, RecoveryPlan
+from pagefmt.change.recovery.queues import NameSource, QueueToName
+from pagefmt.change.recovery.recovering import plan_recovery, recover
+from pagefmt.change.recovery.sources import NothingLeft
+from pagefmt.check.cross.of_messages import check_messages
+from pagefmt.check.cross.run import cross_check
 from pagefmt.directory.locate import DataLocation, within
 from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.journal_parts import JournalParts
-from pagefmt.outstanding.state import load_place
-from pagefmt.recovery.message_outcomes import MessageOutcomes
-from pagefmt.recovery.plan import DamagedPart, RecoveryPlan
-from pagefmt.recovery.queues import NameSource, QueueToName
-from pagefmt.recovery.recovering import plan_recovery, recover
-from pagefmt.recovery.sources import NothingLeft
+from pagefmt.vectors import load_place
 
 SUITED = {
     "2.56.0": ("multicast-acks", "journal-mix", "tx"),

@@ -12,13 +12,13 @@ from golden_cases import GoldenCase
 from page_damage import KINDS, damaged, spans
 from program import call, tree
 
+from pagefmt.change.salvage.segments import SegmentOutcome, rebuild
+from pagefmt.codec.pages.page import Page, open_page
+from pagefmt.codec.pages.record import FRAME, Layout
 from pagefmt.directory.locate import within
 from pagefmt.journal.message_journal import load_messages
 from pagefmt.outstanding.ack_state import AckState
-from pagefmt.outstanding.state import load_state
-from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.record import FRAME, Layout
-from pagefmt.salvage.segments import SegmentOutcome, rebuild
+from pagefmt.vectors import load_state
 
 CASE = GoldenCase("2.56.0", "scattered-acks")
 OLD = GoldenCase("hornetq-2.4.7", "topic-acks")

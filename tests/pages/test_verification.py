@@ -12,12 +12,12 @@ from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
 from msgspec import to_builtins
 from pagectl.reports.pages_verify import VerifiedPage
 
+from pagefmt.check.broker_verdict import BrokerAction, PageContext
+from pagefmt.check.page_reports import PageVerdict, verify_page
+from pagefmt.codec.pages.frames import DamageKind
+from pagefmt.directory.paging import Store, read_paging, same_addresses
 from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.findings import Finding
-from pagefmt.pages.frames import DamageKind
-from pagefmt.pages.paging import Store, read_paging, same_addresses
-from pagefmt.verify.broker_verdict import BrokerAction, PageContext
-from pagefmt.verify.pages import PageVerdict, verify_page
 
 
 def verdicts(store: Store, version: str) -> list[PageVerdict]:

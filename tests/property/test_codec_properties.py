@@ -11,28 +11,28 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.check.broker_reader import read_as_broker
+from pagefmt.check.broker_verdict import PageContext
+from pagefmt.check.page_reports import newest_of, verify_bytes
+from pagefmt.check.quick_check import proves_sound
+from pagefmt.codec.messages.amqp_sections import decode_sections
+from pagefmt.codec.messages.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.codec.messages.bodies import inflated, map_of, stream_of, text_of
+from pagefmt.codec.messages.core_message import CoreMessage
+from pagefmt.codec.messages.core_message_old import decode_old_core_message
+from pagefmt.codec.messages.persisted import decode_persisted
+from pagefmt.codec.messages.properties import PropertiesBlock, decode_whole_block, encode_properties
+from pagefmt.codec.messages.values import TypedValue
+from pagefmt.codec.pages import frames
+from pagefmt.codec.pages.frames import find_behind
+from pagefmt.codec.pages.page import Page
+from pagefmt.codec.pages.record import PageRecord, decode_record, encode_record
+from pagefmt.codec.pages.routes import route_at
+from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.describe.decimal_text import decimal_text
 from pagefmt.describe.message_json import BodyForm, MessageOptions, message_json
 from pagefmt.describe.values_json import typed_json
 from pagefmt.editions import Edition
-from pagefmt.messages.amqp_sections import decode_sections
-from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
-from pagefmt.messages.bodies import inflated, map_of, stream_of, text_of
-from pagefmt.messages.core_message import CoreMessage
-from pagefmt.messages.core_message_old import decode_old_core_message
-from pagefmt.messages.persisted import decode_persisted
-from pagefmt.messages.properties import PropertiesBlock, decode_whole_block, encode_properties
-from pagefmt.messages.values import TypedValue
-from pagefmt.pages import frames
-from pagefmt.pages.frames import find_behind
-from pagefmt.pages.page import Page
-from pagefmt.pages.record import PageRecord, decode_record, encode_record
-from pagefmt.pages.routes import route_at
-from pagefmt.verify.broker_reader import read_as_broker
-from pagefmt.verify.broker_verdict import PageContext
-from pagefmt.verify.pages import newest_of, verify_bytes
-from pagefmt.verify.quick_check import proves_sound
 
 
 def amqp_bytes(value: TypedValue) -> bytes:

@@ -53,8 +53,8 @@ from pageengine.trace.operations import (
     UnblockAddress,
     Wait,
 )  # fmt: skip
+from pagefmt.codec.messages.values import ValueKind
 from pagefmt.editions import Edition
-from pagefmt.messages.values import ValueKind
 
 QUEUES = ("a", "m.1", "m.2")
 

@@ -20,7 +20,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference_only import reference_only
 
-from pagefmt.bytes.wire import ByteWriter
+from pagefmt.codec.messages.bodies import write_utf
+from pagefmt.codec.wire import ByteWriter
 from pagefmt.directory.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.journal import position_bodies as position_bodies_module
@@ -37,7 +38,6 @@ from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import BadJournalRecord, JournalRecord, RecordKind, decode, encode
 from pagefmt.journal.scan import TornRecords, scan
-from pagefmt.messages.bodies import write_utf
 from pagefmt.outstanding.compact_positions import CompactPositions
 
 IDS = st.integers(1, 12)

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_journals import made_directory
 
+from pagefmt.check.journals import verify_journals
 from pagefmt.directory.locate import within
 from pagefmt.journal.bodies import CursorAck, encode_body
 from pagefmt.journal.files import HEADER, JournalHeader, encode_header
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind, encode
-from pagefmt.verify.journals import verify_journals
 
 MIB = 1 << 20
 FOR_EACH = 100

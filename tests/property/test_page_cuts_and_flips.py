@@ -8,15 +8,15 @@ from __future__ import annotations
 import pytest
 from small_pages import NEW_PAGE, OLD_PAGE, cuts, flips
 
+from pagefmt.check.broker_reader import read_as_broker
+from pagefmt.check.broker_verdict import PageContext
+from pagefmt.check.page_reports import verify_bytes
+from pagefmt.check.quick_check import proves_sound
+from pagefmt.codec.pages.frames import Damage, DamageKind
+from pagefmt.codec.pages.page import Page
+from pagefmt.codec.pages.record import PageRecord, encode_record
 from pagefmt.describe.message_json import BodyForm, MessageOptions, record_json
 from pagefmt.editions import Edition
-from pagefmt.pages.frames import Damage, DamageKind
-from pagefmt.pages.page import Page
-from pagefmt.pages.record import PageRecord, encode_record
-from pagefmt.verify.broker_reader import read_as_broker
-from pagefmt.verify.broker_verdict import PageContext
-from pagefmt.verify.pages import verify_bytes
-from pagefmt.verify.quick_check import proves_sound
 
 EVERYTHING = MessageOptions(frozenset(BodyForm))
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from made_pages import message, store
 from program import call, environment
 
+from pagefmt.codec.pages.frames import FrameScan
 from pagefmt.describe.anatomy import record_fields
-from pagefmt.pages.frames import FrameScan
 
 GOOD = b"".join(message(n, "orders", "text", {"n": str(n)}) for n in range(3))
 EMPTY_JOURNAL = struct.pack(">iiq", 2, 0, 1) + bytes(4096)

@@ -16,7 +16,10 @@ ALLOWED = {
     "pageengine": {"pageengine", "pagefmt", "brokerconf", "msgspec", "numpy", "pyarrow", "zstandard"},
 }
 SPARK_FILES = ("pagefmt/spark/", "pageengine/replay/sweep.py")
-ELSEWHERE = {("obstore", "pagefmt/bytes/rust_store.py"), ("botocore", "pagefmt/bytes/rust_store.py")}
+ELSEWHERE = {("botocore", "pagefmt/storage/stores/s3.py")}
+ELSEWHERE |= {
+    ("obstore", f"pagefmt/storage/stores/{name}.py") for name in ("answers", "bucket", "s3", "google", "azure")
+}
 PRINTS = {"print", "exit", "quit", "input"}
 
 

@@ -6,11 +6,11 @@ from functools import cache
 from random import Random
 from struct import pack
 
-from pagefmt.bytes.wire import ByteReader
-from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties, decode_extra
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Property, string
-from pagefmt.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.messages.amqp_message import AmqpMessage, ExtraProperties, decode_extra
+from pagefmt.codec.messages.properties import properties_bytes
+from pagefmt.codec.messages.values import Property, string
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.wire import ByteReader
 
 
 def text(value: str | bytes, code: int = 0xA1) -> bytes:

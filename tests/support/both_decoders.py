@@ -9,17 +9,17 @@ import pytest
 from golden_cases import GoldenCase
 from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines
-from pagefmt.columns.message_row import selected_row
+from pagefmt.check.broker_verdict import PageContext
+from pagefmt.check.page_reports import verify_bytes
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import Page
+from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter, select_messages
-from pagefmt.outstanding.state import PagingState, StoreState, load_state
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import Page
-from pagefmt.pages.paging import PageFile
-from pagefmt.verify import sound_records
-from pagefmt.verify.broker_verdict import PageContext
-from pagefmt.verify.pages import verify_bytes
+from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.table.json_lines import LineFormat, MessageLines, picked_lines
+from pagefmt.vectors import load_state, sound_records
+from pagefmt.vectors.message_row import selected_row
 
 EVERY_FORM = frozenset(BodyForm)
 SIZE = MessageOptions(frozenset({BodyForm.SIZE}))

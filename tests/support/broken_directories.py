@@ -8,6 +8,8 @@ from pathlib import Path
 
 from page_damage import queues_of, spans
 
+from pagefmt.check.quick_check import proves_sound
+from pagefmt.codec.pages.routes import routed_exactly
 from pagefmt.directory.locate import within
 from pagefmt.journal.files import HEADER, Journal
 from pagefmt.journal.listing import list_files
@@ -15,8 +17,6 @@ from pagefmt.journal.load import load_journal
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import RecordKind
 from pagefmt.journal.scan import scan
-from pagefmt.pages.routes import routed_exactly
-from pagefmt.verify.quick_check import proves_sound
 
 
 class NotHere(Exception):

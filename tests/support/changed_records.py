@@ -9,7 +9,7 @@ from random import Random
 from both_decoders import pages_of
 from golden_cases import GoldenCase, cases
 
-from pagefmt.pages.frames import FrameScan
+from pagefmt.codec.pages.frames import FrameScan
 
 LONGEST = 6000
 # size and constructor bytes of both protocols among them

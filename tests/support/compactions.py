@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from pagefmt.bytes.writing import Disk
-from pagefmt.compaction.apply import apply, open_backup
-from pagefmt.compaction.plan import CompactionPlan
-from pagefmt.compaction.planning import make_plan
+from pagefmt.change.compaction.apply import apply, open_backup
+from pagefmt.change.compaction.plan import CompactionPlan
+from pagefmt.change.compaction.planning import make_plan
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.pages.record import FRAME
 from pagefmt.directory.locate import DataLocation
 from pagefmt.editions import Edition
 from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.state import load_state
-from pagefmt.pages.page import open_page
-from pagefmt.pages.record import FRAME
+from pagefmt.storage.writing import Disk
+from pagefmt.vectors import load_state
 
 
 def due(place: DataLocation) -> dict[tuple[int, AckState], list[tuple[int, int, int, bytes]]]:

@@ -15,7 +15,7 @@ from broker_jars import class_path, compiled
 from crash_scenarios import CrashScenario, Line
 
 from pageengine.trace.operations import NS_PER_MS
-from pagefmt.outstanding.state import load_state
+from pagefmt.vectors import load_state
 
 PROGRAM = Path(__file__).resolve().parents[1] / "oracle_java" / "CrashBroker.java"
 LATE_MS = 40

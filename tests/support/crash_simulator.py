@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 from pathlib import Path
 
-from pagefmt.bytes.writing import Disk
+from pagefmt.storage.writing import Disk
 
 MOST_STATES = 4096
 

@@ -9,15 +9,15 @@ from typing import Any
 from pagectl.decoding.sources import AllSources
 from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import LineFormat, rows_together
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.values import has_expired
+from pagefmt.codec.pages.frames import Damage
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
-from pagefmt.messages.large import LargeMessages
-from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.message_filter import MessageFilter
-from pagefmt.outstanding.state import load_place
-from pagefmt.pages.frames import Damage
+from pagefmt.table.json_lines import LineFormat, rows_together
+from pagefmt.vectors import load_place
 
 READ_TOGETHER = 30_000
 """Bytes that are sure to be in memory when a drain begins, with the least limit that tests set."""

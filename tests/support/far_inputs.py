@@ -13,6 +13,7 @@ from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -21,6 +22,8 @@ ACCESS = {
     "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "hush-hush", "AWS_EC2_METADATA_DISABLED": "true",
     "AWS_REGION": "us-east-1",
 }  # fmt: skip
+SIGNED = "AWS4-HMAC-SHA256 Credential=nobody/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=x"
+"""The server checks no signature, but lets nobody replace an object without one."""
 PACKED = ("tar", "tar.gz", "tar.zst", "tar.xz", "zip")
 _TAR = {"tar": (), "tar.gz": ("-z",), "tar.zst": ("--zstd",), "tar.xz": ("-J",)}
 Fault = Callable[["FaultyHandler"], bool]
@@ -47,6 +50,10 @@ class FaultyHandler(BaseHTTPRequestHandler):
     fault: Fault
     seen: list[str]
 
+    def forwarded(self) -> tuple[str, dict[str, str]]:
+        """Path and headers of a request in the words of the server."""
+        return self.path, dict(self.headers)
+
     def changed(self, content: bytes) -> bytes:
         """What a server does not heed of a request is made good here."""
         return content
@@ -59,7 +66,8 @@ class FaultyHandler(BaseHTTPRequestHandler):
 
     def _asked(self) -> tuple[HTTPResponse, bytes]:
         there = HTTPConnection(*self.target)
-        there.request(self.command, self.path, self._given, dict(self.headers))
+        path, headers = type(self).forwarded(self)
+        there.request(self.command, path, self._given, headers)
         answer = there.getresponse()
         return answer, answer.read()
 
@@ -182,37 +190,27 @@ class ObjectServer(ProxiedServer):
         super().__init__(server)
         self.query = f"endpoint_override={self.address}&scheme=http"
 
-    def files(self) -> tuple[Any, str]:
-        """(file system, bucket), not through the proxy."""
-        from pyarrow.fs import FileSystem
-
-        where = f"endpoint_override={self.server[0]}:{self.server[1]}&scheme=http&allow_bucket_creation=true"
-        found: tuple[Any, str] = FileSystem.from_uri(f"s3://{BUCKET}?{where}")
-        return found
-
     def direct(self, url: str) -> str:
         """The same without the proxy."""
         return f"{url.partition('?')[0]}?endpoint_override={self.server[0]}:{self.server[1]}&scheme=http"
 
     def delete(self, path: str) -> None:
         """What a request names, at once."""
+        self._request("DELETE", path, b"", 204)
+
+    def _request(self, method: str, path: str, content: bytes, status: int) -> None:
         there = HTTPConnection(*self.server)
-        there.request("DELETE", path)
-        assert there.getresponse().status == 204
+        there.request(method, path, content, {"Authorization": SIGNED})
+        assert there.getresponse().status == status
 
     def put_object(self, key: str, content: bytes = b"") -> None:
         """Under any key, also such as no file can have."""
-        there = HTTPConnection(*self.server)
-        there.request("PUT", f"/{BUCKET}/{key}", content)
-        assert there.getresponse().status == 200
+        self._request("PUT", f"/{BUCKET}/{quote(key)}", content, 200)
 
     def put(self, path: Path, name: str) -> str:
         """A file or folder below the bucket; its URL."""
-        system, bucket = self.files()
         for each in [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file()):
-            key = name if each == path else f"{name}/{each.relative_to(path)}"
-            with system.open_output_stream(f"{bucket}/{key}", compression=None) as out:
-                out.write(each.read_bytes())
+            self.put_object(name if each == path else f"{name}/{each.relative_to(path)}", each.read_bytes())
         return f"s3://{BUCKET}/{name}?{self.query}"
 
 
@@ -228,8 +226,7 @@ def object_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
     server.start()
     found = ObjectServer(server.get_host_and_port())
     try:
-        system, bucket = found.files()
-        system.create_dir(bucket)
+        found.put_object("")
         yield found
     finally:
         found.close()

@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 from golden_cases import GoldenCase
 
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import TableContent
 from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of
 from pagefmt.directory.locate import locate
 from pagefmt.spark.groups import grouped
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.rows import rows_of
 from pagefmt.spark.survey import surveyed
+from pagefmt.table.table_body import TableBody
+from pagefmt.table.table_content import TableContent
 
 READING = (
     ("pages", "ls", "--format", "json"), ("pages", "verify"), ("pages", "outstanding", "--format", "json"),

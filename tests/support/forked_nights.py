@@ -72,9 +72,6 @@ def serve() -> None:
     import pagectl.terminal.spark_progress as shown
     from pagectl.app import run
 
-    import pagefmt.columns.together
-    import pagefmt.spark.table
-    import pagefmt.spark.table_folder  # noqa: F401 (loaded once)
     from pagefmt.spark import exporting
 
     exporting.by_spark = exported_here

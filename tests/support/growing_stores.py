@@ -8,18 +8,18 @@ from pathlib import Path
 from struct import pack
 from typing import Final
 
-from pagefmt.bytes.wire import ByteWriter
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.codec.messages.persisted import encode_persisted
+from pagefmt.codec.messages.properties import properties_bytes
+from pagefmt.codec.messages.values import Property, string
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.wire import ByteWriter
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
+from pagefmt.directory.paging import page_name
 from pagefmt.journal.bodies import CursorAck, PageTransaction, encode_body
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.messages.persisted import encode_persisted
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Property, string
-from pagefmt.pages.paging import page_name
-from pagefmt.pages.record import Layout, PageRecord, encode_record
 
 SETTINGS: Final = {
     "filter": None, "metadata": "", "auto_created": 0, "max_consumers": -1, "purge_on_no_consumers": 0,

@@ -16,9 +16,9 @@ from typing import Any
 from made_pages import FOLDER, message
 from program import EXPORT, started
 
-from pagefmt.columns.table_content import LakeFormat, StoredIn
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within as placed
+from pagefmt.table.table_content import LakeFormat, StoredIn
 
 KILLS = int(os.environ.get("PAGECTL_HARM_KILLS", "200"))
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from golden_cases import GoldenCase
 from program import call
 
-from pagefmt.bytes.files import MappedFile
 from pagefmt.directory.locate import within
 from pagefmt.journal.compaction_files import RenameControl, encode_control
 from pagefmt.journal.files import JournalHeader, decode_header, encode_header
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalFrame, JournalRecord, RecordKind, encode
 from pagefmt.journal.scan import scan
+from pagefmt.storage.files import MappedFile
 
 Way = Callable[[Path, random.Random], None]
 TYPE = RecordType

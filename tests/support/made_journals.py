@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from pagefmt.compaction.journals import JOURNALS
+from pagefmt.change.compaction.journals import JOURNALS
 from pagefmt.directory.locate import within
 from pagefmt.journal.files import JournalHeader, encode_header
 from pagefmt.journal.load import LoadedJournal, load_journal

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pagefmt.messages.core_message import CoreMessage, HeaderBlock
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Property, string
-from pagefmt.pages.record import Layout, PageRecord, encode_record
+from pagefmt.codec.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.codec.messages.properties import properties_bytes
+from pagefmt.codec.messages.values import Property, string
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
 
 FOLDER = "11111111-1111-11ee-8111-111111111111"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.record import FRAME
+from pagefmt.codec.pages.page import Page, open_page
+from pagefmt.codec.pages.record import FRAME
 
 
 def spans(path: Path) -> list[tuple[int, int, int]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pagefmt.outstanding.route_columns import IrregularPage, RouteColumns, route_columns
-from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.scan import scan
+from pagefmt.vectors.pages.gather import PageBytes
+from pagefmt.vectors.pages.scan import scan
+from pagefmt.vectors.routes.route_columns import IrregularPage, RouteColumns, route_columns
 
 
 def whole_page(content: bytes) -> RouteColumns:

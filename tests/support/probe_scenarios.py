@@ -38,8 +38,8 @@ from pageengine.trace.operations import (
     SessionKind,
     TraceHeader,
 )  # fmt: skip
+from pagefmt.codec.messages.values import ValueKind
 from pagefmt.editions import Edition
-from pagefmt.messages.values import ValueKind
 
 EDITIONS = {
     "hornetq-2.3.25": Edition.HORNETQ_2_4, "hornetq-2.4.7": Edition.HORNETQ_2_4, "artemis-1.5.6": Edition.ARTEMIS_1_5,

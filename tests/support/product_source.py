@@ -20,7 +20,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A class or function, with its dotted name: ``pagefmt.pages.page.Page.records``."""
+    """A class or function, with its dotted name: ``pagefmt.codec.pages.page.Page.records``."""
 
     module: str
     qualified: str

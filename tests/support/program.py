@@ -39,10 +39,12 @@ class Answer:
 
 def call(*words: str | Path) -> Answer:
     """One call in this process."""
-    out, err = io.StringIO(), io.StringIO()
+    content, err = io.BytesIO(), io.StringIO()
+    out = io.TextIOWrapper(content, "utf-8", "surrogatepass", newline="")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run([str(word) for word in words])
-    return Answer(int(status), out.getvalue(), err.getvalue())
+    out.flush()
+    return Answer(int(status), content.getvalue().decode("utf-8", "surrogatepass"), err.getvalue())
 
 
 def pasted(shown: str) -> str:

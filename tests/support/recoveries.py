@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pagefmt.recovery.message_outcomes import MessageOutcomes, RecoveryOutcome
-from pagefmt.recovery.plan import RecoveryPlan
+from pagefmt.change.recovery.message_outcomes import MessageOutcomes, RecoveryOutcome
+from pagefmt.change.recovery.plan import RecoveryPlan
 
 
 @dataclass(frozen=True, slots=True)

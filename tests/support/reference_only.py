@@ -11,19 +11,18 @@ import pyarrow as pa
 import pytest
 import watched_calls
 
-import pagefmt.columns.json_lines as json_lines
-import pagefmt.columns.wanted_records as wanted_records
-import pagefmt.compaction.planning as planning
+import pagefmt.change.compaction.planning as planning
 import pagefmt.journal.load as load
-import pagefmt.outstanding.overview as overview
-from pagefmt.bytes.files import FileStretches
+import pagefmt.table.json_lines as json_lines
+import pagefmt.vectors.wanted_records as wanted_records
 from pagefmt.journal.columns import SMALL, JournalColumns
 from pagefmt.journal.files import JournalFile
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import scan
-from pagefmt.outstanding.route_columns import IrregularPage
-from pagefmt.outstanding.state import StoreState
+from pagefmt.storage.files import FileStretches
+from pagefmt.vectors.routes.route_columns import IrregularPage
+from pagefmt.vectors.routes.whole_pages import RouteVectors
 
 
 def record_by_record(loader: load._Loader, number: int, file: JournalFile, opened: FileStretches, torn: Any) -> None:
@@ -72,8 +71,8 @@ def reference_only() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(load._Loader, "in_windows", record_by_record)
-        patched.setattr(StoreState, "_at_once", irregular)
-        patched.setattr(overview, "_at_once", irregular)
+        patched.setattr(RouteVectors, "load", lambda *_: None)
+        patched.setattr(RouteVectors, "count", lambda *_: None)
         patched.setattr(planning._PlanWalk, "at_once", irregular)
         patched.setattr(wanted_records, "route_columns", irregular)
         patched.setattr(json_lines, "_lines", no_lines)

@@ -6,11 +6,11 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pagefmt.columns.arrays.schema import Detail, schema
-from pagefmt.columns.rows import handed_out_row
-from pagefmt.pages.frames import Damage, FrameScan
-from pagefmt.pages.page import Page
-from pagefmt.pages.record import FRAME, Layout
+from pagefmt.codec.pages.frames import Damage, FrameScan
+from pagefmt.codec.pages.page import Page
+from pagefmt.codec.pages.record import FRAME, Layout
+from pagefmt.vectors.arrays.schema import Detail, schema
+from pagefmt.vectors.reference_rows import handed_out_row
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.persisted import Message
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Property, TypedValue, ValueKind, string
-from pagefmt.pages.record import Layout, PageRecord, encode_payload, frame
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.codec.messages.core_message_old import OldCoreMessage
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.properties import properties_bytes
+from pagefmt.codec.messages.values import Property, TypedValue, ValueKind, string
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_payload, frame
 
 AMQP = bytes.fromhex(
     "7b000000ceffffffffffffffff000500000000000007d10000000000000000010000000c6f0072006400650072007300"

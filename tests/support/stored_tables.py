@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,21 +19,24 @@ import pytest
 from golden_cases import GoldenCase
 from incremental_exports import PagingBroker, TasksHere, night, told
 
-from pagefmt.bytes.far_paths import any_path
-from pagefmt.bytes.object_stores import ObjectStore
-from pagefmt.bytes.stored_paths import StoredPath
-from pagefmt.columns.table_content import LakeFormat
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
 from pagefmt.spark import table_formats
+from pagefmt.spark.format_commit import FileFacts, FormatCommit, TablePart, named_for_others
 from pagefmt.spark.options import TableSpec
 from pagefmt.spark.survey import surveyed
 from pagefmt.spark.table import TableTarget, WrittenTable, write_by_tasks
 from pagefmt.spark.table_folder import Replaced, table_at
-from pagefmt.spark.table_formats import FileFacts, FormatCommit, TablePart, format_of, named_for_others, table_schema
+from pagefmt.spark.table_formats import carry_out_commit, format_of, table_schema
+from pagefmt.storage.remote_outputs import StoredPath
+from pagefmt.storage.remote_paths import any_path
+from pagefmt.storage.stores.azure import AzureStore
+from pagefmt.storage.stores.bucket import BucketStore
+from pagefmt.storage.stores.hadoop import HadoopStore
+from pagefmt.table.table_content import LakeFormat
 
 COMMIT: dict[LakeFormat, tuple[Any, str]] = {
-    LakeFormat.DELTA: (table_formats, "_commit_to"), LakeFormat.ICEBERG: (ObjectStore, "create"),
+    LakeFormat.DELTA: (table_formats, "_commit_to"), LakeFormat.ICEBERG: (BucketStore, "create"),
 }  # fmt: skip
 """What asks a store to make a version, by its owner and name."""
 TORN, SOUND = GoldenCase("artemis-1.5.6", "torn"), GoldenCase("2.56.0", "multicast-acks")
@@ -115,12 +119,12 @@ def committing(
     made = [TablePart(f"part-00000-0-{run}.parquet", FileFacts(3, 3, {}, {}), ())]
     schema = table_schema(TableSpec().schema, ())
     commit = FormatCommit(form, out, out, schema, (), made, number, overwrite, run)
-    return partial(commit.carry_out, out / "_temporary" / run / "made")
+    return partial(carry_out_commit, commit, out / "_temporary" / run / "made")
 
 
 def is_commit(handler: Any) -> bool:
     """Whether a request makes a version of a table."""
-    path = handler.path.partition("?")[0]
+    path = unquote(handler.path.partition("?")[0])
     named = "_delta_log" in path or path.endswith(".metadata.json")
     return handler.command in ("PUT", "POST") and named
 
@@ -167,8 +171,11 @@ def stopping(changes: int, *more: tuple[Any, str]) -> Iterator[list[int]]:
     ``more``: what else is a change, by its owner and name.
     """
     left, lock = [changes], threading.Lock()
-    names = ("put", "create", "move", "copy", "remove", "make_folder", "remove_folder")
-    usual = {(owner, name): getattr(owner, name) for owner, name in [*((ObjectStore, name) for name in names), *more]}
+    names = ("put", "create", "move", "remove", "make_folder", "remove_folder")
+    owners = [
+        (owner, name) for owner in (BucketStore, AzureStore, HadoopStore) for name in names if name in vars(owner)
+    ]
+    usual = {(owner, name): getattr(owner, name) for owner, name in [*owners, *more]}
 
     def change(what: tuple[Any, str], *given: Any, **more: Any) -> Any:
         with lock:

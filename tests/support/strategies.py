@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from pagefmt.bytes.wire import ByteWriter
-from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties
-from pagefmt.messages.amqp_values import encode_amqp_value
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.properties import PropertiesBlock, double_of, encode_properties, float_of, properties_bytes
-from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
-from pagefmt.pages.record import Layout, PageRecord, encode_payload
+from pagefmt.codec.messages.amqp_message import AmqpMessage, ExtraProperties
+from pagefmt.codec.messages.amqp_values import encode_amqp_value
+from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.codec.messages.core_message_old import OldCoreMessage
+from pagefmt.codec.messages.properties import PropertiesBlock, double_of, encode_properties, float_of, properties_bytes
+from pagefmt.codec.messages.values import NULL, Property, TypedValue, ValueKind
+from pagefmt.codec.pages.record import Layout, PageRecord, encode_payload
+from pagefmt.codec.wire import ByteWriter
 
 # any UTF-16 text that Java can hold, lone surrogates included
 TEXT = st.text(st.characters(exclude_categories=[]), max_size=12)

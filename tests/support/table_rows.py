@@ -7,11 +7,11 @@ from typing import Any
 
 from golden_cases import GoldenCase
 
-from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
-from pagefmt.columns.table_body import TableBody
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.editions import NEWEST
-from pagefmt.outstanding.state import load_state
+from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batches
+from pagefmt.table.table_body import TableBody
+from pagefmt.vectors import load_state
 
 ORDER = ("store", "page", "number")
 QUEUE_LISTS = ("queues", "acked_by", "outstanding")

@@ -18,8 +18,8 @@ class Shell(StrEnum):
     fish = "fish"
 
 
+# file names in the folder of completion scripts, which is part of the package
 _SCRIPTS = {Shell.bash: "pagectl.bash", Shell.zsh: "_pagectl", Shell.fish: "pagectl.fish"}
-"""In the folder of completion scripts, which is part of the package."""
 
 
 EXAMPLES = (

@@ -29,8 +29,8 @@ EXAMPLES = (
 
 
 def command(
-    one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, Kubernetes YAML, or an instance.")],
-    other: Annotated[Path, typer.Argument(metavar="B", help="What to compare it with, in any of the same forms.")],
+    first: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, Kubernetes YAML, or an instance.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="What to compare it with, in any of the same forms.")],
     address: Annotated[
         list[str] | None,
         typer.Option("--address", metavar="ADDR", help="Only this address; repeatable."),
@@ -58,8 +58,8 @@ def command(
     options = configuration_options(
         edition, heap=heap, cwd=cwd, define=define, profile=profile, server=server, journal=journal
     )
-    opened_a, a = open_settings(one, options, anyway=None)
-    opened_b, b = open_settings(other, options, anyway=None)
+    opened_a, a = open_settings(first, options, anyway=None)
+    opened_b, b = open_settings(second, options, anyway=None)
     faults_a, faults_b = start_faults(opened_a), start_faults(opened_b)
     differences = compare(a, b, address or ())
     if format is TextOrJson.json:

@@ -14,7 +14,7 @@ EXAMPLES = (("Queues that are on disk but no longer declared", "config drift /va
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
     broker: BrokerOptions = BrokerOptions(),
@@ -31,7 +31,7 @@ def command(
     from pagectl.outputs.drift_text import print_drift
 
     reading = replace(broker.reading(edition, cwd=cwd, define=define), names_environment=True)
-    comparison = compared(open_broker(given, broker.broker_xml, reading))
+    comparison = compared(open_broker(directory, broker.broker_xml, reading))
     for remark in comparison.remarks:
         note(remark)
     if form is TextOrJson.json:

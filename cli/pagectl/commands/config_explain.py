@@ -31,7 +31,8 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
 ) -> None:
     """Explain a setting, an element (its place and its content), a rule (what it finds, and why), or a numbered line of
-    the broker's log (what happened, and what to look at)."""
+    the broker's log (what happened, and what to look at).
+    """  # noqa: D205
     from brokerconf.editor.explanation import explain
 
     explanation = explain(name, edition_of(edition))

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from pagectl.options.formats import ListFormat
-from pagectl.options.shared import ListFormatOption
+from pagectl.options.groups import ListOptions
 from pagectl.terminal.streams import print_table
 
-EXAMPLES = (("The rules about paging", "config rules | grep page"),)
+EXAMPLES = (
+    ("The rules about paging", "config rules | grep page"),
+    ("Rules and severities as CSV", "config rules --columns rule,severity --format csv"),
+)
 
 
-def command(format: ListFormatOption = ListFormat.text) -> None:
-    """List every rule with its severity, the editions that it applies to, and one line about what it finds."""
-    from pagectl.reports.config_rules import ConfigRules
-    from pagectl.reports.listing import print_json_lists
+def command(listed: ListOptions = ListOptions()) -> None:
+    """List every rule with its severity, the editions that it applies to, and one line about what it finds.
 
-    listed = ConfigRules.all()
-    if format is not ListFormat.text:
-        lists: dict[str, Iterable[object]] = {"rules": listed.rules, "checks": listed.checks}
-        print_json_lists(lists, lines=format is ListFormat.jsonl)
-        return
-    columns = ("rule", "severity", "editions", "needs", "title")
-    print_table(columns, ([getattr(rule, name) for name in columns] for rule in listed.rules), prose=True)
-    print()
-    print_table(("check", "title"), ((check.check, check.title) for check in listed.checks), prose=True)
+    The checks that are always on follow; not in CSV, and with --columns in JSON documents alone.
+    """
+    from pagectl.reports.config_rules import RULES, ConfigRules
+
+    view, catalogue = RULES.view(listed), ConfigRules.all()
+    view.write(view.chosen(catalogue.rules), {"checks": catalogue.checks})
+    if view.as_text and view.columns is None:
+        print()
+        print_table(("check", "title"), ((check.check, check.title) for check in catalogue.checks), prose=True)

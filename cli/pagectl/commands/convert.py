@@ -25,7 +25,7 @@ from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import print_json
 
 if TYPE_CHECKING:
-    from pagefmt.conversion.plan import ConversionPlan
+    from pagefmt.change.conversion.plan import ConversionPlan
 
 EXAMPLES = (
     ("Preview the conversion", "convert /var/lib/broker --edition artemis-2.56"),
@@ -34,7 +34,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     out: OutOption = None,
     edition: TargetEditionOption = None,
     keep_prefixes: Annotated[
@@ -54,13 +54,13 @@ def command(
     from pagectl.opening.changed_copy import changed_copy
     from pagectl.outputs.conversion_text import show_conversion
     from pagectl.reports.conversion import Conversion
-    from pagefmt.conversion.apply import convert
-    from pagefmt.conversion.plan import plan_conversion
+    from pagefmt.change.conversion.apply import convert
+    from pagefmt.change.conversion.plan import plan_conversion
 
     target = edition_of(edition)
     if target is None:
         raise CallError("no edition given; name that of the broker that will start, such as --edition artemis-2.56")
-    place = located(given, broker)
+    place = located(directory, broker)
 
     def plan_of(locked: bool) -> ConversionPlan:
         return plan_conversion(place, target, keep_prefixes=keep_prefixes, locked=locked)

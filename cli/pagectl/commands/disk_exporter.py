@@ -35,7 +35,7 @@ EXAMPLES = (
 
 
 def command(
-    given: Annotated[
+    directories: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="DIR…", parser=Path, help="Broker instances or data directories [default: $ARTEMIS_INSTANCE]."
@@ -53,7 +53,7 @@ def command(
 
     Can run beside running brokers, and rereads only what changed. Unknown values have no sample. Ends on SIGTERM.
     """
-    places: list[Path | None] = [*given] if given else [from_environment()]
+    places: list[Path | None] = [*directories] if directories else [from_environment()]
     if any(vars(broker).values()) and len(places) > 1:
         raise CallError(
             "configuration options work with one DIR only; name instances, which have their own configuration"
@@ -76,9 +76,9 @@ def _serve(host: str, port: int, queries: list[DiskQuery], interval: float) -> N
     brokers = [WatchedBroker(query, interval) for query in queries]
     try:
         with MetricsServer(host, port, brokers) as server:
-            for each in brokers:
-                each.disks.start()
-                each.pages.start()
+            for watched in brokers:
+                watched.disks.start()
+                watched.pages.start()
             shown = f"[{host}]" if ":" in host else host
             note(f"serving http://{shown or '0.0.0.0'}:{server.port}/metrics")
             collected_as_usual()

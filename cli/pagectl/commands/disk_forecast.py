@@ -68,7 +68,7 @@ def _forecast(
     from pagectl.opening.disk_samples import default_file, read_samples, with_sample
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.forecast_report import Forecast, disk_forecast, nagios
-    from pagefmt.bytes.writing import write_text
+    from pagefmt.storage.writing import write_text
 
     disks = monitored_disks(query)
     state = disks.state()

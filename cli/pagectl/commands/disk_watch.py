@@ -50,7 +50,7 @@ def command(
 
 
 def _draw(live: LiveDisks, pressed: Keys) -> None:
-    """Draws until a key or a failure ends it, then restores the screen."""
+    """Draw until a key is pressed or a measurement fails, then restore the screen."""
     from rich.live import Live as Picture
 
     from pagectl.outputs.watch_screen import Screen

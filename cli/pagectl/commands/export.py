@@ -34,7 +34,7 @@ def command(
     to: Annotated[
         str, typer.Option("--to", metavar="OUT", help="Folder of the table: a path that every machine sees, or a URL.")
     ],
-    given: Annotated[
+    directories: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="DIR…",
@@ -51,7 +51,8 @@ def command(
 
     Or export what is known about their pages and queues (--what). --report ranks the queues by the bytes they hold,
     with the oldest message. Spark runs on this machine unless --master names a cluster, where every machine must see
-    each DIR under the same path and have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH).
+    each DIR under the same path and have a Python with numpy, pyarrow and crc32c, and obstore for URLs
+    (--conf spark.pyspark.python=PATH).
 
     Of a damaged page, the rows before the damage are written; OUT/_damaged.json lists where each ends, and the exit
     status is 1. It is also 1 if rows of --what report damage, if it is not known what is outstanding, or if one of
@@ -65,7 +66,7 @@ def command(
     from pagectl.outputs.export_text import show_export
     from pagectl.outputs.fleet_html import write_fleet_html
 
-    job, exported = export_brokers(given or [], to, options, broker)
+    job, exported = export_brokers(directories or [], to, options, broker)
     if options.report_to is not None:
         write_fleet_html(options.report_to, exported, job.spec.exported_at)
     show_export(job, exported, form)

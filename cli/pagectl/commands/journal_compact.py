@@ -25,7 +25,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     options: CompactionOptions = CompactionOptions(),
     accept_lost_history: Annotated[
         bool,
@@ -44,7 +44,7 @@ def command(
     journal-retention-directory in the configuration, --in-place first copies the replaced files there that it lacks.
     """
     options.check()
-    opened = open_broker(given, broker.broker_xml, broker.reading())
+    opened = open_broker(directory, broker.broker_xml, broker.reading())
     place = opened.place
     refuse_closed(place)
     retention = opened.configuration.directories.retention if opened.configuration else None

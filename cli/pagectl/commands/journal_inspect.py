@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     file: Annotated[
         str | None, typer.Option("--file", metavar="NAME", help="Only the file with this name.", show_default=False)
     ] = None,
@@ -37,16 +37,16 @@ def command(
 
     Ends with status 1 if a record is torn or a file cannot be read, and with 2 if there is no such file or record.
     """
-    from pagefmt.bytes.files import FileStretches
-    from pagefmt.compaction.journals import listings
+    from pagefmt.change.compaction.journals import listings
     from pagefmt.journal.damage import UNREAD
     from pagefmt.journal.scan import TornRecords
     from pagefmt.journal.windows import chosen_frames
+    from pagefmt.storage.files import FileStretches
 
-    place = located(given, broker)
+    place = located(directory, broker)
     user_type = record_type(kind)
     journals = list(listings(place))
-    files = [one_file for journal in journals for one_file in journal.files if file in (None, one_file.name)]
+    files = [listed for journal in journals for listed in journal.files if file in (None, listed.name)]
     notes = [note for journal in journals for note in journal.notes if file in (None, note.file)]
     unread = [note for note in notes if note.kind in UNREAD]
     for note in unread:

@@ -22,19 +22,19 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None, listed: ListOptions = ListOptions(), broker: BrokerOptions = BrokerOptions()
+    directory: DirArgument = None, listed: ListOptions = ListOptions(), broker: BrokerOptions = BrokerOptions()
 ) -> int:
     """List the files of message journal, bindings and JMS journal: records, live records, condition.
 
     JSON also has the sums of each journal; JSON Lines do not if --columns chooses columns of the files. Ends with
     status 1 if a condition is worse than a remark.
     """
-    from pagefmt.compaction.journals import freeable, read_journals
+    from pagefmt.change.compaction.journals import freeable, read_journals
     from pagefmt.directory.locks import running_broker
     from pagefmt.journal.overview import journal_overview
 
     view = FILES.view(listed)
-    place = located(given, broker)
+    place = located(directory, broker)
     live = running_broker(place.journal) is not None
     journals = [(journal, list(journal_overview(journal.loaded, live=live))) for journal in read_journals(place)]
     if not journals:

@@ -21,7 +21,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     edition: EditionOption = None,
     jobs: JobsOption = 0,
     form: ListFormatOption = ListFormat.text,
@@ -33,12 +33,12 @@ def command(
     anything is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagectl.opening.assumed_edition import edition_for, note_edition
-    from pagefmt.columns.journal_findings import unreadable_messages
+    from pagefmt.check.journal_findings import unreadable_messages
+    from pagefmt.check.journals import verify_journals
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.outstanding.journal_parts import JournalParts
-    from pagefmt.verify.journals import verify_journals
 
-    place = located(given, broker)
+    place = located(directory, broker)
     state, reports, findings = verify_journals(place, edition_of(edition), processes(jobs))
     if state.known.unknown_journal is None:
         findings += unreadable_messages(JournalParts(state, None), edition_for(edition, state))

@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     orphans: Annotated[bool, typer.Option("--orphans", help="Only files that no message refers to.")] = False,
     listed: ListOptions = ListOptions(),
     broker: BrokerOptions = BrokerOptions(),
@@ -33,11 +33,11 @@ def command(
     Ends with status 1 if a file is missing, not durable or not of the size that its message says, or if not
     everything that may need a file can be read.
     """
-    from pagefmt.cross_checks.large_files import LargeCondition, large_rows
-    from pagefmt.cross_checks.large_references import large_references
+    from pagefmt.check.cross.large_files import LargeCondition, large_rows
+    from pagefmt.check.cross.large_references import large_references
 
     view = BODIES.view(listed)
-    place, state, large = open_large(given, broker)
+    place, state, large = open_large(directory, broker)
     closed = warn_closed(place, Reads.PAGES | Reads.BODIES)
     unread: list[str] = []
     hidden = closed and closed_files(place) is not None

@@ -19,13 +19,13 @@ from pagefmt.directory.permissions import Reads
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
-    from pagefmt.cross_checks.large_files import LargeRow
+    from pagefmt.check.cross.large_files import LargeRow
 
 EXAMPLES = (("Is there a body for every large message, and a message for every body?", "large verify /var/lib/broker"),)
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     edition: EditionOption = None,
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
@@ -35,12 +35,12 @@ def command(
     bodies that do not have the size that their message says, and what a broker does with each.
 
     Ends with status 1 if anything is damaged or contradictory, and with 0 if there are only remarks.
-    """
+    """  # noqa: D205
     from pagectl.opening.assumed_edition import edition_for, note_edition
+    from pagefmt.check.large import verify_large
     from pagefmt.findings import Severity, gravest_first
-    from pagefmt.verify.large import verify_large
 
-    place, state, large = open_large(given, broker)
+    place, state, large = open_large(directory, broker)
     closed = closed_finding(place, Reads.PAGES | Reads.BODIES)
     rows, findings = verify_large(state, large, edition_for(edition, state), processes(jobs))
     findings = sorted([*findings, *closed], key=gravest_first)

@@ -16,7 +16,7 @@ from pagectl.options.shared import DirArgument, EditionOption, InOption
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Status
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 EXAMPLES = (
     (
@@ -35,7 +35,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     queue: Annotated[
         list[str] | None,
         typer.Option("--queue", metavar="NAME", help="Only this queue; repeatable.", show_default=False),
@@ -61,18 +61,18 @@ def command(
 
     Messages in doubt count as waiting. Exit statuses are those of monitoring plugins: 0 OK, 1 WARNING (also for
     damage), 2 CRITICAL, 3 UNKNOWN (also if a backlog is not known).
-    """
+    """  # noqa: D205
     thresholds = BacklogThresholds(parse_ranges(warning, "-w"), parse_ranges(critical, "-c"))
     scope = BacklogScope(by, frozenset(address or ()), frozenset(queue or ()))
     if scope.queues and (scope.addresses or by is BacklogOf.address):
         raise typer.BadParameter("--queue cannot be combined with --address or --by address")
-    plugin = Plugin("MESSAGES", format, given or "the instance")
+    plugin = Plugin("MESSAGES", format, directory or "the instance")
 
     def check() -> Answer:
         from pagectl.outputs.backlog_text import nagios, summary
         from pagectl.reports.messages_check import MessagesCheck
 
-        opened = open_broker(given, broker.broker_xml, broker.reading(edition))
+        opened = open_broker(directory, broker.broker_xml, broker.reading(edition))
         judged = judge_backlogs(opened, scope, thresholds, within)
         if quiet and judged.status is Status.OK:
             return Answer(Status.OK)

@@ -17,7 +17,9 @@ EXAMPLES = (
 )
 
 
-def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0) -> int:
+def command(
+    directory: DirArgument = None, options: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0
+) -> int:
     """Show every message wherever it is stored (journal, pages, large-message files), and its state in each queue.
 
     Options and lines are those of 'pages decode', with where, file and queues_state: due, scheduled, in-doubt (of a
@@ -27,6 +29,12 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     bindings are damaged or missing.
     """
     return carry_out(
-        given, asked, asked, asked.edition, asked, jobs=processes(jobs), within=asked.within,
-        count_by=asked.count_by,
-    )  # fmt: skip
+        directory,
+        options,
+        options,
+        options.edition,
+        options,
+        jobs=processes(jobs),
+        within=options.within,
+        count_by=options.count_by,
+    )

@@ -26,7 +26,9 @@ EXAMPLES = (
 )
 
 
-def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0) -> int:
+def command(
+    directory: DirArgument = None, options: EverywhereOptions = EverywhereOptions(), jobs: JobsOption = 0
+) -> int:
     """Find messages by id, time, text, queue or selector wherever they are stored: in the journal or in pages.
 
     Options that select messages are combined with AND. An id may be pasted in any form that a command, client or broker
@@ -34,12 +36,12 @@ def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOpti
     local one (TZ). Ends with status 1 if pages, journal or bindings are
     damaged or missing.
     """
-    if not asked.says_what and asked.count_by is not None:
-        words = [*([] if given is None else [str(given)]), "--count-by", asked.count_by]
+    if not options.says_what and options.count_by is not None:
+        words = [*([] if directory is None else [str(directory)]), "--count-by", options.count_by]
         raise CallError(f"to count all messages: pagectl messages decode {shlex.join(words)}")
-    if not asked.says_what:
+    if not options.says_what:
         raise CallError("say what to find: --id, --message-id, --correlation-id, --contains, --where, … (see --help)")
     return carry_out(
-        given, asked, asked, asked.edition, asked, jobs=processes(jobs), with_offsets=True, within=asked.within,
-        count_by=asked.count_by,
+        directory, options, options, options.edition, options,
+        jobs=processes(jobs), with_offsets=True, within=options.within, count_by=options.count_by,
     )  # fmt: skip

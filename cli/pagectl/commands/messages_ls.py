@@ -11,8 +11,8 @@ from pagectl.running.exits import Exit
 from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import told_state, while_it_moves
 from pagectl.terminal.streams import say, warning
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.quantities import count_text
+from pagefmt.table.table_content import StoredIn
 
 EXAMPLES = (
     ("How many messages wait in each queue, and where they are stored", "messages ls /var/lib/broker"),
@@ -22,7 +22,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     listed: ListOptions = ListOptions(),
     within: InOption = StoredIn.LIVE,
     broker: BrokerOptions = BrokerOptions(),
@@ -32,18 +32,18 @@ def command(
 
     acknowledged_but_kept (json, csv): messages that the queue has acknowledged and that still lie on the disk. Unknown
     values are ? (null). Ends with status 1 if a page or the journal is damaged or something is not known.
-    """
+    """  # noqa: D205
     view = QUEUES.view(listed)
-    place = located(given, broker, far=True)
+    place = located(directory, broker, far=True)
     closed = within is not StoredIn.JOURNAL and warn_closed(place)
     counts, wrong = while_it_moves(
         place,
         lambda: counted(place, told_state(place, within=within, closed=False), within, beside_output=not view.as_text),
     )
-    found = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
-    for why in dict.fromkeys(row.unknown for row in found if row.unknown not in (None, counts.closed)):
-        warning(f"{why}: the counts of {count_text(sum(row.unknown == why for row in found), 'queue')} not known")
-    rows = [WaitingQueue.of(row) for row in found]
+    queues = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
+    for why in dict.fromkeys(row.unknown for row in queues if row.unknown not in (None, counts.closed)):
+        warning(f"{why}: the counts of {count_text(sum(row.unknown == why for row in queues), 'queue')} not known")
+    rows = [WaitingQueue.of(row) for row in queues]
     if view.as_text and not rows:
         print("no queue" if counts.all_queues else "it is not known which queues there are")
     else:
@@ -54,11 +54,11 @@ def command(
 
 
 def _closing_lines(rows: list[WaitingQueue]) -> None:
-    known = [row.messages for row in rows if row.messages is not None]
-    held = f"{count_text(sum(known), 'message')} to be delivered"
-    if not known:
+    counts = [row.messages for row in rows if row.messages is not None]
+    held = f"{count_text(sum(counts), 'message')} to be delivered"
+    if not counts:
         held = "it is not known how many messages are to be delivered"
-    elif len(known) < len(rows):
+    elif len(counts) < len(rows):
         held += ", the rest is not known"
     say(f"{count_text(len(rows), 'queue')}, {held}")
     for row in rows:

@@ -13,7 +13,7 @@ from pagectl.options.sending import PaceOptions, PeerOptions
 from pagectl.options.shared import DirArgument, DryRunOption, InOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.streams import print_json, warning
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 EXAMPLES = (
     ("What would be sent, and how", "messages send /var/lib/broker --to amqp://new:5672 --dry-run"),
@@ -25,7 +25,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     to: Annotated[
         str | None,
         typer.Option("--to", metavar="URL", help="Broker to send to: amqp://HOST[:PORT] or amqps://HOST[:PORT]."),
@@ -64,7 +64,7 @@ def command(
     aim = target(to, peer.credentials, peer.ca, peer.cert, peer.key)
     if aim.in_clear and not dry_run:
         warning("the password is sent over the network unencrypted; use amqps if the broker accepts it")
-    place = located(given, broker)
+    place = located(directory, broker)
     report, stored = send(place, aim, SendingChoice(queues, where, mapping or [], within), pace, dry_run=dry_run)
     if form is TextOrJson.json:
         print_json(report.as_report())

@@ -12,7 +12,7 @@ from pagectl.running.backlogs import look_with_growth
 from pagectl.running.exits import Exit, report
 from pagectl.screens.starting import watch_top
 from pagectl.terminal.streams import warning
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 EXAMPLES = (
     ("Which queues fill the disk", "messages top /var/lib/broker"),
@@ -21,7 +21,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirsArgument = None,
+    directories: DirsArgument = None,
     pace: TopOptions = TopOptions(),
     listed: ListOptions = ListOptions(),
     within: InOption = StoredIn.LIVE,
@@ -37,7 +37,7 @@ def command(
     1 if something is damaged or not known, and with 2 if one of several DIRs cannot be read (the others are shown).
     """
     view = HOLDERS.view(listed)
-    places, failed = located_each(given or [], broker)
+    places, failed = located_each(directories or [], broker)
     if pace.watch:
         return watch_top(places, failed, listed, within, pace.every or 5.0)
     ranking = look_with_growth(places, within, pace.every)
@@ -46,6 +46,6 @@ def command(
         warning(remark)
     for reason in failed:
         report(reason)
-    if not view.as_text or len(failed) < max(1, len(given or [])):
+    if not view.as_text or len(failed) < max(1, len(directories or [])):
         show_top(ranking, failed, view)
     return Exit.FAILED if failed else Exit.FOUND if ranking.wrong else Exit.OK

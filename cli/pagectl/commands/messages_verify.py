@@ -18,7 +18,7 @@ from pagectl.outputs.finding_text import print_findings
 from pagectl.reports.data_findings import DataFinding
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json_list
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 EXAMPLES = (
     ("Does every message exist that a queue refers to?", "messages verify /var/lib/broker"),
@@ -27,7 +27,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     form: ListFormatOption = ListFormat.text,
     edition: EditionOption = None,
     jobs: JobsOption = 0,
@@ -39,12 +39,12 @@ def command(
 
     Pages are checked as by 'pages verify', which says more about each. Ends with status 1 if anything is damaged or
     contradictory, and with 0 if there are only remarks.
-    """
+    """  # noqa: D205
     from pagectl.opening.assumed_edition import note_edition
     from pagectl.opening.message_checks import verify_messages
     from pagefmt.findings import Severity
 
-    place = located(given, broker, far=True)
+    place = located(directory, broker, far=True)
     state, findings = verify_messages(place, within, edition_of(edition), processes(jobs))
     if form is ListFormat.text:
         note_edition(edition, state)

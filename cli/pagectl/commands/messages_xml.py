@@ -11,7 +11,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import QueueOption
 from pagectl.options.shared import DirArgument, InOption
 from pagectl.running.exits import Exit
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 EXAMPLES = (
     ("All outstanding messages and their queues", "messages xml /var/lib/broker --to messages.xml"),
@@ -20,7 +20,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     to: Annotated[
         Path | None, typer.Option("--to", metavar="FILE", help="Write to FILE, which appears only when complete.")
     ] = None,
@@ -36,4 +36,4 @@ def command(
     from pagectl.decoding.xml import write_xml
     from pagectl.opening.broker import located
 
-    return Exit.FOUND if write_xml(located(given, broker), to, queues, within) else Exit.OK
+    return Exit.FOUND if write_xml(located(directory, broker), to, queues, within) else Exit.OK

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 EXAMPLES = (("Browse the pages of a broker", "pages browse /var/lib/broker"),)
 
 
-def command(given: DirArgument = None, broker: BrokerOptions = BrokerOptions()) -> int:
+def command(directory: DirArgument = None, broker: BrokerOptions = BrokerOptions()) -> int:
     """Browse addresses, their pages, records, and bytes beside the field names. Nothing is changed.
 
     Enter opens, Escape goes back, / searches (text, or 0x and hexadecimal digits), n searches on, x shows fields
     without their bytes, c copies JSON, q quits.
     """
-    place = located(given, broker)
+    place = located(directory, broker)
 
     def first() -> Screen[None]:
         from pagectl.screens.browser import OpenedPlace, StoresScreen

@@ -25,7 +25,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     options: CompactionOptions = CompactionOptions(),
     keep_unknown: Annotated[
         bool,
@@ -44,7 +44,7 @@ def command(
     queues hold the rest. Ends with status 1 if something was left alone because it is damaged or not known.
     """
     options.check()
-    place = located(given, broker)
+    place = located(directory, broker)
     refuse_closed(place)
     plan, report = compact_pages(place, options, edition_of(edition), processes(jobs), keep_unknown=keep_unknown)
     if form is TextOrJson.json:

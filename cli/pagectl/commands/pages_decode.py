@@ -20,7 +20,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     shown: ShownOptions = ShownOptions(),
     chosen: FilterOptions = FilterOptions(),
     edition: EditionOption = None,
@@ -34,4 +34,4 @@ def command(
     filter syntax. Times are shown in UTC with Z; without a zone they are read in the local one (TZ). Ends with status 1
     if a page or the bindings are damaged.
     """
-    return carry_out(given, chosen, shown, edition, broker, jobs=processes(jobs))
+    return carry_out(directory, chosen, shown, edition, broker, jobs=processes(jobs))

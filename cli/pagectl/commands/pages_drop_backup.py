@@ -11,7 +11,7 @@ EXAMPLES = (("The broker runs well: free the space", "pages drop-backup /var/lib
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     backup_dir: BackupDirOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> None:
@@ -19,4 +19,4 @@ def command(
 
     'pagectl pages restore' cannot restore anything afterwards. Pages and journals stay as they are.
     """
-    drop(standing_backup_of(located(given, broker), backup_dir))
+    drop(standing_backup_of(located(directory, broker), backup_dir))

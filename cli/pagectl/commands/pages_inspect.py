@@ -18,13 +18,14 @@ from pagectl.terminal.streams import note, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
-    from pagefmt.pages.paging import PageFile, Store
+    from pagefmt.codec.pages.page_file import PageFile
+    from pagefmt.directory.paging import Store
 
 EXAMPLES = (("The bytes of one record beside its fields", "pages inspect /var/lib/broker --page 12 --record 3 --hex"),)
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     page: PageOption = None,
     record: RecordOption = None,
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
@@ -39,7 +40,7 @@ def command(
     from pagefmt.directory.locks import running_broker
 
     pages = page_range(page)
-    place = located(given, broker)
+    place = located(directory, broker)
     view = page_inspection(form, place, with_bytes=with_bytes)
     live = running_broker(place.journal) is not None
     refuse_without_pages(place)
@@ -54,19 +55,19 @@ def command(
                 wrong, shown, records = wrong or damaged, shown + 1, records + count
     if not shown:
         which = "contains no page files" if page is None else f"no such page; {place.call('pages ls')} counts them"
-        raise CallError(f"{given or 'DIR'}: {which}")
+        raise CallError(f"{directory or 'DIR'}: {which}")
     view.close()
     if record is not None and not records:
         looked_at = f"{count_text(shown, 'page')} looked at{', not all of it readable' * wrong}"
         way = f"{place.call('pages inspect')} shows all records, the first of a page is 0"
-        raise CallError(f"{given or 'DIR'}: no record {record}: {looked_at}; {way}")
+        raise CallError(f"{directory or 'DIR'}: no record {record}: {looked_at}; {way}")
     return Exit.FOUND if wrong else Exit.OK
 
 
 def _inspect(view: PageInspection, store: Store, file: PageFile, only: int | None, *, live: bool) -> tuple[bool, int]:
     """Return whether the page is damaged, other than because a broker writes it, and how many records were shown."""
+    from pagefmt.codec.pages.page import open_page
     from pagefmt.outstanding.state import motion_of
-    from pagefmt.pages.page import open_page
 
     shown = 0
     with open_page(file) as opened:

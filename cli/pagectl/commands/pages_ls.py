@@ -28,7 +28,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     listed: ListOptions = ListOptions(),
     long: Annotated[bool, typer.Option("--long", help="In text also the folder of each address.")] = False,
     jobs: JobsOption = 0,
@@ -41,7 +41,7 @@ def command(
     limit are named. Ends with status 1 if a condition is neither ok nor empty.
     """
     view = ADDRESSES.view(listed, long=long)
-    opened = open_broker(given, broker.broker_xml, broker.reading(), far=True)
+    opened = open_broker(directory, broker.broker_xml, broker.reading(), far=True)
     refuse_without_pages(opened.place)
     state = told_state(opened.place)
     stores = StoreOverviews(opened, state, processes(jobs), beside_output=not view.as_text)

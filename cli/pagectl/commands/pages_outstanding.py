@@ -33,7 +33,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     form: TableFormatOption = TableFormat.text,
     positions: Annotated[
         bool, typer.Option("--positions", help="List every outstanding position as [page, number] (JSON only).")
@@ -64,7 +64,7 @@ def command(
         raise CallError("--jolokia works with --format text and json only")
     if credentials is not None and jolokia is None:
         raise CallError("--credentials needs --jolokia")
-    live, place = located_beside(given, broker, jolokia, credentials)
+    live, place = located_beside(directory, broker, jolokia, credentials)
     state = outstanding_state(place, edition)
     summaries = StoreSummaries(place, state, processes(jobs), positions)
     stores = summaries if live is None else live.watched(summaries)

@@ -18,7 +18,7 @@ EXAMPLES = (("Undo an in-place compaction before the broker starts", "pages rest
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     discard: Annotated[bool, typer.Option("--discard", hidden=True)] = False,
     backup_dir: BackupDirOption = None,
     broker: BrokerOptions = BrokerOptions(),
@@ -28,12 +28,12 @@ def command(
 
     The broker must be stopped. Refused once a broker has run on the compacted directory: it would deliver messages
     again.
-    """
-    from pagefmt.bytes.writing import Disk
-    from pagefmt.compaction.backup import restore as put_back
+    """  # noqa: D205
+    from pagefmt.change.compaction.backup import restore as put_back
     from pagefmt.directory.locks import hold_off_brokers
+    from pagefmt.storage.writing import Disk
 
-    place = located(given, broker)
+    place = located(directory, broker)
     backup = standing_backup_of(place, backup_dir)
     if discard:
         note(f"restore --discard is now a command of its own: pagectl pages drop-backup {again(place, backup_dir)}")

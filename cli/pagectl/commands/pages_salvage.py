@@ -26,7 +26,7 @@ EXAMPLES = (("The readable messages of damaged pages, in a new folder", "pages s
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="NEW", help="Write into a new folder.  [required]")
     ] = None,
@@ -42,12 +42,12 @@ def command(
     one that its messages are not for, gets the address of its messages. The output reports how many messages are lost
     and how many will be delivered again. Ends with status 1 if something was lost.
     """
+    from pagefmt.change.salvage.directory import salvage_directory, salvage_single_page, source_files
     from pagefmt.directory.locks import running_broker
-    from pagefmt.salvage.directory import salvage_directory, salvage_single_page, source_files
 
     if out is None:
         raise CallError("--out NEW is missing: salvage writes into a new folder and leaves the original unchanged")
-    place = located(given, broker)
+    place = located(directory, broker)
     refuse_closed(place, Reads.PAGES if place.page is not None else Reads.PAGES | Reads.JOURNALS)
     process = running_broker(place.journal, instance_of(place))
     if process is not None:

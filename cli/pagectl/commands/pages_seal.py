@@ -14,7 +14,7 @@ EXAMPLES = (("Checksums to keep beside a backup", "pages seal /var/lib/broker --
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     to: ToFileOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> None:
@@ -23,10 +23,10 @@ def command(
     Later, 'pagectl pages verify DIR --manifest FILE' shows what changed: after a backup, a transfer, or years on a
     disk.
     """
-    from pagefmt.bytes.files import NotReadable
-    from pagefmt.verify.seal import HEADER, seal_file, sealed_files
+    from pagefmt.check.seal import HEADER, seal_file, sealed_files
+    from pagefmt.storage.files import NotReadable
 
-    place = located(given, broker)
+    place = located(directory, broker)
     files = sealed_files(place)
     with output_to(to, place), progress("sealing", len(files), "files", beside_output=True) as bar:
         print_json_line(SealHeader(**HEADER))

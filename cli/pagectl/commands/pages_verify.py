@@ -22,7 +22,7 @@ from pagectl.terminal.streams import note
 from pagefmt.directory.permissions import Reads
 
 if TYPE_CHECKING:
-    from pagefmt.verify.report import PageReport
+    from pagefmt.check.report import PageReport
 
 EXAMPLES = (
     ("Every page, every record, and the files around them", "pages verify /var/lib/broker"),
@@ -31,7 +31,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     form: ListFormatOption = ListFormat.text,
     manifest: Annotated[
         Path | None,
@@ -47,12 +47,12 @@ def command(
     is damaged or contradictory, and with 0 if there are only remarks.
     """
     from pagectl.opening.assumed_edition import note_edition, writer_of
-    from pagefmt.outstanding.state import load_place
-    from pagefmt.verify.report import PagesVerification, of_seal
-    from pagefmt.verify.seal import differences, read_seal
+    from pagefmt.check.report import PagesVerification, of_seal
+    from pagefmt.check.seal import differences, read_seal
+    from pagefmt.vectors import load_place
 
     sealed = read_seal(manifest) if manifest is not None else None
-    place = located(given, broker, far=True)
+    place = located(directory, broker, far=True)
     refuse_without_pages(place)
     state = load_place(place)
     if state.unknown is not None and state.unknown.alone:

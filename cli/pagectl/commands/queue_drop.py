@@ -31,7 +31,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", help="QUEUE or ADDRESS::QUEUE; may also be the only argument, without DIR."),
@@ -54,10 +54,10 @@ def command(
     from pagectl.opening.changed_copy import copy_without
     from pagectl.outputs.removal_text import show_drop
     from pagectl.reports.removal import QueueDrop
-    from pagefmt.removal.plan import DropPlan, plan_drop
+    from pagefmt.change.removal.plan import DropPlan, plan_drop
 
-    given, queue = directory_and_queue(given, name)
-    opened = open_broker(given, broker.broker_xml, broker.reading())
+    directory, queue = directory_and_queue(directory, name)
+    opened = open_broker(directory, broker.broker_xml, broker.reading())
 
     def plan_of(locked: bool) -> DropPlan:
         return plan_drop(

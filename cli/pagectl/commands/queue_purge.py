@@ -36,7 +36,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     name: Annotated[
         str | None,
         typer.Argument(metavar="QUEUE", help="QUEUE or ADDRESS::QUEUE; may also be the only argument, without DIR."),
@@ -55,17 +55,17 @@ def command(
     A broker started on NEW delivers everything else: the other messages of the queue, and these messages to other
     queues that wait for them. What a prepared transaction holds stays, and with --older-than a message whose sender set
     no time. --where and --older-than are combined with AND. Without --out: what would be purged.
-    """
+    """  # noqa: D205
     from pagectl.opening.changed_copy import copy_without
     from pagectl.outputs.removal_text import show_purge
     from pagectl.reports.removal import QueuePurge
+    from pagefmt.change.removal.purge import PurgePlan, plan_purge
     from pagefmt.outstanding.message_filter import PageRange
-    from pagefmt.removal.purge import PurgePlan, plan_purge
 
-    given, queue = directory_and_queue(given, name)
+    directory, queue = directory_and_queue(directory, name)
     until = choice.sent_before()
     chosen = choice.selector(until)
-    place = located(given, broker)
+    place = located(directory, broker)
     note_near_names(list(chosen.names()) if chosen is not None else [], place, PageRange())
 
     def plan_of(locked: bool) -> PurgePlan:

@@ -24,7 +24,7 @@ EXAMPLES = (
 
 
 def command(
-    given: DirArgument = None,
+    directory: DirArgument = None,
     out: OutOption = None,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
@@ -42,13 +42,13 @@ def command(
     What is read is never changed. If bindings are lost, queues are recreated from the ids in messages; their names are
     taken from the configuration if it declares one queue of an address, or are invented. Messages are listed by id as
     far as ids are left. Ends with status 1 if something is damaged, or if something was lost or is unsure.
-    """
+    """  # noqa: D205
     from pagectl.files.destination import note_written
     from pagectl.opening.recovery import recovery
     from pagectl.outputs.recovery_text import next_steps, show_recovery, undo_command
     from pagectl.reports.recovery import Recovery
 
-    opened = open_broker(given, broker.broker_xml, broker.reading())
+    opened = open_broker(directory, broker.broker_xml, broker.reading())
     place = opened.place
     with recovery(opened, out, edition_of(edition), list_to) as (plan, outcomes):
         written = out.absolute() if out is not None and plan.mends else None

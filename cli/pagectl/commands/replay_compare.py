@@ -67,9 +67,9 @@ def command(
         pairs = list(zip((configs[0], configs[-1]), by_side, strict=True))
         options = configuration_options(edition, heap=heap, profile=profile, server=server)
         sides = [replay_configuration(path, options, texts, anyway=anyway) for path, texts in pairs]
-        one, other = (" ".join([str(path), *texts]) for path, texts in pairs)
+        label_a, label_b = (" ".join([str(path), *texts]) for path, texts in pairs)
         both = compared_configurations(
-            files[0], sides, (one, other), skip_bad_lines=skip_bad_lines, decisions_only=compared.decisions
+            files[0], sides, (label_a, label_b), skip_bad_lines=skip_bad_lines, decisions_only=compared.decisions
         )
         note_not_modelled(sides)
     else:

@@ -38,7 +38,8 @@ def command(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same trace.")] = 1,
 ) -> int:
     """Write a trace of synthetic traffic: steady, burst, slow-consumer, one-slow-subscriber, selective-consumer,
-    transactions or disk-filling-up."""
+    transactions or disk-filling-up.
+    """  # noqa: D205
     from pageengine.trace.generate import DESCRIPTIONS, Traffic, TrafficShape, generate
     from pageengine.trace.writing import write_trace
 

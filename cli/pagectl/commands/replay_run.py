@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from pagectl.options.formats import TableFormat, TextOrJson
 from pagectl.options.groups import DecidingOptions, ListOptions
-from pagectl.options.replay import (
-    CheckOption,
-    OutcomeOption,
-    ReportOption,
-    SetOption,
-    SkipOption,
-    SparkOption,
-    TracesArgument,
-    UntilOption,
-    UsualConfigOption,
-)
-from pagectl.options.shared import AnywayOption, BrokersOption, JobsOption, OutOption, TextOrJsonOption, processes
+from pagectl.options.replay import SetOption, SkipOption, SparkOption, TraceOptions, TracesArgument, UsualConfigOption
+from pagectl.options.shared import AnywayOption, BrokersOption, JobsOption, TextOrJsonOption, processes
 from pagectl.running.exits import CallError, Exit, describe, report
 from pagectl.terminal.streams import print_json
+
+if TYPE_CHECKING:
+    from pagectl.opening.replay_run import FinishedReplay
 
 EXAMPLES = (
     ("What the broker would have done with Friday's traffic", "replay run friday.jsonl --config broker.xml"),
@@ -34,15 +30,11 @@ def command(
     brokers: BrokersOption = None,
     config: UsualConfigOption = None,
     options: DecidingOptions = DecidingOptions(),
-    outcome: OutcomeOption = None,
-    out: OutOption = None,
-    until: UntilOption = None,
+    single: TraceOptions = TraceOptions(),
     settings: SetOption = None,
     anyway: AnywayOption = False,
     skip_bad_lines: SkipOption = False,
-    check: CheckOption = False,
     format: TextOrJsonOption = TextOrJson.text,
-    to_html: ReportOption = None,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
 ) -> int:
@@ -56,25 +48,30 @@ def command(
 
     entries = fleet_of(traces or [], brokers, WITH_CONFIG)
     if brokers is not None or len(entries) != 1:
-        if until is not None or check or not (outcome is out is to_html is None):
-            raise CallError("--outcome, --out, --until, --check and --report work with one TRACE only")
+        single.refuse()
         from pagectl.opening.replay_fleet import replayed_fleet
         from pagectl.outputs.sweep_rows import show_replays
         from pagectl.reports.replay import REPLAYS
 
         rows = replayed_fleet(entries, config, options, settings, anyway, skip_bad_lines, processes(jobs), spark)
-        return show_replays(rows, REPLAYS.view(ListOptions(TableFormat(format.value))))
+        return show_replays(rows, REPLAYS.view(ListOptions(form=TableFormat(format.value))))
     if config is None:
         raise CallError("no configuration given; name it with --config FILE")
     if spark is not None:
         raise CallError("--spark works with several traces only")
     from pagectl.opening.replay_run import ReplayRequest, check_targets, replay
-    from pagectl.outputs.replay_text import print_replay
 
     trace = entries[0].path
-    check_targets(trace, config, files=(outcome, to_html), folder=out)
+    check_targets(trace, config, files=(single.outcome, single.to_html), folder=single.out)
     deciding = replay_configuration(config, options.reading(), settings, anyway=anyway)
-    done = replay(ReplayRequest(trace, deciding, outcome, out, until, skip_bad_lines, check))
+    request = ReplayRequest(trace, deciding, single.outcome, single.out, single.until, skip_bad_lines, single.check)
+    return _show(replay(request), config, format, single.to_html)
+
+
+def _show(done: FinishedReplay, config: Path, format: TextOrJson, to_html: Path | None) -> int:
+    """Print a replay, write its report, and return the status."""
+    from pagectl.outputs.replay_text import print_replay
+
     answer = done.report(config)
     if format is TextOrJson.json:
         print_json(answer)

@@ -1,6 +1,6 @@
 """``--columns``: the chosen columns of messages that are JSON objects, as JSON, CSV and text have them.
 
-``pagefmt.columns.named_columns`` has the same columns of Arrow tables; ``tests/equivalence`` compares the two.
+``pagefmt.table.named_columns`` has the same columns of Arrow tables; ``tests/equivalence`` compares the two.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING, Any, Final
 from pagectl.options.columns import BODIES, COLUMNS, ORIGIN_COLUMNS
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import json_text, print_table
-from pagefmt.messages.values import has_expired
+from pagefmt.codec.messages.values import has_expired
 from pagefmt.quantities import time_text
 
 if TYPE_CHECKING:
+    from pagefmt.codec.pages.page_file import PageFile
+    from pagefmt.codec.pages.page_in_memory import PageInMemory
     from pagefmt.outstanding.journal_parts import JournalPart
     from pagefmt.outstanding.state import StoreState
-    from pagefmt.pages.in_memory import PageInMemory
-    from pagefmt.pages.paging import PageFile
 
 UNKNOWN: Final = "?"
+# default columns of CSV, before those for the chosen body forms
 FOR_CSV: Final = (
     "sent", "address", "queue_names", "outstanding_names", "id", "user_id", "correlation_id", "type_name", "priority",
     "durable", "expires", "properties", "file", "offset",
 )  # fmt: skip
-"""What CSV has where no columns were chosen, in front of the forms of bodies that were."""
+# default columns of CSV for commands that also read the journal
 FOR_MESSAGES: Final = (*FOR_CSV, *ORIGIN_COLUMNS)
-"""The same where messages may lie in the journal."""
+# columns whose CSV cells ``csv_columns`` renders for many messages at once
 CELL_COLUMNS: Final = frozenset((
     "sent", "expires", "store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by",
     "outstanding", "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp",
     "expiration", "user_id", "type", "type_name", "large", "body_size", "properties", "queue_names", "acked_by_names",
     "outstanding_names", "correlation_id", "file", "where", "queues_state",
 ))  # fmt: skip
-"""Columns whose CSV cells ``csv_columns`` makes for many messages at once."""
+# rows of a text table that are aligned together
 _AT_ONCE: Final = 1000
-"""Rows of a text table that are aligned with one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class RowPlace:
     now: int
 
     def names(self, ids: Iterable[int] | None) -> list[str] | None:
-        """Of queues."""
-        known = self.known.queues or {}
-        return None if ids is None else [known[each].name if each in known else f"queue {each}" for each in ids]
+        """Return the names of queues; a queue without a binding is ``queue ID``. None stays None."""
+        bindings = self.known.queues or {}
+        return None if ids is None else [bindings[id].name if id in bindings else f"queue {id}" for id in ids]
 
     def outstanding(self, message: Mapping[str, Any]) -> list[int] | None:
-        """The queues that it is still to be delivered to; None: not known."""
+        """Return the ids of the queues that are still to receive the message, None if not known."""
         if "queues_state" in message:
             return self._due(message)
         rule = self.known.rule(self.page.number)
@@ -64,11 +64,11 @@ class RowPlace:
         return list(rule.outstanding(message["number"], message["tx"], message["queues"]))
 
     def _due(self, message: Mapping[str, Any]) -> list[int] | None:
-        known, states = self.known.queues or {}, message["queues_state"]
+        bindings, states = self.known.queues or {}, message["queues_state"]
         if self.known.unknown is not None:
             return None
-        names = ((each, known[each].name if each in known else str(each)) for each in message["queues"])
-        return [each for each, name in names if states.get(name, {}).get("state") in ("due", "scheduled")]
+        names = ((number, bindings[number].name if number in bindings else str(number)) for number in message["queues"])
+        return [number for number, name in names if states.get(name, {}).get("state") in ("due", "scheduled")]
 
 
 Read = Callable[[Mapping[str, Any], RowPlace], Any]
@@ -81,10 +81,10 @@ def _expired(message: Mapping[str, Any], at: RowPlace) -> bool | None:
 
 def _correlation_id(message: Mapping[str, Any], _: RowPlace) -> Any:
     fields = (message.get("amqp") or {}).get("properties") or {}
-    found = (fields.get("correlation_id") or {}).get("value")
-    known = message["properties"] or {}
+    own = (fields.get("correlation_id") or {}).get("value")
+    properties = message["properties"] or {}
     names = ("JMSCorrelationID", "mqtt.correlation.data")
-    return next((each for each in (found, *map(known.get, names)) if each is not None), None)
+    return next((value for value in (own, *map(properties.get, names)) if value is not None), None)
 
 
 _MADE: Final[dict[str, Read]] = {
@@ -101,32 +101,32 @@ _MADE: Final[dict[str, Read]] = {
 
 
 def chosen_columns(text: str) -> tuple[str, ...]:
-    """The names of a ``--columns`` list; raises ``CallError``."""
+    """Return the names in a ``--columns`` list. Raise ``CallError`` if there is no such column."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
-        head, _, rest = name.partition(".")
-        if name in COLUMNS or (head == "properties" and rest):
+        head, _, inner = name.partition(".")
+        if name in COLUMNS or (head == "properties" and inner):
             continue
-        known = _amqp_columns() if head == "amqp" else COLUMNS
-        if name not in known and not name.startswith(_AMQP_MAPS):
+        choices = _amqp_columns() if head == "amqp" else COLUMNS
+        if name not in choices and not name.startswith(_AMQP_MAPS):
             from pagefmt.findings import did_you_mean
 
-            told = did_you_mean(name, known, f"choose from {', '.join(known)}")
-            raise CallError(f"--columns: no column '{name}'; {told}")
+            advice = did_you_mean(name, choices, f"choose from {', '.join(choices)}")
+            raise CallError(f"--columns: no column '{name}'; {advice}")
     return names
 
 
+# prefixes of AMQP sections whose names the sender chooses
 _AMQP_MAPS: Final = tuple(
     f"amqp.{name}." for name in ("delivery_annotations", "message_annotations", "application_properties", "footer",
                                  "extra_properties")
 )  # fmt: skip
-"""Sections with names of the sender's choice."""
+# columns whose value is an object of values by name
 _PROPERTIES: Final = ("properties", "amqp.extra_properties")
-"""Columns that are objects of values by name."""
 
 
 def _amqp_columns() -> list[str]:
-    from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader
+    from pagefmt.codec.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader
 
     names = [*(f"header.{name}" for name in AmqpHeader.__slots__), *(f"properties.{name}" for name in PROPERTY_FIELDS)]
     whole = ("header", "properties", "extra_property_types", "message_format", "encoded_size", "encoded_sha256", "body")
@@ -134,37 +134,40 @@ def _amqp_columns() -> list[str]:
 
 
 def property_names(columns: str | None) -> list[str]:
-    """The properties that a ``--columns`` list asks for."""
+    """Return the names of the properties in a ``--columns`` list."""
     names = (name.strip() for name in (columns or "").split(","))
     return [name.removeprefix("properties.") for name in names if name.startswith("properties.")]
 
 
 def forms_of(names: Iterable[str]) -> set[str]:
-    """The ``--body`` forms that columns need."""
+    """Return the ``--body`` forms that columns need."""
     return {form for form in BODIES if f"body_{form}" in names}
 
 
 def reader(name: str) -> Read:
-    """What a column has of a message."""
+    """Return the function that reads a column's value from a message."""
     if name in _MADE:
         return _MADE[name]
-    head, dot, rest = name.partition(".")
+    head, dot, path = name.partition(".")
     if not dot:
         return lambda message, _: message.get(name)
     if head == "properties":
-        return lambda message, _: (message[head] or {}).get(rest)
-    return lambda message, _: _within(message.get(head), rest)
+        return lambda message, _: (message[head] or {}).get(path)
+    return lambda message, _: _within(message.get(head), path)
 
 
 def _within(value: Any, path: str) -> Any:
-    """By a path: keys of objects, and names of entries, which may have dots themselves."""
+    """Return the value at a path within a value.
+
+    A path consists of keys of objects, and of names of entries, which may contain dots themselves.
+    """
     if isinstance(value, list):
         return next((_plain(entry) for entry in value if entry["name"] == path), None)
-    key, dot, rest = path.partition(".")
-    found = value.get(key) if isinstance(value, dict) else None
+    key, dot, below = path.partition(".")
+    inner = value.get(key) if isinstance(value, dict) else None
     if key == "extra_properties" and dot:
-        return (found or {}).get(rest)
-    return _within(found, rest) if dot else _plain(found)
+        return (inner or {}).get(below)
+    return _within(inner, below) if dot else _plain(inner)
 
 
 def _plain(value: Any) -> Any:
@@ -179,15 +182,15 @@ class ChosenColumns:
         self._readers = [reader(name) for name in self.names]
 
     def row(self, message: Mapping[str, Any], at: RowPlace) -> dict[str, Any]:
-        """Values as JSON has them."""
+        """Return the chosen columns of a message, with values as JSON has them."""
         return {name: read(message, at) for name, read in zip(self.names, self._readers, strict=True)}
 
     def cells(self, message: Mapping[str, Any], at: RowPlace) -> dict[str, Any]:
-        """The same for a cell of a table: lists with commas, properties as NAME=VALUE."""
+        """Return the row as table cells: lists joined with commas, properties as NAME=VALUE."""
         return {name: _cell(name, value) for name, value in self.row(message, at).items()}
 
     def print_text(self, rows: Iterator[Mapping[str, Any]]) -> None:
-        """An aligned table, as the rows come; those of every next thousand are aligned anew."""
+        """Print aligned tables as rows arrive; columns are aligned anew for every thousand rows."""
         while part := list(islice(rows, _AT_ONCE)):
             numbers = [name for name in self.names if any(isinstance(row[name], int) for row in part)]
             print_table(self.names, (map(_text, row.values()) for row in part), right=numbers, prose=True)
@@ -203,9 +206,9 @@ def _cell(name: str, value: Any) -> Any:
     if value is None:
         return UNKNOWN if name.startswith("outstanding") else None
     if name in _PROPERTIES:
-        return "; ".join(f"{key}={_text(each)}" for key, each in value.items())
+        return "; ".join(f"{key}={_text(item)}" for key, item in value.items())
     if not isinstance(value, list):
         return value
-    if all(isinstance(each, dict) and "name" in each for each in value):
-        return "; ".join(f"{each['name']}={_text(each['value'])}" for each in value)
+    if all(isinstance(item, dict) and "name" in item for item in value):
+        return "; ".join(f"{item['name']}={_text(item['value'])}" for item in value)
     return ", ".join(map(_text, value))

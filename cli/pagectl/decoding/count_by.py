@@ -9,7 +9,7 @@ from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.reports.value_counts import ValueCount
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import CsvTable, json_text, print_json_list, print_table
-from pagefmt.messages.amqp_text import annotation_name
+from pagefmt.codec.messages.amqp_text import annotation_name
 from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
 
 COUNTED: Final = ("queue", "address", "priority")
 PROPERTY: Final = "properties."
+# shown in text for messages without a value
 NO_VALUE: Final = "(none)"
-"""In text, the value of messages that have none."""
 _OLD_PREFIX, _PREFIX = "_HQ_", "_AMQ_"  # the broker's own properties: of HornetQ, and of Artemis
 
 
 def count_field(text: str, shown: ShownOptions) -> str:
-    """Return the field of ``--count-by``. Raise ``CallError`` if there is no such field, or for options that say how
-    single messages are shown."""
+    """Return the field of ``--count-by``.
+
+    Raises ``CallError`` if there is no such field, and for options about how single messages are shown.
+    """
     name = text.removeprefix(PROPERTY)
     if text not in COUNTED and (name == text or not name):
         from pagefmt.findings import did_you_mean
 
-        known = (*COUNTED, "properties.NAME")
-        advice = did_you_mean(text, known, f"choose from {', '.join(known)}")
+        choices = (*COUNTED, "properties.NAME")
+        advice = did_you_mean(text, choices, f"choose from {', '.join(choices)}")
         raise CallError(f"--count-by {text}: is no field to count by; {advice}")
     beside = {
         "--columns": shown.columns, "--partition-by": shown.partition_by, "--limit": shown.limit,
@@ -70,15 +72,15 @@ class ValueCounter:
         if self._field != "queue":
             return (message[self._field],)
         ids = self._waiting(message, at) if self._outstanding else message["queues"]
-        chosen = [each for each in ids or () if self._queues is None or each in self._queues]
+        chosen = [number for number in ids or () if self._queues is None or number in self._queues]
         return at.names(dict.fromkeys(chosen)) or (None,)
 
     @staticmethod
     def _waiting(message: Mapping[str, Any], at: RowPlace) -> list[int]:
-        """The queues that have not acknowledged the message."""
+        """Return the ids of the queues that have not acknowledged the message."""
         states, ids = message["queues_state"], message["queues"]
         return [
-            each for each, name in zip(ids, at.names(ids) or (), strict=True)
+            number for number, name in zip(ids, at.names(ids) or (), strict=True)
             if states.get(name, {}).get("state") != "acknowledged"
         ]  # fmt: skip
 
@@ -89,11 +91,11 @@ class ValueCounter:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there are messages, and none of them has a value."""
+        """Return whether messages were counted, but none of them has a value."""
         return [value for value, *_ in self._counts.values()] == [None]
 
     def write(self, form: DecodeFormat) -> None:
-        """Print the counts."""
+        """Write the counts in the format chosen."""
         if form is DecodeFormat.csv:
             table = CsvTable(ValueCount.__struct_fields__)
             for row in self.rows():
@@ -112,9 +114,10 @@ def _cells(row: ValueCount) -> tuple[object, ...]:
 
 
 def _property(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    """Return a reader of a property as the broker knows it.
+    """Return a function that reads a property as the broker names it.
 
-    What brokers set themselves (``_AMQ_…``) is an annotation of AMQP messages, and has another prefix in HornetQ.
+    Properties that brokers set themselves (``_AMQ_…``) are annotations in AMQP messages, and have another prefix in
+    HornetQ.
     """
     names = (name, _OLD_PREFIX + name.removeprefix(_PREFIX)) if name.startswith(_PREFIX) else (name,)
     annotation = annotation_name(name)
@@ -122,9 +125,9 @@ def _property(name: str) -> Callable[[Mapping[str, Any]], Any]:
     def value(message: Mapping[str, Any]) -> Any:
         amqp = message.get("amqp") or {}
         for values in (message["properties"] or {}, amqp.get("extra_properties") or {}):
-            for each in names:
-                if values.get(each) is not None:
-                    return values[each]
+            for candidate in names:
+                if values.get(candidate) is not None:
+                    return values[candidate]
         section = (amqp.get("message_annotations") or ()) if annotation != name else ()
         return next((entry["value"] for entry in section if entry["name"] == annotation), None)
 

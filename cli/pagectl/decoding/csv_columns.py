@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from pagectl.terminal.sanitise import UNSAFE
 from pagectl.terminal.streams import csv_text, json_text
-from pagefmt.columns.arrays.schema import STRING
-from pagefmt.columns.arrays.strings import value_bytes
-from pagefmt.columns.named_columns import value_text
 from pagefmt.describe.values_json import utf16_order
 from pagefmt.quantities import time_text
+from pagefmt.table.named_columns import value_text
+from pagefmt.vectors.arrays.schema import STRING
+from pagefmt.vectors.arrays.strings import value_bytes
 
 _TIMES: Final = {"sent": "timestamp", "expires": "expiration"}  # columns that show a time (ms) of the table as text
 _ID_TYPE: Final = "amqp.properties.correlation_id_type"
@@ -38,17 +38,18 @@ def table_columns(names: Sequence[str]) -> list[str]:
 
 
 def csv_lines(batch: pa.RecordBatch, names: Sequence[str]) -> pa.StringArray | None:
-    """Return the line of each row, with its end; None if a text cannot be told from the table alone.
+    """Return the CSV line of each row with its line end, or None if the table alone does not have all texts.
 
-    These are large bodies, whose size is that of a file, and identifiers that are shown otherwise than in the table.
+    That is the case for large bodies, whose size is that of a file, and for identifiers that are shown in another form
+    than in the table.
     """
     if batch.column("large").true_count or ("correlation_id" in names and _has_odd_identifier(batch.column(_ID_TYPE))):
         return None
     cells = [_cells(name, batch.column(_TIMES.get(name, name))) for name in names]
-    known = [cell for cell in cells if cell is not None]
-    if len(known) < len(cells):
+    texts = [cell for cell in cells if cell is not None]
+    if len(texts) < len(cells):
         return None
-    return pc.binary_join_element_wise(pc.binary_join_element_wise(*known, ","), "", "\n")
+    return pc.binary_join_element_wise(pc.binary_join_element_wise(*texts, ","), "", "\n")
 
 
 def _has_odd_identifier(types: pa.StringArray) -> bool:
@@ -78,7 +79,7 @@ def _plain(values: pa.Array) -> pa.StringArray:
 
 
 def _safe(texts: pa.StringArray) -> pa.StringArray | None:
-    """Return texts as they stand in CSV; None if a character of one was replaced."""
+    """Return texts as CSV cells, or None if a character of one was replaced when it was decoded."""
     if not _may_be_special(texts):
         return texts
     if bytes(value_bytes(texts)).find(_REPLACED) >= 0:
@@ -87,8 +88,8 @@ def _safe(texts: pa.StringArray) -> pa.StringArray | None:
     if not special.any():
         return texts
     distinct = texts.take(pa.array(np.flatnonzero(special))).dictionary_encode()
-    made = pa.array([csv_text(text) for text in distinct.dictionary.to_pylist()], STRING)
-    return pc.replace_with_mask(texts, pa.array(special), made.take(distinct.indices))
+    escaped = pa.array([csv_text(text) for text in distinct.dictionary.to_pylist()], STRING)
+    return pc.replace_with_mask(texts, pa.array(special), escaped.take(distinct.indices))
 
 
 def _may_be_special(texts: pa.StringArray) -> bool:
@@ -112,20 +113,24 @@ _TIME_SIZE: Final = len("2026-01-31T12:00:00.000Z")
 
 
 def _times(milliseconds: pa.Array) -> pa.StringArray:
-    """Return times as ``time_text`` writes them."""
+    """Return times in milliseconds as ``time_text`` writes them.
+
+    Usual times have 24 characters each, so numpy writes them all at once into one buffer; distinct odd ones (0, or
+    outside the calendar) are written one by one and put in by mask.
+    """
     values = np.asarray(milliseconds.fill_null(0))
     odd = (values == 0) | (values > _IN_CALENDAR) | (values < -_IN_CALENDAR)
     distinct, which = np.unique(values[odd], return_inverse=True)
-    made = pa.array([csv_text(time_text(each)) if each else "" for each in distinct.tolist()], STRING)
+    odd_texts = pa.array([csv_text(time_text(value)) if value else "" for value in distinct.tolist()], STRING)
     if odd.all():
-        return made.take(pa.array(which))
+        return odd_texts.take(pa.array(which))
     # each of the usual ones has as many characters
     characters = np.datetime_as_string(np.where(odd, 0, values).astype("datetime64[ms]"), unit="ms").view(np.uint32)
     content = np.full((len(values), _TIME_SIZE), ord("Z"), np.uint8)
     content[:, :-1] = characters.reshape(len(values), -1)[:, : _TIME_SIZE - 1]
     offsets = np.arange(len(values) + 1, dtype=np.int32) * _TIME_SIZE
     texts = pa.StringArray.from_buffers(len(values), pa.py_buffer(offsets), pa.py_buffer(content))
-    return pc.replace_with_mask(texts, pa.array(odd), made.take(pa.array(which))) if odd.any() else texts
+    return pc.replace_with_mask(texts, pa.array(odd), odd_texts.take(pa.array(which))) if odd.any() else texts
 
 
 _IN_CALENDAR: Final = 60_000_000_000_000  # ms around 1970, well inside of the years 1 to 9999
@@ -178,7 +183,7 @@ def _texts_of_type(name: str, values: pa.StructArray) -> pa.StringArray | None:
     if name == "null":
         return pa.repeat(pa.scalar("", STRING), len(values))
     if name in ("float", "double", "bytes"):
-        return pa.array([value_text(each) for each in values.to_pylist()], STRING)
+        return pa.array([value_text(value) for value in values.to_pylist()], STRING)
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -11,10 +10,9 @@ from pagectl.decoding.shown import ShownOptions
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import QueueFilterOptions
 from pagectl.options.shared import EditionOption, InOption
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 
-@dataclass(frozen=True)
 class EverywhereOptions(BrokerOptions, QueueFilterOptions, ShownOptions):
     """What is shown, which messages, whose."""
 

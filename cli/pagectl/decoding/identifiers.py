@@ -39,7 +39,7 @@ class CommandWithIdentifiers(CommandWithExamples):
     terms = (TITLE, IDENTIFIERS)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The table, and what every command has there."""
+        """Write the table of identifiers before the epilog of every command."""
         with formatter.section(TITLE):
             formatter.write_dl(IDENTIFIERS)
         super().format_epilog(ctx, formatter)

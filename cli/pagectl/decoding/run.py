@@ -26,8 +26,8 @@ from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import bytes_to_read, note_near_names, told_pages, told_state
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, write_utf8
-from pagefmt.ahead import PassedBytes, ahead
 from pagefmt.findings import some
+from pagefmt.parallel import PassedBytes, ahead
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -36,48 +36,51 @@ if TYPE_CHECKING:
     from pagectl.files.table_output import TableOutput
     from pagectl.options.groups import BrokerOptions
     from pagectl.options.message_filter import FilterOptions
-    from pagefmt.columns.json_lines import MessageLines
-    from pagefmt.columns.row_groups import RowGroups
-    from pagefmt.columns.table_content import StoredIn
+    from pagefmt.codec.pages.frames import Damage
     from pagefmt.describe.message_json import BodyForm, MessageOptions
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import PagingState
-    from pagefmt.pages.frames import Damage
+    from pagefmt.table.json_lines import MessageLines
+    from pagefmt.table.row_groups import RowGroups
+    from pagefmt.table.table_content import StoredIn
 
 
 T = TypeVar("T")
 Unit = tuple[PageToRead, ...]
+# number of messages, and their text, as passed between processes
 PassedTexts = tuple[int, PassedBytes]
-"""Of how many messages, and the text of all."""
 Reader = Callable[[Unit], Iterator["tuple[int, T | Damage]"]]
+# rows that are rendered as text together
 _AT_ONCE: Final = 4096
-"""Rows that are made into texts together."""
+# bytes of pages; up to this much, the reference decoder takes less time than the import of Arrow
 PLAIN: Final = 256 << 10
-"""Bytes of pages that are read one by one in less time than the import of Arrow takes."""
 TEXTS_UNIT: Final = 4 << 20  # bytes of small pages whose lines are made together: those of a chunk of columns
 
 
 def carry_out(
-    given: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
+    directory: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
     *, jobs: int = 1, with_offsets: bool = False, within: StoredIn | None = None,
     count_by: str | None = None,
 ) -> int:  # fmt: skip
-    """Write messages and return the status. ``within`` None: those of page files, as they lie, without the journal.
+    """Write the messages that options select, and return the exit status.
 
-    ``jobs`` read pages where all of their messages are wanted in a file. ``with_offsets``: text says of each message in
-    which file it lies, and where. ``count_by``: only counts by this field are written.
+    Args:
+        within: Where messages are read; None reads page files only, as they are, without the journal.
+        jobs: Processes that read pages if all of their messages are written.
+        with_offsets: Whether text names the file and offset of each message.
+        count_by: The field by which messages are counted, in which case only counts are written.
     """
-    from pagefmt.columns.table_content import StoredIn
     from pagefmt.describe.message_json import BodyForm
     from pagefmt.directory.permissions import Reads
     from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.table.table_content import StoredIn
 
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     field = None if count_by is None else count_field(count_by, shown)
     forms = forms if field is None else frozenset()
-    place = located(given, broker, far=True)
+    place = located(directory, broker, far=True)
     if within is None:
         state = told_pages(place)
     else:
@@ -151,8 +154,8 @@ def _reader(state: PagingState, edition: Any) -> Edition:
 
 
 def _message_options(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> MessageOptions:
+    from pagefmt.codec.messages.large import LargeMessages
     from pagefmt.describe.message_json import MessageOptions
-    from pagefmt.messages.large import LargeMessages
 
     large = LargeMessages(place.large_messages) if place.large_messages else None
     return MessageOptions(forms, large, reader, inflate)
@@ -177,24 +180,24 @@ class _Decoding:
 
     @property
     def status(self) -> int:
-        """Of the call."""
-        known = self.state.known
-        wrong = known.incomplete if self.with_journal else known.damaged
+        """Return the exit status of the call."""
+        loaded = self.state.known
+        wrong = loaded.incomplete if self.with_journal else loaded.damaged
         return Exit.FOUND if self.damaged or self.sources.damaged or wrong else Exit.OK
 
     @property
     def queue_names(self) -> dict[int, str]:
-        """Names of queues by id, as far as bindings have them."""
+        """Return queue names by id, as far as the bindings have them."""
         bindings = self.state.bindings
         return {} if bindings is None else {number: queue.name for number, queue in bindings.queues.items()}
 
     def count(self) -> str:
-        """How many messages were written."""
+        """Return the text that says how many messages were written."""
         return count_text(self.written, "message")
 
     def few_rows(self, unit: Unit) -> list[Iterator[Any]]:
         """Return the messages of each of the first pages as long as few bytes were read: they are read one by one."""
-        from pagefmt.columns.message_row import plain_rows
+        from pagefmt.vectors.message_row import plain_rows
 
         few: list[Iterator[Any]] = []
         for at in unit:
@@ -205,29 +208,31 @@ class _Decoding:
         return few
 
     def rows_of(self, unit: Unit) -> Iterator[tuple[int, Any]]:
-        """Each message of some pages as the object that its line holds."""
+        """Yield each message of some pages as the object of its JSON line, with the index of its page."""
         few = self.few_rows(unit)
         for n, rows in enumerate(few):
             yield from ((n, row) for row in rows)
         yield from self.together(unit, len(few), as_rows=True)
 
     def together(self, unit: Unit, first: int, *, as_rows: bool) -> Iterator[tuple[int, Any]]:
-        """Yield rows or lines of the pages from the ``first`` one on."""
+        """Yield rows or lines of the pages from the index ``first`` on, with the index of their page."""
         for at, of_store in _by_store(unit[first:]):
-            from pagefmt.columns import json_lines
+            from pagefmt.table import json_lines
 
-            known, form = of_store[0].known, json_lines.LineFormat(self.wanted, json_text)
-            sources = [each.source() for each in of_store]
+            holder, form = of_store[0].known, json_lines.LineFormat(self.wanted, json_text)
+            sources = [page.source() for page in of_store]
             reader = json_lines.rows_together if as_rows else json_lines.lines_together
-            for n, found in reader(sources, known, known.store, form, of_store[0].choice):
-                yield first + at + n, found
+            for n, item in reader(sources, holder, holder.store, form, of_store[0].choice):
+                yield first + at + n, item
 
     def read(
         self, reader: Reader[T], units: Callable[[Iterable[PageToRead]], Iterator[Unit]], jobs: int = 1,
         *, beside_output: bool,
     ) -> Iterator[tuple[PageToRead, T]]:  # fmt: skip
-        """What ``reader`` finds, each with which page of its unit it is of; damage is warned of. So many processes
-        read what can be listed beforehand."""
+        """Yield what ``reader`` returns for units of pages, each with its page, and warn of damage.
+
+        With several ``jobs``, processes read the pages that can be listed before any is read.
+        """
         with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
             if jobs == 1 or not self.sources.listable:
                 yield from self._each_found(reader, units(self.sources), bar)
@@ -243,26 +248,26 @@ class _Decoding:
         return reader(tuple(map(self.sources.prepared, unit)))
 
     def _each_found(self, reader: Reader[T], units: Iterable[Unit], bar: Progress) -> Iterator[tuple[PageToRead, T]]:
-        from pagefmt.pages.frames import Damage
+        from pagefmt.codec.pages.frames import Damage
 
         for unit in units:
-            for n, found in reader(unit):
-                if isinstance(found, Damage):
-                    self.damaged |= unit[n].tell(found)
+            for n, item in reader(unit):
+                if isinstance(item, Damage):
+                    self.damaged |= unit[n].tell(item)
                 else:
-                    yield unit[n], found
+                    yield unit[n], item
             bar.advance(_size(at for at in unit if at.part is None))
 
     def rows(self, limit: int | None) -> Iterator[tuple[PageToRead, dict[str, Any]]]:
-        """Each message as the object that its line holds, counted."""
+        """Yield each message as the object of its JSON line, and count it."""
         every: Iterator[tuple[PageToRead, Any]]
         every = self.read(self.rows_of, partial(_units, most=TEXTS_UNIT), beside_output=True)
-        for found in islice(every, limit):
+        for row in islice(every, limit):
             self.written += 1
-            yield found
+            yield row
 
     def write(self, texts: Reader[MessageLines | _RowTexts], limit: int | None) -> None:
-        """Write the texts of the messages of all pages asked for, counted."""
+        """Write and count the texts of the messages of all chosen pages, up to ``limit`` messages."""
         units = partial(_units, most=TEXTS_UNIT)
         if limit is None:
             passed: Iterator[tuple[PageToRead, PassedTexts]]
@@ -273,21 +278,21 @@ class _Decoding:
             return
         if not limit:
             return
-        made: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read(texts, units, beside_output=True)
-        for _, found in made:
-            taken = found.first(limit - self.written)
-            write_utf8(taken.content)
-            self.written += len(taken)
+        results: Iterator[tuple[PageToRead, MessageLines | _RowTexts]] = self.read(texts, units, beside_output=True)
+        for _, lines in results:
+            allowed = lines.first(limit - self.written)
+            write_utf8(allowed.content)
+            self.written += len(allowed)
             if self.written == limit:
                 break
 
 
 def _passed(texts: Reader[MessageLines | _RowTexts], unit: Unit) -> Iterator[tuple[int, PassedTexts | Damage]]:
-    """As they go from one process to another."""
-    from pagefmt.pages.frames import Damage
+    """Yield texts in the form in which they pass from one process to another."""
+    from pagefmt.codec.pages.frames import Damage
 
-    for n, found in texts(unit):
-        yield n, found if isinstance(found, Damage) else (len(found), PassedBytes(found.content))
+    for n, item in texts(unit):
+        yield n, item if isinstance(item, Damage) else (len(item), PassedBytes(item.content))
 
 
 class _RowTexts:
@@ -313,17 +318,17 @@ class _RowTexts:
 def _line_texts(run: _Decoding, unit: Unit) -> Iterator[tuple[int, MessageLines | _RowTexts | Damage]]:
     few = run.few_rows(unit)
     for n, rows in enumerate(few):
-        yield from ((n, each) for each in _texts(rows, _line))
+        yield from ((n, text) for text in _texts(rows, _line))
     if len(few) == len(unit):
         return
-    from pagefmt.columns.message_row import selected_row
     from pagefmt.outstanding.message_filter import SelectedMessage
+    from pagefmt.vectors.message_row import selected_row
 
-    for n, found in run.together(unit, len(few), as_rows=False):
-        if isinstance(found, SelectedMessage):
-            yield n, _RowTexts([_line(selected_row(unit[n].known.store, found, run.wanted, unit[n].origin))])
+    for n, item in run.together(unit, len(few), as_rows=False):
+        if isinstance(item, SelectedMessage):
+            yield n, _RowTexts([_line(selected_row(unit[n].known.store, item, run.wanted, unit[n].origin))])
         else:
-            yield n, found
+            yield n, item
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -345,14 +350,14 @@ def _placed_text(text: Callable[[dict[str, Any], RowPlace], str], place: RowPlac
 
 
 def _texts(rows: Iterator[Any], text: Callable[[dict[str, Any]], str]) -> Iterator[_RowTexts | Damage]:
-    from pagefmt.pages.frames import Damage
+    from pagefmt.codec.pages.frames import Damage
 
     while part := list(islice(rows, _AT_ONCE)):
-        for damaged, found in groupby(part, key=lambda each: isinstance(each, Damage)):
+        for damaged, group in groupby(part, key=lambda item: isinstance(item, Damage)):
             if damaged:
-                yield from found
+                yield from group
             else:
-                yield _RowTexts([text(row) for row in found])
+                yield _RowTexts([text(row) for row in group])
 
 
 def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:
@@ -376,7 +381,7 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
 
 
 def _write_row_groups(run: _Decoding, output: TableOutput, to: Path | None) -> None:
-    """Pages become row groups where they are read."""
+    """Write a Parquet file whose row groups are encoded by the processes that read the pages."""
     with output.joined(to, run.place) as table:
         parts: Iterator[tuple[PageToRead, PassedBytes | RowGroups]]
         parts = run.read(partial(_row_groups, output), _row_units, run.jobs, beside_output=False)
@@ -385,17 +390,20 @@ def _write_row_groups(run: _Decoding, output: TableOutput, to: Path | None) -> N
 
 
 def _units(pages: Iterable[PageToRead], most: int) -> Iterator[Unit]:
-    """Pages that follow one another, up to about ``most`` bytes together. What is more than a page file to be read
-    stands alone, and no further is looked before it was read."""
+    """Group consecutive pages into units of about ``most`` bytes.
+
+    A page that needs more than its file, such as a journal part, is a unit of its own, and the next page is requested
+    only after it was read: reading it may change what comes next.
+    """
     unit: list[PageToRead] = []
     size = 0
-    for each in pages:
-        alone = not each.is_whole_page()
+    for page in pages:
+        alone = not page.is_whole_page()
         if unit and (alone or size >= most):
             yield tuple(unit)
             unit, size = [], 0
-        unit.append(each)
-        size += each.page.size
+        unit.append(page)
+        size += page.page.size
         if alone:
             yield tuple(unit)
             unit, size = [], 0
@@ -404,8 +412,8 @@ def _units(pages: Iterable[PageToRead], most: int) -> Iterator[Unit]:
 
 
 def _row_units(pages: Iterable[PageToRead]) -> Iterator[Unit]:
-    """As many as make row groups together."""
-    from pagefmt.columns.row_groups import UNIT
+    """Group pages into units that fill one row group."""
+    from pagefmt.table.row_groups import UNIT
 
     return _units(pages, UNIT)
 
@@ -415,13 +423,13 @@ def _size(unit: Iterable[PageToRead]) -> int:
 
 
 def _table_rows(output: TableOutput, unit: Unit) -> Iterator[tuple[int, Any | Damage]]:
-    """The rows of a unit, and what is damaged in which of its pages."""
-    from pagefmt.pages.chunks import WHOLE_FILE
+    """Yield the rows of a unit and the damage in its pages, with the index of the page."""
+    from pagefmt.vectors.pages.chunks import WHOLE_FILE
 
     for first, of_store in _by_store(unit):
         pages = [(at.page, at.origin, at.part or WHOLE_FILE) for at in of_store]
-        for n, found in output.rows(of_store[0].known, of_store[0].choice, pages):
-            yield first + n, found
+        for n, item in output.rows(of_store[0].known, of_store[0].choice, pages):
+            yield first + n, item
 
 
 def _by_store(unit: Unit) -> Iterator[tuple[int, Unit]]:
@@ -434,18 +442,18 @@ def _by_store(unit: Unit) -> Iterator[tuple[int, Unit]]:
 
 
 def _row_groups(output: TableOutput, unit: Unit) -> Iterator[tuple[int, PassedBytes | RowGroups | Damage]]:
-    """As ``_table_rows``, with row groups in the place of rows."""
-    from pagefmt.columns.row_groups import RowGroups, encoded
-    from pagefmt.pages.frames import Damage
+    """Yield the encoded row groups of a unit and the damage in its pages, with the index of the page."""
+    from pagefmt.codec.pages.frames import Damage
+    from pagefmt.table.row_groups import RowGroups, encoded
 
     damaged: list[tuple[int, Damage]] = []
 
     def batches() -> Iterator[Any]:
-        for n, found in _table_rows(output, unit):
-            if isinstance(found, Damage):
-                damaged.append((n, found))
+        for n, item in _table_rows(output, unit):
+            if isinstance(item, Damage):
+                damaged.append((n, item))
             else:
-                yield found
+                yield item
 
     for part in encoded(output.table.schema, batches()):
         yield from damaged
@@ -469,8 +477,8 @@ def _write_csv(run: _Decoding, names: Iterable[str], limit: int | None) -> None:
     rows = partial(_row_texts, run, lambda message, at: table.text(columns.cells(message, at)), _now())
     if CELL_COLUMNS.issuperset(columns.names) and not run.wanted.forms - {"size"}:
         # made once, and only when many messages are read
-        made = cache(partial(_csv_table, run, columns.names))
-        run.write(partial(_csv_texts, run, columns.names, made, rows), limit)
+        table_format = cache(partial(_csv_table, run, columns.names))
+        run.write(partial(_csv_texts, run, columns.names, table_format, rows), limit)
     else:
         run.write(rows, limit)
 
@@ -498,8 +506,8 @@ def _csv_texts(
         yield from rows(unit)
         return
     from pagectl.decoding.csv_columns import csv_lines
-    from pagefmt.columns.json_lines import MessageLines
-    from pagefmt.pages.frames import Damage
+    from pagefmt.codec.pages.frames import Damage
+    from pagefmt.table.json_lines import MessageLines
 
     written = 0
     for n, batch in _table_rows(table(), unit):
@@ -520,7 +528,7 @@ def _csv_texts(
 
 def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, limit: int | None) -> None:
     if form is DecodeFormat.jsonl:
-        run.write(partial(_row_texts, run, lambda *found: json_text(columns.row(*found)) + "\n", _now()), limit)
+        run.write(partial(_row_texts, run, lambda *row: json_text(columns.row(*row)) + "\n", _now()), limit)
     else:
         columns.print_text(columns.cells(message, at) for message, at in _placed(run, limit))
 
@@ -543,7 +551,7 @@ def _write_document(run: _Decoding, columns: ChosenColumns | None, limit: int | 
 
 
 def _write_text(run: _Decoding, limit: int | None, with_offsets: bool) -> None:
-    from pagefmt.pages.paging import PageFile
+    from pagefmt.codec.pages.page_file import PageFile
 
     view = MessageText()
     for at, message in run.rows(limit):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +35,6 @@ _ENDINGS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
 class ShownOptions(OptionGroup):
     """What is shown of messages, how, and where it goes."""
 
@@ -74,7 +72,7 @@ class ShownOptions(OptionGroup):
     ] = None
 
     def forms(self) -> frozenset[BodyForm]:
-        """The ``--body`` list; ``none`` stands alone. With what ``--columns`` asks for."""
+        """Return the body forms of ``--body`` and of the chosen columns. Raise ``CallError`` for an invalid list."""
         from pagefmt.describe.message_json import BodyForm
 
         names = [name.strip() for name in self.body.split(",")]
@@ -86,18 +84,18 @@ class ShownOptions(OptionGroup):
         return frozenset(BodyForm(name) for name in {*names, *forms_of(self.chosen() or ())} - {"none"})
 
     def chosen(self) -> tuple[str, ...] | None:
-        """The ``--columns`` list, of formats that are no tables; None: not given. Raises ``CallError``."""
+        """Return the columns of ``--columns``, None if not given or if the format is a table. Raise ``CallError``."""
         return None if self.columns is None or self.format() in TABLES else chosen_columns(self.columns)
 
     def format(self) -> DecodeFormat:
-        """As asked for, or as the file name asks. Raises ``CallError``."""
+        """Return the format of ``--format``, else of the ending of the file name. Raise ``CallError``."""
         form = self.form or self._by_name()
         if self.partition_by and form not in TABLES:
             raise CallError(f"--partition-by: {form.value} files cannot be partitioned; use --format parquet or arrow")
         return form
 
     def _by_name(self) -> DecodeFormat:
-        from pagefmt.bytes.writing import is_stream
+        from pagefmt.storage.writing import is_stream
 
         ending = "" if self.to is None else self.to.suffix.lower()
         if self.partition_by and not ending:
@@ -105,6 +103,6 @@ class ShownOptions(OptionGroup):
         if self.to is None or is_stream(self.to):
             return DecodeFormat.text
         if ending not in _ENDINGS:
-            known = ", ".join(each for each in _ENDINGS if each)
-            raise CallError(f"--to {self.to}: no format has the ending {ending}; use {known}, or give --format")
+            endings = ", ".join(name for name in _ENDINGS if name)
+            raise CallError(f"--to {self.to}: no format has the ending {ending}; use {endings}, or give --format")
         return _ENDINGS[ending]

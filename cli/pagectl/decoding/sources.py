@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagectl.running.reading import each_store, told_unknown
 from pagectl.terminal.streams import note, warning
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.quantities import count_text
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
-    from pagefmt.columns.table import PageSource
+    from pagefmt.arrays import Ints
+    from pagefmt.codec.messages.large import LargeMessages
+    from pagefmt.codec.pages.frames import Damage
+    from pagefmt.codec.pages.page_file import PageFile
+    from pagefmt.codec.pages.page_in_memory import PageInMemory
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
-    from pagefmt.messages.large import LargeMessages
     from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
     from pagefmt.outstanding.message_filter import MessageFilter
-    from pagefmt.outstanding.origins import MessageOrigin, PageOrigin, ScheduledRecord
+    from pagefmt.outstanding.message_location import MessageOrigin, PageOrigin, ScheduledRecord
     from pagefmt.outstanding.state import PagingState, StoreState
-    from pagefmt.pages.chunks import FilePart
-    from pagefmt.pages.frames import Damage
-    from pagefmt.pages.gather import Ints
-    from pagefmt.pages.in_memory import PageInMemory
-    from pagefmt.pages.paging import PageFile
+    from pagefmt.table.table import PageSource
+    from pagefmt.vectors.pages.chunks import FilePart
 
 
+# bytes of pages that brokers read ahead for a queue by default (max-read-page-bytes: two pages)
 READ_AHEAD: Final = 20 << 20
-"""Bytes of pages that brokers hold of a queue unless told otherwise (max-read-page-bytes: two pages)."""
 
 
 class PageToRead(NamedTuple):
@@ -42,31 +42,34 @@ class PageToRead(NamedTuple):
     part: FilePart | None = None
 
     def is_whole(self) -> bool:
-        """To be read from start to end, with nothing that is left for later."""
-        from pagefmt.outstanding.origins import PageOrigin
+        """Return whether the page is read from start to end, with no record left for later."""
+        from pagefmt.outstanding.message_location import PageOrigin
 
         return self.part is None and not (isinstance(self.origin, PageOrigin) and self.origin.apart)
 
     def is_whole_page(self) -> bool:
-        """The same, of a page file."""
-        from pagefmt.pages.paging import PageFile
+        """Return whether this is a page file that is read from start to end."""
+        from pagefmt.codec.pages.page_file import PageFile
 
         return isinstance(self.page, PageFile) and self.is_whole()
 
     def source(self) -> PageSource:
         """Return the page as a source of rows of a table."""
-        from pagefmt.columns.table import PageSource
-        from pagefmt.pages.chunks import WHOLE_FILE
+        from pagefmt.table.table import PageSource
+        from pagefmt.vectors.pages.chunks import WHOLE_FILE
 
         store, number = self.known.store, self.page.number
         rule, part = self.known.rule(number), self.part or WHOLE_FILE
         return PageSource(self.page, number, store.name, store.address, rule, part, origin=self.origin)
 
-    def tell(self, found: Damage) -> bool:
-        """Say it on standard error; whether it is damage, and not what a running broker is doing."""
-        from pagefmt.pages.frames import DamageKind
+    def tell(self, damaged: Damage) -> bool:
+        """Report damage on standard error.
 
-        file, damage, motion = self.placed(found)
+        Returns whether it is damage, as opposed to a file that a running broker is changing.
+        """
+        from pagefmt.codec.pages.frames import DamageKind
+
+        file, damage, motion = self.placed(damaged)
         if motion is not None:
             note(f"{file}: offset {damage.offset}: {motion}")
             return False
@@ -74,16 +77,19 @@ class PageToRead(NamedTuple):
             warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
         return True
 
-    def placed(self, found: Damage) -> tuple[str, Damage, str | None]:
-        """The file that it is in, the damage at its place there, and what a running broker does in its place."""
+    def placed(self, damaged: Damage) -> tuple[str, Damage, str | None]:
+        """Return the damaged file, the damage with its offset there, and what a running broker is doing to the file.
+
+        The last is None if no running broker explains the damage.
+        """
+        from pagefmt.codec.pages.page_file import PageFile
         from pagefmt.outstanding.journal_parts import JournalPart
-        from pagefmt.pages.paging import PageFile
 
         if isinstance(self.known, JournalPart):
-            file, damage = self.known.damage(found)
+            file, damage = self.known.damage(damaged)
             return str(file.path), damage, None
         assert isinstance(self.page, PageFile)
-        return str(self.page.path), found, self.known.motion(self.page, found)
+        return str(self.page.path), damaged, self.known.motion(self.page, damaged)
 
 
 @dataclass(slots=True)
@@ -101,31 +107,31 @@ class PageSources:
 
     @property
     def listable(self) -> bool:
-        """What to read is known before anything was read."""
+        """Return whether all pages can be listed before any is read."""
         return True
 
     def in_front(self) -> Iterator[PageToRead]:
-        """What comes before the pages."""
+        """Yield what is read before the pages."""
         yield from ()
 
-    def prepared(self, found: PageToRead) -> PageToRead:
-        """One of ``pages`` with what its lines say of it."""
-        return found
+    def prepared(self, page: PageToRead) -> PageToRead:
+        """Return a page of ``pages`` with the origin that its lines show."""
+        return page
 
     def pages(self) -> Iterator[PageToRead]:
-        """Of all stores, in their order."""
-        for known in each_store(self.place, self.state):
-            choice = self.choice.of_store(known.store.address)
+        """Yield the chosen pages of all stores, in the order of the stores."""
+        for store_state in each_store(self.place, self.state):
+            choice = self.choice.of_store(store_state.store.address)
             if choice is None:
                 continue
-            if choice.outstanding or known.store.problem:
-                self.damaged |= told_unknown(known, "what is unacknowledged is shown")
-            for why in known.left_out(choice.pages.__contains__):
+            if choice.outstanding or store_state.store.problem:
+                self.damaged |= told_unknown(store_state, "what is unacknowledged is shown")
+            for why in store_state.left_out(choice.pages.__contains__):
                 self.damaged = True
                 warning(why)
-            for page in known.store.pages:
+            for page in store_state.store.pages:
                 if page.number in choice.pages:
-                    yield PageToRead(known, page, choice)
+                    yield PageToRead(store_state, page, choice)
 
 
 @dataclass(slots=True)
@@ -133,7 +139,7 @@ class AllSources(PageSources):
     """The journal as well, unless ``within`` names one of the two.
 
     What one queue waits for comes ``in_order``: that in which it is delivered, where so many bytes of pages
-    (``window``) are in memory together.
+    (``window``) are in memory together. ``part_size``: bytes per part of the journal, None for the usual size.
     """
 
     within: StoredIn = StoredIn.LIVE
@@ -141,6 +147,7 @@ class AllSources(PageSources):
     edition: Edition | None = None
     in_order: bool = True
     window: int = READ_AHEAD
+    part_size: int | None = None
     now: int = field(default_factory=lambda: int(time.time() * 1000))
     _later: list[tuple[int, PageToRead]] = field(default_factory=list)
 
@@ -160,11 +167,11 @@ class AllSources(PageSources):
 
     @property
     def listable(self) -> bool:
-        """What is delivered when is found on the way."""
+        """Return whether all pages can be listed first: not in delivery order, which depends on their content."""
         return self._delivered_queue is None
 
     def in_front(self) -> Iterator[PageToRead]:
-        """The journal."""
+        """Yield the parts of the journal."""
         if self._with_journal:
             journal = self._journal_parts()
             yield from self._journal(journal, None)
@@ -177,7 +184,7 @@ class AllSources(PageSources):
         return self.choice.pages == PageRange() and self.within is not StoredIn.PAGES
 
     def pages(self) -> Iterator[PageToRead]:
-        """Of all stores, in their order; none if only the journal is asked for."""
+        """Yield the chosen pages of all stores, in order; none if only the journal is read."""
         if self.within is not StoredIn.JOURNAL:
             yield from PageSources.pages(self)
 
@@ -202,80 +209,83 @@ class AllSources(PageSources):
             note(f"not shown: {count_text(journal.gone, 'message')} of the journal that the broker finished meanwhile")
 
     def _delivered(self, journal: JournalParts, queue: int) -> Iterator[PageToRead]:
-        """All that is read together comes by priority, what has a time at its time."""
-        from pagefmt.columns.delivery_order import delivery_order
+        """Yield parts in delivery order.
+
+        Messages that a broker reads into memory together come by priority, scheduled ones last, by their time.
+        """
+        from pagefmt.table.delivery_order import delivery_order
 
         due, priority, later, times = delivery_order(journal, queue)
         together: list[_Turn] = []
         if self._with_journal:
-            for each in sorted(set(priority.tolist()), reverse=True):
-                together.append(_Turn(-each, True, self._journal(journal, due[priority == each])))
+            for priority_value in sorted(set(priority.tolist()), reverse=True):
+                together.append(_Turn(-priority_value, True, self._journal(journal, due[priority == priority_value])))
             for n, at in enumerate(times.tolist()):
                 self._later += [(at, part) for part in self._journal(journal, later[n : n + 1])]
         size = 0
-        for found in self.pages():
+        for page in self.pages():
             if size > self.window:
                 yield from _by_turn(together)
                 together, size = [], 0
-            together += self._turns(found, journal.start.edition)
-            size += found.page.size
+            together += self._turns(page, journal.start.edition)
+            size += page.page.size
         yield from _by_turn(together)
-        for _, part in sorted(self._later, key=lambda each: (each[0] < 0, each[0])):
+        for _, part in sorted(self._later, key=lambda priority_value: (priority_value[0] < 0, priority_value[0])):
             yield part
 
-    def _turns(self, found: PageToRead, edition: Edition) -> Iterator[_Turn]:
-        from pagefmt.columns.delivery_order import page_turns
-        from pagefmt.messages.amqp_message import DEFAULT_PRIORITY
-        from pagefmt.pages.paging import PageFile
+    def _turns(self, page: PageToRead, edition: Edition) -> Iterator[_Turn]:
+        from pagefmt.codec.messages.amqp_message import DEFAULT_PRIORITY
+        from pagefmt.codec.pages.page_file import PageFile
+        from pagefmt.table.delivery_order import page_turns
 
-        assert isinstance(found.page, PageFile)
-        origin = self._origin(found, apart=True)
-        turns = page_turns(found.page, found.known.rule(found.page.number), found.choice, origin, edition)
+        assert isinstance(page.page, PageFile)
+        origin = self._origin(page, apart=True)
+        turns = page_turns(page.page, page.known.rule(page.page.number), page.choice, origin, edition)
         if turns is None:
-            yield _Turn(-DEFAULT_PRIORITY, True, self._whole(found))
+            yield _Turn(-DEFAULT_PRIORITY, True, self._whole(page))
             return
-        self._later += [(each.time, self._record(found, each)) for each in origin.set_apart]
+        self._later += [(record.time, self._record(page, record)) for record in origin.set_apart]
         for turn in turns:
-            mine = replace(self._origin(found), only=turn.numbers)
-            yield _Turn(-turn.priority, not turn.late, iter((found._replace(origin=mine, part=turn.part),)))
+            origin_of_turn = replace(self._origin(page), only=turn.numbers)
+            yield _Turn(-turn.priority, not turn.late, iter((page._replace(origin=origin_of_turn, part=turn.part),)))
 
-    def _whole(self, found: PageToRead) -> Iterator[PageToRead]:
-        """A page that is not regular, in its own order."""
-        origin = self._origin(found, apart=True)
-        yield found._replace(origin=origin)
-        self._later += [(each.time, self._record(found, each)) for each in origin.set_apart]
+    def _whole(self, page: PageToRead) -> Iterator[PageToRead]:
+        """Yield a page that is not regular in its own order, and set its scheduled records apart."""
+        origin = self._origin(page, apart=True)
+        yield page._replace(origin=origin)
+        self._later += [(record.time, self._record(page, record)) for record in origin.set_apart]
 
     def _journal(self, journal: JournalParts, numbers: Ints | None) -> Iterator[PageToRead]:
         from pagefmt.outstanding.journal_parts import JournalPart
 
         choice = self.choice.of_store(None)
-        for part in journal.parts(numbers) if choice is not None else ():
+        for part in journal.parts(numbers, self.part_size) if choice is not None else ():
             if isinstance(part, JournalPart) and choice is not None:
                 yield PageToRead(part, part.page, choice, part.origin)
             elif not isinstance(part, JournalPart):
                 self.damaged = True
                 warning(f"{part.why}; {count_text(part.messages, 'message')} of the journal not shown")
 
-    def prepared(self, found: PageToRead) -> PageToRead:
-        """With how its messages stand with their queues."""
-        return found._replace(origin=self._origin(found))
+    def prepared(self, page: PageToRead) -> PageToRead:
+        """Return a page with the states of its messages in their queues."""
+        return page._replace(origin=self._origin(page))
 
-    def _origin(self, found: PageToRead, *, apart: bool = False) -> PageOrigin:
-        from pagefmt.outstanding.origins import PageOrigin
-        from pagefmt.pages.paging import PageFile
+    def _origin(self, page: PageToRead, *, apart: bool = False) -> PageOrigin:
+        from pagefmt.codec.pages.page_file import PageFile
+        from pagefmt.outstanding.message_location import PageOrigin
 
-        known = found.known
-        assert isinstance(found.page, PageFile)
-        unknown = None if known.unknown is None else known.unknown.reason
-        file = f"{known.store.name}/{found.page.name}"
+        store_state = page.known
+        assert isinstance(page.page, PageFile)
+        unknown = None if store_state.unknown is None else store_state.unknown.reason
+        file = f"{store_state.store.name}/{page.page.name}"
         queues = self.state.bindings.queues if self.state.bindings is not None else {}
         return PageOrigin(queues, unknown, self.large, self.now, file, apart)
 
-    def _record(self, found: PageToRead, record: ScheduledRecord) -> PageToRead:
-        from pagefmt.pages.chunks import FilePart
+    def _record(self, page: PageToRead, record: ScheduledRecord) -> PageToRead:
+        from pagefmt.vectors.pages.chunks import FilePart
 
         part = FilePart(record.offset, record.number, record.end)
-        return found._replace(origin=self._origin(found), part=part)
+        return page._replace(origin=self._origin(page), part=part)
 
 
 class _Turn(NamedTuple):

@@ -14,28 +14,28 @@ from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note, warning
-from pagefmt.bytes.files import NotPermitted, NotReadable
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.table_content import StoredIn
-from pagefmt.columns.xml_texts import Routing, XmlTexts, xml_items
+from pagefmt.codec.messages.amqp_message import AmqpMessageBase
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.values import NULL, ValueKind
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.wire import Undecodable
 from pagefmt.directory.permissions import Reads
 from pagefmt.directory.queue_names import has_wildcards
 from pagefmt.exchange.xml_writing import JournalXml, queue_elements, xml_message
-from pagefmt.messages.amqp_message import AmqpMessageBase
-from pagefmt.messages.large import LargeMessages
-from pagefmt.messages.values import NULL, ValueKind
 from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
 from pagefmt.outstanding.state import CannotKnow
-from pagefmt.pages.frames import Damage
 from pagefmt.quantities import count_text
+from pagefmt.storage.files import NotPermitted, NotReadable
+from pagefmt.table.table_content import StoredIn
+from pagefmt.vectors.xml_elements import CHUNK, Routing, XmlTexts, xml_items
 
 if TYPE_CHECKING:
     from pagectl.decoding.sources import PageToRead
+    from pagefmt.codec.pages.record import PageRecord
     from pagefmt.directory.bindings import Bindings
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.state import PagingState
-    from pagefmt.pages.record import PageRecord
 
 _WILDCARDS: Final = "for a queue of an address with wildcards, which the importer of 2.56 refuses"
 _SHOWN: Final = 10  # messages left out that are named
@@ -53,10 +53,10 @@ def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, wi
     closed = warn_closed(place, Reads.BODIES if within is StoredIn.JOURNAL else Reads.PAGES | Reads.BODIES)
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)
-    sources = AllSources(place, state, choice, within=within, large=large, in_order=False)
+    sources = AllSources(place, state, choice, within=within, large=large, in_order=False, part_size=CHUNK)
     account = XmlAccount(place)
     with output_to(to, place, account.count), progress("reading", None, beside_output=to is None):
-        xml = JournalXml(sys.stdout)
+        xml = JournalXml(sys.stdout.buffer)
         xml.bindings(bindings, sorted(bindings.queues) if wanted is None else sorted(wanted))
         writer = _XmlWriter(xml, bindings, wanted, large, account)
         for source in sources:
@@ -92,7 +92,7 @@ class XmlAccount:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something is damaged, or not in the file."""
+        """Return whether something is damaged, or is not in the file."""
         return bool(self.damaged or self.lost or self.failed or self.doubt or self.unbound)
 
     def count(self) -> str:
@@ -160,7 +160,7 @@ class _XmlWriter:
             if isinstance(item, Damage):
                 account.damaged |= source.tell(item)
             elif isinstance(item, XmlTexts):
-                self._xml.text(item.text)
+                self._xml.elements(item.text)
                 for routing, messages in item.counts:
                     self._count(routing, messages, [])
             else:

@@ -16,9 +16,9 @@ from pagectl.terminal.streams import note, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
-    from pagefmt.compaction.journals import JournalsPlan
-    from pagefmt.compaction.plan import CompactionPlan
-    from pagefmt.compaction.retention import RetentionPlan
+    from pagefmt.change.compaction.journals import JournalsPlan
+    from pagefmt.change.compaction.plan import CompactionPlan
+    from pagefmt.change.compaction.retention import RetentionPlan
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
 
@@ -31,7 +31,7 @@ def compact_pages(
     ``edition``: the broker that will be started; None for any. ``keep_unknown``: records whose transaction the journal
     does not know stay. Raise ``CallError`` if journals are damaged and that is not accepted, and what the plan raises.
     """
-    from pagefmt.compaction.planning import make_plan
+    from pagefmt.change.compaction.planning import make_plan
 
     with brokers_held_off(place, options.changing, options.out) as lock_files:
         with progress("reading pages", None):
@@ -62,9 +62,9 @@ def compact_journals(
     ``retention_folder``: that of the configuration. ``lose_history``: go on if replaced files cannot be copied there.
     Raise ``CallError`` if something is damaged, or cannot be copied, and that is not accepted.
     """
-    from pagefmt.bytes.writing import Disk
-    from pagefmt.compaction.journals import plan_journals, settle
-    from pagefmt.compaction.retention import plan_retention
+    from pagefmt.change.compaction.journals import plan_journals, settle
+    from pagefmt.change.compaction.retention import plan_retention
+    from pagefmt.storage.writing import Disk
 
     with brokers_held_off(place, options.changing, options.out) as lock_files:
         if options.replacing:
@@ -108,14 +108,14 @@ def _report_damage(lost: list[str], unread: list[str], options: CompactionOption
 
 
 def _copy_pages(plan: CompactionPlan, out: Path, lock_files: dict[Path, int]) -> None:
-    from pagefmt.compaction.copy_out import copy_out
+    from pagefmt.change.compaction.copy_out import copy_out
 
     with progress("copying", None) as bar:
         copy_out(plan, out, bar.advance, held=lock_files)
 
 
 def _copy_journals(plan: JournalsPlan, out: Path, lock_files: dict[Path, int]) -> None:
-    from pagefmt.compaction.copy_out import copy_journals_out
+    from pagefmt.change.compaction.copy_out import copy_journals_out
 
     with progress("copying", None) as bar:
         copy_journals_out(plan, out, bar.advance, held=lock_files)
@@ -123,8 +123,8 @@ def _copy_journals(plan: JournalsPlan, out: Path, lock_files: dict[Path, int]) -
 
 def _replace_pages(plan: CompactionPlan, folder: Path | None) -> Path | None:
     """Carry out the plan in place. Return the folder of the backup if there is one now."""
-    from pagefmt.bytes.writing import Disk, refuse_links
-    from pagefmt.compaction.apply import apply, check_space, open_backup
+    from pagefmt.change.compaction.apply import apply, check_space, open_backup
+    from pagefmt.storage.writing import Disk, refuse_links
 
     refuse_links(plan.paging.resolve())
     steps = list(plan.steps())
@@ -143,9 +143,9 @@ def _replace_journals(
     plan: JournalsPlan, journal: Path, folder: Path | None, retention: RetentionPlan | None
 ) -> Path | None:
     """Carry out the plan in place. Return the folder of the backup if there is one now."""
-    from pagefmt.bytes.writing import Disk
-    from pagefmt.compaction.journals import apply_journals, check_journals
-    from pagefmt.compaction.retention import keep_history
+    from pagefmt.change.compaction.journals import apply_journals, check_journals
+    from pagefmt.change.compaction.retention import keep_history
+    from pagefmt.storage.writing import Disk
 
     if not plan.freed:
         return None
@@ -161,7 +161,7 @@ def _replace_journals(
 
 def _backup_in_the_way(plan: CompactionPlan, place: DataLocation, named: Path | None) -> str | None:
     """Return what keeps ``--in-place`` from a new backup; None if nothing does."""
-    from pagefmt.compaction.apply import standing_backup
+    from pagefmt.change.compaction.apply import standing_backup
     from pagefmt.errors import PageFmtError
 
     try:

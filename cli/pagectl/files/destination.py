@@ -12,20 +12,21 @@ from pathlib import Path
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.bytes.far_paths import FarPath
-from pagefmt.bytes.writing import atomic_file, is_stream, owner
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.privacy import hidden_as, private_mode
+from pagefmt.storage.remote_paths import FarPath
+from pagefmt.storage.writing import atomic_file, is_stream, owner
 
 
 @contextlib.contextmanager
 def output_to(
     target: Path | None, place: DataLocation | None = None, count: Callable[[], str] | None = None
 ) -> Iterator[None]:
-    """Standard output goes to ``target`` inside: written beside it, renamed when done, removed when not.
+    """Redirect standard output to ``target`` while the context is open.
 
-    A target below the directories that are being read is refused. Pipes and devices are written directly. ``count``
-    says of how much there is in the file.
+    The file is written beside the target, and renamed at the end or removed on an error. A target inside the
+    directories that are read is refused. Pipes and devices are written directly. ``count`` returns the text that says
+    how much is in the file.
     """
     if target is None or str(target) == "-":
         yield
@@ -42,7 +43,7 @@ def output_to(
 
 
 def note_written(target: Path, like: Path | None) -> None:
-    """Says where it went, and whose it has to be before a broker uses it in the place of ``like``."""
+    """Note where the output went, and whose it has to be before a broker uses it in place of ``like``."""
     note(f"wrote {target}")
     if like is not None and owner(target) != owner(like):
         user, group = owner(like)
@@ -54,7 +55,7 @@ def note_written(target: Path, like: Path | None) -> None:
 
 @contextlib.contextmanager
 def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path]:
-    """As ``pagefmt.bytes.writing.atomic_file``, where a pipe, a device or a file below ``place`` is refused."""
+    """Yield a temporary file that replaces ``target`` at the end; refuse pipes, devices and files below ``place``."""
     _refuse_inside(target, place)
     if is_stream(target):
         raise CallError(f"{target}: not a regular file; name a file to write to")
@@ -64,7 +65,7 @@ def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path
 
 @contextlib.contextmanager
 def private_files(place: DataLocation) -> Iterator[str]:
-    """Inside, new files and folders are as private as the pages, also those of programs that are started; the mask."""
+    """Make new files and folders as private as the pages, for programs started inside as well. Yield the umask."""
     with hidden_as(private_mode(place)) as mask:
         yield mask
 
@@ -77,8 +78,8 @@ def _refuse_inside(target: Path, place: DataLocation | None) -> None:
 
 
 def refuse_below(target: Path, places: Iterable[DataLocation]) -> None:
-    """Raises ``CallError`` where a file or folder to write lies in a directory that is read."""
+    """Raise ``CallError`` if a file or folder to write is inside a directory that is read."""
     resolved = target if isinstance(target, FarPath) else Path(os.path.realpath(target))
-    for each in chain.from_iterable(place.read_folders for place in places):
-        if isinstance(each, FarPath) == isinstance(target, FarPath) and resolved.is_relative_to(each.resolve()):
-            raise CallError(f"{target}: is inside {each}, which this command only reads; write somewhere else")
+    for folder in chain.from_iterable(place.read_folders for place in places):
+        if isinstance(folder, FarPath) == isinstance(target, FarPath) and resolved.is_relative_to(folder.resolve()):
+            raise CallError(f"{target}: is inside {folder}, which this command only reads; write somewhere else")

@@ -18,19 +18,19 @@ from pagectl.terminal.streams import note
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
-    from pagefmt.columns.files import TableFile
-    from pagefmt.columns.named_columns import NamedTable
-    from pagefmt.columns.row_groups import JoinedParquet
+    from pagefmt.codec.pages.frames import Damage
+    from pagefmt.codec.pages.page_file import PageFile
+    from pagefmt.codec.pages.page_in_memory import PageInMemory
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.outstanding.journal_parts import JournalPart
     from pagefmt.outstanding.message_filter import MessageFilter
-    from pagefmt.outstanding.origins import MessageOrigin
+    from pagefmt.outstanding.message_location import MessageOrigin
     from pagefmt.outstanding.state import StoreState
-    from pagefmt.pages.chunks import FilePart
-    from pagefmt.pages.frames import Damage
-    from pagefmt.pages.in_memory import PageInMemory
-    from pagefmt.pages.paging import PageFile
+    from pagefmt.table.named_columns import NamedTable
+    from pagefmt.table.row_groups import JoinedParquet
+    from pagefmt.table.table_files import TableFile
+    from pagefmt.vectors.pages.chunks import FilePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +46,30 @@ class TableOutput:
     queue_names: frozenset[str] | None
 
     def rows(
-        self, known: StoreState | JournalPart, choice: MessageFilter,
+        self, holder: StoreState | JournalPart, choice: MessageFilter,
         pages: Sequence[tuple[PageFile | PageInMemory, MessageOrigin | None, FilePart]],
     ) -> Iterator[tuple[int, Any | Damage]]:  # fmt: skip
-        """The chosen rows of pages, and what is damaged in them; with which of the pages it is."""
-        from pagefmt.columns.named_columns import RowsContext
-        from pagefmt.columns.table import PageSource, TableDamage, without_outstanding
-        from pagefmt.columns.together import together_batches
-        from pagefmt.columns.wanted_records import rows_by_queue
+        """Yield the chosen rows of pages and the damage in them, with the index of the page."""
+        from pagefmt.table.joined_pages import together_batches
+        from pagefmt.table.named_columns import RowsContext
+        from pagefmt.table.table import PageSource, TableDamage, without_outstanding
+        from pagefmt.vectors.wanted_records import rows_by_queue
 
-        store, rule = known.store, known.rule
+        store, rule = holder.store, holder.rule
         wanted = replace(self.table.query, where=choice.selector)
         sources = (
             PageSource(page, page.number, store.name, store.address, rule(page.number), part, self.edition, origin)
             for page, origin, part in pages
         )
-        names = {each: queue.name for each, queue in (known.queues or {}).items()}
+        names = {number: queue.name for number, queue in (holder.queues or {}).items()}
         context = RowsContext({page.number: page.name for page, *_ in pages}, names, milliseconds(datetime.now(UTC)))
-        for n, found in together_batches(sources, wanted):
-            if not isinstance(found, TableDamage):
-                rows = rows_by_queue(found, choice)
-                yield n, self.table.rows(rows if known.unknown is None else without_outstanding(rows), context)
+        for n, batch in together_batches(sources, wanted):
+            if not isinstance(batch, TableDamage):
+                rows = rows_by_queue(batch, choice)
+                yield n, self.table.rows(rows if holder.unknown is None else without_outstanding(rows), context)
                 continue
-            lost = f"; {found.missing} bytes are not in the table" if found.missing else ""
-            yield n, found.damage._replace(detail=f"{found.damage.detail}{lost}")
+            lost = f"; {batch.missing} bytes are not in the table" if batch.missing else ""
+            yield n, batch.damage._replace(detail=f"{batch.damage.detail}{lost}")
 
     def write(self, to: Path | None, place: DataLocation, batches: Iterable[Any], limit: int | None) -> None:
         """Write ``to``, whole or not at all. Raises ``CallError`` where it is no file, or no folder to be made."""
@@ -78,7 +78,7 @@ class TableOutput:
             count, files = self._folder(to, place, batches, limit)
             note(f"{count_text(count, 'message')} in {count_text(files, 'file')} below {to.absolute()}")
             return
-        from pagefmt.columns.files import table_file
+        from pagefmt.table.table_files import table_file
 
         with fresh_file(to, place) as fresh, table_file(fresh, self.form, self.table.schema) as table:
             count = _written(table, batches, limit)
@@ -92,7 +92,7 @@ class TableOutput:
     @contextmanager
     def joined(self, to: Path | None, place: DataLocation) -> Iterator[JoinedParquet]:
         """``to`` as a Parquet file, for row groups. Errors as ``write``."""
-        from pagefmt.columns.row_groups import JoinedParquet
+        from pagefmt.table.row_groups import JoinedParquet
 
         to = self._file(to)
         with fresh_file(to, place) as fresh, fresh.open("wb") as out:
@@ -102,8 +102,8 @@ class TableOutput:
         note(f"{count_text(table.rows, 'message')} in {to.absolute()}")
 
     def _folder(self, to: Path, place: DataLocation, batches: Iterable[Any], limit: int | None) -> tuple[int, int]:
-        from pagefmt.bytes.writing import sync_files, whole_folder
-        from pagefmt.columns.partitions import SHORTENED, PartitionedTable
+        from pagefmt.storage.writing import sync_files, whole_folder
+        from pagefmt.table.partitions import SHORTENED, PartitionedTable
 
         with private_files(place), whole_folder(to, place.read_folders) as (partial, _):
             os.umask(mask := os.umask(0))
@@ -126,14 +126,15 @@ def table_output(
     form: str, body: str, columns: str | None, splits: Sequence[str], choice: MessageFilter, edition: Edition,
     queues: Mapping[int, str], *, located: bool = False, coded: bool = False,
 ) -> TableOutput:  # fmt: skip
-    """As the options ask, ``located``: with where messages lie, ``coded``: with each distinct state of queues once.
+    """Return the table that the options describe. Raise ``CallError`` if they fit no table, ``NoSuchColumn``.
 
-    Raises ``CallError`` where they fit no table, ``NoSuchColumn``.
+    ``located`` adds where messages are stored. ``coded`` stores each distinct state of queues once, with a code per
+    row.
     """
-    from pagefmt.columns.named_columns import NamedTable, body_for
-    from pagefmt.columns.partitions import needs
-    from pagefmt.columns.table import TableQuery
-    from pagefmt.columns.table_body import TableBody
+    from pagefmt.table.named_columns import NamedTable, body_for
+    from pagefmt.table.partitions import needs
+    from pagefmt.table.table import TableQuery
+    from pagefmt.table.table_body import TableBody
 
     if body not in list(TableBody):
         raise CallError(f"--body {body}: a table takes one of {', '.join(TableBody)}")
@@ -148,7 +149,7 @@ def table_output(
     shown = NamedTable.of(names, query).schema
     made_of = [needs(split, outstanding=choice.outstanding) for split in splits]
     table = NamedTable.of([*shown.names, *made_of], query, by_route)
-    chosen = None if choice.queues is None else frozenset(queues.get(each, f"queue {each}") for each in choice.queues)
+    chosen = None if choice.queues is None else frozenset(queues.get(id, f"queue {id}") for id in choice.queues)
     return TableOutput(form, choice, table, shown, tuple(dict.fromkeys(splits)), edition, chosen)
 
 

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 
 def edition_for(choice: EditionChoice | None, state: PagingState) -> Edition:
-    """Return the edition named with ``--edition``, else the one that probably wrote the journals, else the newest of
-    the pages' layout."""
-    from pagefmt.verify.judged_edition import judged_edition
+    """Return the edition of ``--edition``, else the one that probably wrote the journals, else the pages' newest.
+
+    The last is the newest edition that writes the layout of the pages.
+    """
+    from pagefmt.check.judged_edition import judged_edition
 
     return edition_of(choice) or judged_edition(state)
 

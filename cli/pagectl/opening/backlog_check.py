@@ -15,8 +15,8 @@ from pagectl.running.exits import CallError
 from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import each_store, told_state
 from pagectl.terminal.nagios import Status
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.findings import did_you_mean
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagectl.opening.broker import OpenedBroker
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class BacklogOf(StrEnum):
-    """What one backlog is of."""
+    """Whether a backlog is that of a queue or that of an address."""
 
     queue = "queue"
     address = "address"
@@ -43,11 +43,11 @@ class BacklogScope(NamedTuple):
 
     @property
     def by_name(self) -> bool:
-        """Whether queues or addresses are named."""
+        """Return whether queues or addresses are named."""
         return bool(self.addresses or self.queues)
 
     def wants(self, row: Backlog) -> bool:
-        """Whether a backlog is judged."""
+        """Return whether a backlog is to be judged."""
         if self.queues:
             return row.queue in self.queues
         return not self.addresses or row.address in self.addresses
@@ -65,7 +65,7 @@ class BacklogScope(NamedTuple):
         return self.addresses.union(queue.address for queue in queues if queue.name in self.queues)
 
 
-@dataclass
+@dataclass(slots=True)
 class _PagedBacklogs:
     """Backlogs in pages, of addresses (``wholes``) and of their queues.
 

@@ -17,18 +17,18 @@ from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError, describe
 from pagectl.terminal.streams import note
-from pagefmt.bytes.far_paths import FarPath, any_path
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, configuration_in, locate, stores
 from pagefmt.errors import PageFmtError
+from pagefmt.storage.remote_paths import FarPath, any_path
 
 if TYPE_CHECKING:
     from brokerconf.instance.instance import Directories
 
-    from pagectl.opening.configuration import BrokerConfiguration
+    from pagectl.opening.broker_configuration import BrokerConfiguration
 
 NO_DIR = "no DIR given and ARTEMIS_INSTANCE is not set; name a broker instance or a data directory"
+# how many folders above a page file its instance is at most: store, paging, data, instance
 ABOVE = 4
-"""So many folders above a page file lies its instance: store, paging, data, instance."""
 
 
 class OpenedBroker(NamedTuple):
@@ -42,21 +42,21 @@ class OpenedBroker(NamedTuple):
 
     @property
     def sources(self) -> dict[str, str]:
-        """Where each directory comes from: a line of the configuration, a property, or what was found on disk."""
+        """Return the origin of each directory: a line of the configuration, a property, or the disk."""
         if self.configuration is not None:
             return dict(self.configuration.sources)
         return dict.fromkeys(("paging", "journal", "bindings", "large_messages"), "found on disk")
 
 
 def located(
-    given: Path | None, options: BrokerOptions = BrokerOptions(), *, far: bool = False,
+    directory: Path | None, options: BrokerOptions = BrokerOptions(), *, far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
 ) -> DataLocation:  # fmt: skip
-    """The directories that a command was pointed at, with a note where it is not obvious what DIR was taken for.
+    """Return the directories that DIR names, and note what DIR was taken for if that is not obvious.
 
-    ``far``: also those below a URL or inside of an archive, which ``find`` looks for.
+    ``far`` also allows directories below a URL or inside an archive, which ``find`` locates.
     """
-    return open_broker(given, options.broker_xml, options.reading(), far=far, find=find).place
+    return open_broker(directory, options.broker_xml, options.reading(), far=far, find=find).place
 
 
 def located_each(paths: list[Path], options: BrokerOptions) -> tuple[list[DataLocation], list[str]]:
@@ -80,28 +80,28 @@ def located_each(paths: list[Path], options: BrokerOptions) -> tuple[list[DataLo
 
 
 def open_broker(
-    given: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool = False,
+    directory: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
 ) -> OpenedBroker:  # fmt: skip
-    """Open what DIR names, with the configuration of ``--config`` or its own.
+    """Open the broker that DIR names, with the configuration of ``--config`` or its own.
 
-    Notes a configuration with which no broker starts: data are read and mended all the same. Raises ``CallError`` where
-    the two disagree, ``LocateError``, and what reading a configuration raises.
+    Notes a configuration with which no broker starts; data can be read and repaired without one. Raises ``CallError``
+    if DIR and configuration disagree, ``LocateError``, and the errors of reading a configuration.
     """
-    broker = _opened_broker(given, broker_xml, options, far=far, find=find)
+    broker = _opened_broker(directory, broker_xml, options, far=far, find=find)
     if broker.configuration is not None:
         note_no_start(broker.configuration)
     return broker
 
 
 def _opened_broker(
-    given: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool,
+    directory: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool,
     find: Callable[[Path], DataLocation],
 ) -> OpenedBroker:  # fmt: skip
-    if given is None and broker_xml is not None:
-        found = opened(broker_xml, None, options)
-        return _instance(found.root, found)
-    path = given or from_environment()
+    if directory is None and broker_xml is not None:
+        configuration = opened(broker_xml, None, options)
+        return _instance(configuration.root, configuration)
+    path = directory or from_environment()
     if path is None:
         raise CallError(NO_DIR)
     path = any_path(path)
@@ -110,15 +110,15 @@ def _opened_broker(
     if broker_xml is not None:
         return _served(path, broker_xml, options)
     if configuration_in(path) is not None or is_configuration(path):
-        found = opened(path, None, options)
-        return _instance(path if path.is_dir() else found.root, found)
+        configuration = opened(path, None, options)
+        return _instance(path if path.is_dir() else configuration.root, configuration)
     return _data(path, options)
 
 
 def _far(
     path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[Path], DataLocation]
 ) -> OpenedBroker:  # fmt: skip
-    """What is no local directory: found by its usual names, because no configuration is read there."""
+    """Return what is at a URL or in an archive, found by its usual names, because no configuration is read there."""
     if not far:
         raise CallError(
             f"{path}: this command works on local directories; export, pages ls, verify, outstanding, decode and find, "
@@ -140,12 +140,12 @@ def _far(
 
 @cache
 def _note_no_locks() -> None:
-    """Once, however many brokers there are."""
+    """Note it. The cache makes it once for a process, however many brokers its command reads."""
     note("a broker's lock cannot be seen at a URL; make sure that no broker uses what is read there")
 
 
 def is_configuration(path: Path) -> bool:
-    """Whether it is a file, named as configurations are."""
+    """Return whether a path is a file with the ending of a configuration."""
     if not path.is_file():
         return False
     from brokerconf.instance.recognition import SUFFIXES
@@ -154,29 +154,29 @@ def is_configuration(path: Path) -> bool:
 
 
 def from_environment() -> Path | None:
-    """The instance that ``ARTEMIS_INSTANCE`` names."""
+    """Return the instance that ``ARTEMIS_INSTANCE`` names, None if it is not set."""
     value = os.environ.get("ARTEMIS_INSTANCE")
     return Path(value) if value else None
 
 
-def _instance(given: Path, found: BrokerConfiguration) -> OpenedBroker:
-    """An instance: the directories that its configuration says, wherever they lie."""
-    place = DataLocation(given, LocationKind.INSTANCE, *_existing(found.directories))
+def _instance(directory: Path, config: BrokerConfiguration) -> OpenedBroker:
+    """Return an instance with the directories that its configuration sets, wherever they are."""
+    place = DataLocation(directory, LocationKind.INSTANCE, *_existing(config.directories))
     if place.paging is None and place.journal is None:
-        tried = found.directories.paging_candidates
+        tried = config.directories.paging_candidates
         missing = "which does not exist" if len(tried) == 1 else "and none of these exists"
         raise CallError(
-            f"{found.start.config}: it sets the paging directory {' or '.join(map(str, tried))} "
-            f"({found.sources['paging']}), {missing}; name the data directory itself, or the configuration that is in "
+            f"{config.start.config}: it sets the paging directory {' or '.join(map(str, tried))} "
+            f"({config.sources['paging']}), {missing}; name the data directory itself, or the configuration that is in "
             "force"
         )
-    _note_apart(place, found)
-    _note_base(found)
-    return OpenedBroker(place, found)
+    _note_apart(place, config)
+    _note_base(config)
+    return OpenedBroker(place, config)
 
 
 def opened(path: Path, root: Path | None, options: ConfigurationOptions) -> BrokerConfiguration:
-    """The configuration of an instance or file; raises ``CallError`` where it cannot be read."""
+    """Return the configuration of an instance or file. Raise ``CallError`` if it cannot be read."""
     from brokerconf.errors import BrokerConfError
 
     from pagectl.opening.configuration import open_configuration
@@ -187,63 +187,75 @@ def opened(path: Path, root: Path | None, options: ConfigurationOptions) -> Brok
         raise CallError(f"{err}; to read pages without the configuration, name their data directory") from err
 
 
-def _existing(found: Directories) -> tuple[Path | None, Path | None, Path | None, Path | None]:
+def _existing(configured: Directories) -> tuple[Path | None, Path | None, Path | None, Path | None]:
     def there(path: Path) -> Path | None:
         return path if path.is_dir() else None
 
-    return there(found.paging), there(found.journal), there(found.bindings), there(found.large_messages)
+    return (
+        there(configured.paging),
+        there(configured.journal),
+        there(configured.bindings),
+        there(configured.large_messages),
+    )
 
 
-def _note_apart(place: DataLocation, found: BrokerConfiguration) -> None:
-    """Says where the pages are when the instance keeps them outside of its own folder."""
-    root = os.path.realpath(found.root)
+def _note_apart(place: DataLocation, config: BrokerConfiguration) -> None:
+    """Note where the pages are if the instance keeps them outside its own folder."""
+    root = os.path.realpath(config.root)
     paging = place.paging
     if paging is None:
         note(
-            f"{found.directories.paging}: no such directory; {found.sources['paging']} sets it as the paging directory"
+            f"{config.directories.paging}: no such directory; {config.sources['paging']} sets it as the paging "
+            "directory"
         )
     elif not any(_inside(os.path.realpath(paging), folder) for folder in (root, os.path.realpath(place.given))):
-        note(f"{place.given}: its pages are in {paging} ({found.sources['paging']})")
+        note(f"{place.given}: its pages are in {paging} ({config.sources['paging']})")
 
 
-def _note_base(found: BrokerConfiguration) -> None:
-    if found.base_remark:
-        note(found.base_remark)
+def _note_base(configuration: BrokerConfiguration) -> None:
+    if configuration.base_remark:
+        note(configuration.base_remark)
 
 
 def _inside(path: str, folder: str) -> bool:
     return os.path.commonpath((path, folder)) == folder
 
 
-def same(one: Path | None, other: Path | None) -> bool:
-    """Whether two paths name one directory, through links as well."""
-    return one is not None and other is not None and os.path.realpath(one) == os.path.realpath(other)
+def same(first: Path | None, second: Path | None) -> bool:
+    """Return whether two paths name the same directory, after resolving links."""
+    return first is not None and second is not None and os.path.realpath(first) == os.path.realpath(second)
 
 
 def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
-    """A data or paging directory, a store or a page: itself; what lies beside it as its instance says."""
+    """Open a data or paging directory, a store or a page as it is.
+
+    Its instance's configuration, if it belongs to one, says where the other directories are.
+    """
     place = locate(path)
-    found = _around(path, options)
+    config = _around(path, options)
     if not place.obvious:
         note(f"{place.given} is read as {place.kind}")
-    if found is None:
+    if config is None:
         return OpenedBroker(place)
-    if same(found.directories.paging, place.paging):
-        return OpenedBroker(_beside(place, found), found)
+    if same(config.directories.paging, place.paging):
+        return OpenedBroker(_beside(place, config), config)
     note(
-        f"{found.start.config} sets the paging directory {found.directories.paging}; {place.paging or path} is read, "
+        f"{config.start.config} sets the paging directory {config.directories.paging}; {place.paging or path} is read, "
         "as given"
     )
     return OpenedBroker(place)
 
 
-def _beside(place: DataLocation, found: BrokerConfiguration) -> DataLocation:
-    _, journal, bindings, large = _existing(found.directories)
+def _beside(place: DataLocation, configuration: BrokerConfiguration) -> DataLocation:
+    _, journal, bindings, large = _existing(configuration.directories)
     return place._replace(journal=journal, bindings=bindings, large_messages=large)
 
 
 def _around(path: Path, options: ConfigurationOptions) -> BrokerConfiguration | None:
-    """The configuration of the instance that holds ``path``; sound data are read without one that is not."""
+    """Return the configuration of the instance that contains ``path``, None if there is none.
+
+    A configuration that cannot be read is noted and left out, because data are readable without it.
+    """
     from brokerconf.errors import BrokerConfError
 
     root = instance_above(path)
@@ -259,7 +271,7 @@ def _around(path: Path, options: ConfigurationOptions) -> BrokerConfiguration | 
 
 
 def instance_above(path: Path) -> Path | None:
-    """The nearest folder above ``path`` that is an instance with a configuration."""
+    """Return the nearest folder above ``path`` that is an instance with a configuration, None if there is none."""
     return next((folder for folder in _above(path) if configuration_in(folder) is not None), None)
 
 
@@ -268,56 +280,57 @@ def _above(path: Path) -> Iterator[Path]:
 
 
 def _served(path: Path, broker_xml: Path, options: ConfigurationOptions) -> OpenedBroker:
-    """DIR with a configuration that is kept elsewhere: relative directories belong to DIR's instance."""
-    place, found = configuration_for(path, broker_xml, options)
-    configured = found.directories.paging
+    """Open DIR with a configuration kept elsewhere; relative directories in it belong to DIR's instance."""
+    place, configuration = configuration_for(path, broker_xml, options)
+    configured = configuration.directories.paging
     if place is not None and same(configured, place.paging):
-        if same(found.root, path):
+        if same(configuration.root, path):
             place = place._replace(kind=LocationKind.INSTANCE, obvious=True)
-        return OpenedBroker(_beside(place, found), found)
+        return OpenedBroker(_beside(place, configuration), configuration)
     if place is not None and not configured.is_dir():
         note(
             f"{broker_xml} sets the paging directory {configured}, which does not exist; {place.paging or path} is read"
         )
-        return OpenedBroker(place, found)
-    return _instance(path, found)
+        return OpenedBroker(place, configuration)
+    return _instance(path, configuration)
 
 
 def configuration_for(
     path: Path, broker_xml: Path, options: ConfigurationOptions
 ) -> tuple[DataLocation | None, BrokerConfiguration]:
-    """What lies at DIR by the usual names (None: nothing), and the configuration kept elsewhere as DIR's own.
+    """Return what is at DIR by the usual names, and a configuration kept elsewhere, read as DIR's own.
 
-    Raises ``CallError`` where the configuration's paging directory is another one than DIR's.
+    The first is None if nothing is there. Raises ``CallError`` if the configuration sets another paging directory than
+    DIR's.
     """
     place = _own_layout(path)
     root = _root_for(path, place)
-    found = opened(broker_xml, root, options)
-    configured = found.directories.paging
+    configuration = opened(broker_xml, root, options)
+    configured = configuration.directories.paging
     if configured.is_dir() and not (place is not None and same(configured, place.paging)):
-        _check_agreement(path, place, root, found)
-    return place, found
+        _check_agreement(path, place, root, configuration)
+    return place, configuration
 
 
-def _check_agreement(path: Path, place: DataLocation | None, root: Path, found: BrokerConfiguration) -> None:
-    """DIR and a configuration that puts the pages elsewhere agree only where DIR is an instance without pages.
+def _check_agreement(path: Path, place: DataLocation | None, root: Path, configuration: BrokerConfiguration) -> None:
+    """Raise ``CallError`` unless DIR is an instance without pages, whose pages the configuration puts elsewhere.
 
-    A paging directory inside of another instance is never DIR's.
+    A paging directory inside another instance never belongs to DIR.
     """
-    configured, source = found.directories.paging, found.sources["paging"]
+    configured, source = configuration.directories.paging, configuration.sources["paging"]
     other = instance_above(configured)
     whole = place is None or (place.kind is LocationKind.DATA and not _holds_pages(place))
     if whole and (other is None or same(other, root)):
         return
     held = path if place is None else place.paging or place.store or path
     raise CallError(
-        f"{path} and {found.start.config} disagree: DIR has its pages in {held}, "
+        f"{path} and {configuration.start.config} disagree: DIR has its pages in {held}, "
         f"{source} sets {configured}; nothing was read: name one of the two"
     )
 
 
 def _own_layout(path: Path) -> DataLocation | None:
-    """What lies at DIR by the usual names; None for an instance whose directories all lie elsewhere."""
+    """Return what is at DIR by the usual names, None for an instance whose directories are all elsewhere."""
     try:
         return locate(path)
     except LocateError:
@@ -327,7 +340,7 @@ def _own_layout(path: Path) -> DataLocation | None:
 
 
 def _root_for(path: Path, place: DataLocation | None) -> Path:
-    """The folder of DIR's instance: DIR, or the one that holds it."""
+    """Return the folder of DIR's instance: DIR itself, or the folder that contains it."""
     if configuration_in(path) is not None or place is None or (path / "etc").is_dir():
         return path.absolute()
     if place.kind is LocationKind.DATA and place.paging is not None and not same(place.paging.parent, path):
@@ -340,7 +353,7 @@ def _root_for(path: Path, place: DataLocation | None) -> Path:
 
 
 def _holds_pages(place: DataLocation) -> bool:
-    """Whether there is a page file in what was named."""
+    """Return whether there is a page file in the directories. An error counts as yes."""
     try:
         return any(store.pages for store in stores(place))
     except (PageFmtError, OSError):

@@ -12,8 +12,8 @@ from pagectl.running.permissions import refuse_closed
 from pagectl.terminal.progress import progress
 
 if TYPE_CHECKING:
+    from pagefmt.change.removal.plan import RemovalPlan
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.removal.plan import RemovalPlan
 
 Plan = TypeVar("Plan")
 Removal = TypeVar("Removal", bound="RemovalPlan")
@@ -44,7 +44,7 @@ def copy_without(place: DataLocation, out: Path | None, plan: Callable[[bool], R
 
 
 def _write_without(plan: RemovalPlan, out: Path, held: Mapping[Path, int]) -> None:
-    from pagefmt.compaction.copy_out import copy_out
+    from pagefmt.change.compaction.copy_out import copy_out
 
     with progress("copying", None) as bar:
         copy_out(plan.pages, out, bar.advance, held=held, changed=plan.changes, added=plan.new_files)

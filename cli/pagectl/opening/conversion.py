@@ -9,7 +9,7 @@ from brokerconf.properties.writing import as_json, as_properties, as_yaml
 from brokerconf.reading.properties import SUFFIXES
 from brokerconf.settings.conversion import as_entries, as_xml
 
-from pagectl.opening.configuration import BrokerConfiguration
+from pagectl.opening.broker_configuration import BrokerConfiguration
 from pagectl.options.formats import ConvertTo
 from pagectl.running.exits import CallError
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from brokerconf.instance.instance import InstanceError, find_instance
 from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, name_once_rendered, recognised
+from brokerconf.reading.decoding import read_at_most
 
 from pagectl.running.exits import CallError, describe, report
 from pagectl.terminal.streams import note
@@ -47,7 +48,7 @@ class FolderSearch(NamedTuple):
 
 
 def is_searched(path: Path) -> bool:
-    """Whether it is a folder of configurations: one that is no instance, or a whole repository."""
+    """Return whether a path is a folder of configurations: one that is no instance, or a whole repository."""
     if not path.is_dir():
         return False
     if (path / ".git").exists():
@@ -60,33 +61,33 @@ def is_searched(path: Path) -> bool:
 
 
 def search(folder: Path) -> FolderSearch:
-    """All broker configurations below a folder.
+    """Return all broker configurations below a folder.
 
     Hidden folders, virtual environments and ``node_modules`` are left out, and so are links to folders and links that
     lead out of the folder.
     """
-    found = FolderSearch(folder, [], [], [])
+    result = FolderSearch(folder, [], [], [])
     seen: set[Path] = set()
     root = os.path.realpath(folder)
-    for path in sorted(_candidates(found), key=lambda path: (path.is_symlink(), path)):
+    for path in sorted(_candidates(result), key=lambda path: (path.is_symlink(), path)):
         real = Path(os.path.realpath(path))
         try:
             form = _form(path, real.is_relative_to(root), real in seen)
         except OSError as err:
-            found.unreadable.append(err)
+            result.unreadable.append(err)
             continue
         if isinstance(form, str):
-            found.passed_over.append((path, form))
+            result.passed_over.append((path, form))
         else:
             seen.add(real)
-            found.taken.append((path, form))
-    for each in (found.taken, found.passed_over):
-        each.sort(key=lambda pair: pair[0])
-    return found
+            result.taken.append((path, form))
+    for paths in (result.taken, result.passed_over):
+        paths.sort(key=lambda pair: pair[0])
+    return result
 
 
 def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
-    """The form of a configuration, or the reason why it is none to be linted."""
+    """Return the form of a configuration, or the reason why the file is not linted."""
     if path.is_symlink() and not path.exists():
         return "a link to nothing"
     if not inside:
@@ -97,18 +98,18 @@ def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
         return "not a file"
     if path.stat().st_size > LARGEST:
         return f"larger than {LARGEST >> 20} MiB"
-    return recognised(name_once_rendered(path.name), path.read_bytes()) or "not a broker configuration"
+    return recognised(name_once_rendered(path.name), read_at_most(path, LARGEST)) or "not a broker configuration"
 
 
-def _candidates(found: FolderSearch) -> Iterator[Path]:
-    """The files whose names end as those of configurations; folders may be nested as deep as the system allows."""
-    waiting = [found.folder]
+def _candidates(result: FolderSearch) -> Iterator[Path]:
+    """Yield the files with the ending of a configuration, at any depth."""
+    waiting = [result.folder]
     while waiting:
         above = waiting.pop()
         try:
             entries = list(os.scandir(above))
         except OSError as err:
-            found.unreadable.append(err)
+            result.unreadable.append(err)
             continue
         for entry in entries:
             path = above / entry.name
@@ -116,7 +117,7 @@ def _candidates(found: FolderSearch) -> Iterator[Path]:
                 if PurePath(name_once_rendered(path.name)).suffix.lower() in SUFFIXES:
                     yield path
             elif reason := _left_out(path):
-                found.passed_over.append((path, reason))
+                result.passed_over.append((path, reason))
             else:
                 waiting.append(path)
 

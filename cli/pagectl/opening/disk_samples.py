@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from brokerconf.reading.decoding import read_at_most
+
 from pagectl.opening.monitored_disks import MonitoredDisks
 from pagectl.running.exits import CallError
 from pageengine.disk.samples import DiskSample, DiskSamples, largest, parse_samples
 from pageengine.disk.state import FileStoreState
-from pagefmt.bytes.user_folders import user_folder
 from pagefmt.directory.usage import DirectoryUsage, count_stores
+from pagefmt.storage.user_folders import user_folder
 
 LARGEST_FILE = 16 << 20  # bytes that are read of a file of samples; what pagectl writes is far smaller
 
@@ -36,8 +38,7 @@ def default_file(disks: MonitoredDisks) -> Path:
 def read_samples(file: Path, disks: MonitoredDisks) -> DiskSamples:
     """Return the samples of earlier runs; none if there is no file yet."""
     try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(LARGEST_FILE)
+        text = read_at_most(file, LARGEST_FILE).decode("utf-8", "replace")
     except FileNotFoundError:
         text = ""
     return parse_samples(text, disks.place, str(file))

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from brokerconf.evidence.queue_declarations import QueueDeclarations
     from brokerconf.settings.effective import EffectiveSettings
 
-    from pagectl.opening.configuration import BrokerConfiguration
+    from pagectl.opening.broker_configuration import BrokerConfiguration
     from pagectl.reports.config_drift import ConfigDrift
     from pagefmt.directory.bindings import Bindings, QueueBinding
-    from pagefmt.outstanding.held import QueueHeld
+    from pagefmt.outstanding.queue_totals import QueueHeld
     from pagefmt.outstanding.state import PagingState
 
 
@@ -47,40 +47,43 @@ class ComparedBroker(NamedTuple):
 
 
 def compared(broker: OpenedBroker) -> ComparedBroker:
-    """Raises ``CallError`` where there is no configuration, or where it is not known which queues exist."""
+    """Compare the queues and addresses on disk with the declared ones.
+
+    Raises ``CallError`` if there is no configuration, or if it is not known which queues exist.
+    """
     from brokerconf.evidence.drift import drift
 
-    from pagefmt.outstanding.held import held_by
-    from pagefmt.outstanding.state import load_place
+    from pagefmt.outstanding.queue_totals import held_by
+    from pagefmt.vectors import load_place
 
-    found, place = broker.configuration, broker.place
-    if found is None:
+    configuration, place = broker.configuration, broker.place
+    if configuration is None:
         raise CallError(f"{place.given}: no configuration beside it; name the instance, or the file with --config")
     state = load_place(place)
     unknown = state.known.unknown_bindings
     if unknown is not None or state.bindings is None:
         raise CallError(f"{place.given}: {unknown.reason if unknown else 'no bindings'}; nothing can be compared")
-    settings, declared = declarations(found)
+    settings, declared = declarations(configuration)
     pages = Counter[str]()
     for store in state.paging.stores():
         if store.address is not None:
             pages[store.address] += sum(page.size for page in store.pages)
     result = drift(settings, declared, _queues(state.bindings), _addresses(state.bindings, pages))
-    wanted = {each.queue.id for each in (*result.left, *result.expected) if each.queue is not None}
+    wanted = {difference.queue.id for difference in (*result.left, *result.expected) if difference.queue is not None}
     bindings = [state.bindings.queues[number] for number in sorted(wanted)]
-    known = state.known.unknown_journal is None
-    held = held_by(state, bindings) if known else None
-    return ComparedBroker(found, result, held, pages, tuple(_remarks(state, held)))
+    is_known = state.known.unknown_journal is None
+    held = held_by(state, bindings) if is_known else None
+    return ComparedBroker(configuration, result, held, pages, tuple(_remarks(state, held)))
 
 
-def declarations(found: BrokerConfiguration) -> tuple[EffectiveSettings, QueueDeclarations]:
-    """The settings in force, and the queues and addresses that the configuration declares."""
+def declarations(configuration: BrokerConfiguration) -> tuple[EffectiveSettings, QueueDeclarations]:
+    """Return the settings in force, and the queues and addresses that the configuration declares."""
     from brokerconf.settings.effective import EffectiveSettings
     from brokerconf.settings.overrides import apply
 
-    settings = EffectiveSettings(found.document, heap=found.start.heap)
-    apply(settings, found.entries)
-    return settings, found.declared(settings)
+    settings = EffectiveSettings(configuration.document, heap=configuration.start.heap)
+    apply(settings, configuration.entries)
+    return settings, configuration.declared(settings)
 
 
 def declared_at(broker: OpenedBroker, queue: QueueBinding) -> str | None:
@@ -99,10 +102,10 @@ def _queues(bindings: Bindings) -> Iterator[StoredQueue]:
 
 
 def _addresses(bindings: Bindings, pages: Mapping[str, int]) -> Iterator[StoredAddress]:
-    """Those with a record, and in 2.x those that have pages alone: nobody will ever read these."""
+    """Yield addresses that have a record, and in 2.x also those that only have pages, which no broker reads."""
     from brokerconf.evidence.drift import StoredAddress
 
-    recorded = {each.name for each in bindings.addresses.values()}
+    recorded = {record.name for record in bindings.addresses.values()}
     for address in bindings.addresses.values():
         yield StoredAddress(address.name, bool(address.auto_created), bool(address.internal))
     bound = {queue.address for queue in bindings.queues.values()}
@@ -117,10 +120,10 @@ def _remarks(state: PagingState, held: dict[int, QueueHeld] | None) -> Iterator[
     if state.known.unknown_journal is not None:
         yield state.known.unknown_journal.reason
     yield from state.known.lost()
-    yield from sorted({each.unknown for each in (held or {}).values() if each.unknown})
+    yield from sorted({queue.unknown for queue in (held or {}).values() if queue.unknown})
     stored = (RecordType.ADDRESS_SETTING_RECORD, RecordType.ADDRESS_SETTING_RECORD_JSON)
     if state.bindings is not None and (settings := len(state.bindings.loaded.rows_of(*stored))):
-        made = count_text(settings, "address setting")
-        yield f"{made} set through management: they take precedence over the file and are not considered here"
+        counted = count_text(settings, "address setting")
+        yield f"{counted} set through management: they take precedence over the file and are not considered here"
     if state.live:
         yield "a broker is running: its changes since it started may be on disk already"

@@ -13,10 +13,11 @@ from pagectl.options.export import ExportOptions
 from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note, warning
-from pagefmt.bytes.far_paths import any_path
 from pagefmt.spark.session import check_installed
+from pagefmt.storage.remote_paths import KeptArchives, any_path
 
 if TYPE_CHECKING:
+    from pagefmt.directory.fleet import FleetBroker
     from pagefmt.directory.locate import DataLocation
     from pagefmt.spark.export_job import ExportJob
     from pagefmt.spark.exporting import Exported
@@ -29,9 +30,16 @@ def export_brokers(
 
     Raises ``CallError``, and what ``ExportJob.check`` and ``export`` raise.
     """
-    fleet, failed = open_fleet(paths, options.brokers, broker)
+    with KeptArchives() as archives:
+        fleet, failed = open_fleet(paths, options.brokers, broker, archives)
+        return _export(fleet, failed, to, options)
+
+
+def _export(
+    fleet: list[FleetBroker], failed: dict[str, str], to: str, options: ExportOptions
+) -> tuple[ExportJob, Exported]:
     settings = options.spark_settings
-    check_installed(any_path(to))
+    check_installed()
     # these import PySpark
     from pagefmt.spark.export_job import ExportJob, table_folder, table_spec
 

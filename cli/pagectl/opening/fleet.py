@@ -13,16 +13,18 @@ from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
     from pagefmt.directory.fleet import FleetBroker
+    from pagefmt.storage.remote_paths import KeptArchives
 
 
 def open_fleet(
-    paths: list[str], listing: Path | None, options: BrokerOptions
+    paths: list[str], listing: Path | None, options: BrokerOptions, archives: KeptArchives
 ) -> tuple[list[FleetBroker], dict[str, str]]:
     """Return the brokers of paths, patterns and a list, and the reasons why others cannot be opened, with a warning.
 
+    ``archives`` keeps those that the brokers are in.
+
     Raises ``CallError`` if none can be opened, and what opening the only one raises.
     """
-    from pagefmt.bytes.far_paths import share_archive
     from pagefmt.directory.fleet import FleetBroker, absolute, fleet_of, looked_for, path_name
 
     instance = from_environment()
@@ -41,7 +43,7 @@ def open_fleet(
         for entry in entries:
             try:
                 place = located(entry.path, options, far=True, find=find)
-                unpacked = share_archive(place.given, keep=True)
+                unpacked = archives.share(place.given)
                 brokers.append(FleetBroker(entry.name, absolute(place), entry.edition, unpacked))
             except (CallError, PageFmtError, OSError) as err:
                 if len(entries) == 1:

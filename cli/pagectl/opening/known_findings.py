@@ -6,11 +6,11 @@ from pathlib import Path
 
 from brokerconf.linting.baseline import Baseline, read_baseline
 from brokerconf.linting.catalogue import known_ids
-from brokerconf.linting.lint import FileReport, RuleSelection
+from brokerconf.linting.lint_report import FileReport, RuleSelection
 
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import note
-from pagefmt.bytes.writing import write_text
+from pagefmt.storage.writing import write_text
 
 
 def write_known(path: Path, reports: list[FileReport]) -> int:
@@ -26,5 +26,5 @@ def without_known(path: Path, reports: list[FileReport], selection: RuleSelectio
     """Return the reports without the known findings, whose number is noted."""
     new = read_baseline(path).without_known(reports, {rule for rule in known_ids() if selection.takes(rule)})
     stale = f"; {new.stale} no longer occur (--write-baseline removes them)" if new.stale else ""
-    note(f"{path}: {new.known} known findings left out{stale}")
+    note(f"{path}: {new.known_count} known findings left out{stale}")
     return new.reports

@@ -13,17 +13,20 @@ from pagectl.running.reading import told_state
 from pagefmt.directory.permissions import Reads
 
 if TYPE_CHECKING:
+    from pagefmt.codec.messages.large import LargeMessages
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.messages.large import LargeMessages
     from pagefmt.outstanding.state import PagingState
 
 
-def open_large(given: Path | None, broker: BrokerOptions) -> tuple[DataLocation, PagingState, LargeMessages]:
-    """A directory that is not there counts as empty where a whole broker was named."""
-    from pagefmt.directory.locate import LARGE_NAMES, LocationKind
-    from pagefmt.messages.large import LargeMessages
+def open_large(directory: Path | None, broker: BrokerOptions) -> tuple[DataLocation, PagingState, LargeMessages]:
+    """Open a broker's directories with its large messages. Raise ``CallError`` without a large-messages directory.
 
-    place = located(given, broker)
+    If a whole broker is named, a missing directory counts as an empty one.
+    """
+    from pagefmt.codec.messages.large import LargeMessages
+    from pagefmt.directory.locate import LARGE_NAMES, LocationKind
+
+    place = located(directory, broker)
     if place.large_messages is None and place.kind not in (LocationKind.INSTANCE, LocationKind.DATA):
         raise CallError(f"{place.given}: no large-messages directory; name the data directory or the instance")
     if place.large_messages is not None:

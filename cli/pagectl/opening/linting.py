@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from brokerconf.errors import BrokerConfError
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.recognition import ConfigurationForm
-from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import FileReport, LintContext, RuleSelection
 from brokerconf.linting.project_file import ProjectFile, project_of
-from brokerconf.reading.inclusion import LARGEST, read_raw
+from brokerconf.reading.decoding import read_at_most
+from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.substitution import names_only
 
 from pagectl.opening.broker import from_environment
@@ -40,7 +42,7 @@ STDIN = "-"
 def surroundings(
     options: ConfigurationOptions, schema: Path | None, home: Path | None, data: Path | None
 ) -> LintContext:
-    """What is the same for every file of a call; raises ``CallError`` or a room's own error."""
+    """Return the context that all files of a call share. Raise ``CallError`` or an error of reading it."""
     if schema is not None and home is not None:
         raise CallError("--schema and --artemis-home cannot be combined")
     return LintContext(
@@ -79,7 +81,7 @@ def _own_schemas(schema: Path | None, home: Path | None, options: ConfigurationO
 
 
 def default_files() -> list[str]:
-    """What is linted where no file is named; raises ``CallError``."""
+    """Return the names to lint if the call names none. Raise ``CallError`` if there is no default."""
     instance = from_environment()
     if instance is None:
         raise CallError("name a configuration file or a broker instance; '-' reads standard input")
@@ -87,8 +89,10 @@ def default_files() -> list[str]:
 
 
 class PreparedLint(NamedTuple):
-    """A file that is to be linted: how findings call it, what is known beside it, which rules speak; its bytes and its
-    form where these had to be looked at."""
+    """A file to be linted: its name in findings, its context, and the rules that apply.
+
+    ``raw`` and ``form`` are its bytes and form if these had to be read to recognise it, else None.
+    """
 
     file: Path
     shown: str
@@ -114,20 +118,20 @@ class LintRequest:
     _distrusted: set[Path] = field(default_factory=set)
 
     def lint(self, name: str) -> FileReport:
-        """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
-        asked = self.prepared(name)
-        raw = asked.raw
+        """Lint a file, the configuration of an instance, or standard input. Raise ``OSError`` or ``CallError``."""
+        prepared = self.prepared(name)
+        raw = prepared.raw
         if raw is None:
-            raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else read_raw(asked.file)
-        return lint(raw, asked.shown, asked.context, asked.selection, asked.form)
+            raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else read_at_most(prepared.file, LARGEST)
+        return lint(raw, prepared.shown, prepared.context, prepared.selection, prepared.form)
 
     def lint_of(self, name: str) -> Callable[[bytes], FileReport]:
-        """The lint of other bytes as those of a file, by all rules; raises as ``lint``."""
-        asked = self.prepared(name)
-        return lambda raw: lint(raw, asked.shown, asked.context)
+        """Return a function that lints other bytes in the place of a file's, by all rules. Raise as ``lint``."""
+        prepared = self.prepared(name)
+        return lambda raw: lint(raw, prepared.shown, prepared.context)
 
     def prepared(self, name: str) -> PreparedLint:
-        """All that a lint of the file depends on; raises as ``lint``."""
+        """Return everything that a lint of the file depends on. Raise as ``lint``."""
         path, start, raw, form = Path(name), None, None, None
         if name != STDIN:
             raw, form = told_form(path, self.options)
@@ -147,13 +151,13 @@ class LintRequest:
         return PreparedLint(file, str(file) if path.is_dir() else name, around, selection, raw, form)
 
     def project(self, file: Path) -> ProjectFile | None:
-        """The project file that counts for a configuration; raises its errors."""
+        """Return the project file for a configuration, None if there is none. Raise its errors."""
         folder = file.parent
         if folder not in self._projects:
-            found = project_of(folder, self._note_distrusted)
-            if found and all(found != known for known in self._projects.values()):
-                note(f"using the settings of {found.path}")
-            self._projects[folder] = found
+            project = project_of(folder, self._note_distrusted)
+            if project and all(project != other for other in self._projects.values()):
+                note(f"using the settings of {project.path}")
+            self._projects[folder] = project
         return self._projects[folder]
 
     def _note_distrusted(self, path: Path) -> None:
@@ -163,7 +167,7 @@ class LintRequest:
 
     def fails(self, linted: Iterable[FileReport]) -> bool:
         """Return whether a finding of a file is as grave as ``--fail-on`` or the file's project says."""
-        return any(self._limit(each.file).fails(each.findings) for each in linted)
+        return any(self._limit(file_report.file).fails(file_report.findings) for file_report in linted)
 
     def _limit(self, file: str) -> FailOn:
         project = self.project(Path(file))
@@ -198,13 +202,13 @@ def lint_request(
 
 
 def without_included(reports: Sequence[FileReport]) -> list[FileReport]:
-    """Files that another one includes, or whose properties count for it, are linted there."""
+    """Return the reports without files that another file includes or applies: they are linted there."""
     inside = {os.path.realpath(source.path) for report in reports for source in report.sources[1:]}
     return [report for report in reports if os.path.realpath(report.file) not in inside]
 
 
 def _with_start(around: LintContext, start: StartParameters) -> LintContext:
-    """What the instance says itself, where the call does not say it."""
+    """Return the context with what the instance sets, where the call does not set it."""
     from brokerconf.reading.properties import read_properties, resolved
     from brokerconf.reading.substitution import PlaceholderValues
 
@@ -225,7 +229,7 @@ def _with_start(around: LintContext, start: StartParameters) -> LintContext:
 
 
 def _volumes(document: Document, instance: Instance) -> tuple[Volume, ...] | None:
-    """The file systems of those directories that exist here; None where none does."""
+    """Return the file systems of those broker directories that exist on this host, None if none does."""
     from brokerconf.instance.instance import bases_of, directories
 
     where = directories(document, bases_of(instance, document.kind), environment=os.environ)
@@ -237,8 +241,8 @@ def _volumes(document: Document, instance: Instance) -> tuple[Volume, ...] | Non
     }
     if where.retention is not None:
         named["journal-retention"] = where.retention
-    found = [_volume(what, path) for what, path in named.items() if path.is_dir()]
-    return tuple(found) or None
+    volumes = [_volume(what, path) for what, path in named.items() if path.is_dir()]
+    return tuple(volumes) or None
 
 
 def _volume(what: str, path: Path) -> Volume:

@@ -38,8 +38,8 @@ class LiveBeside:
         if self._console.in_clear:
             warning("the password is sent over the network unencrypted; use https if the console accepts it")
         place = opened.place
-        found = opened.configuration
-        name = found.document.core.child("name") if found is not None and found.document.core is not None else None
+        config = opened.configuration
+        name = config.document.core.child("name") if config is not None and config.document.core is not None else None
         node = node_id(place.journal)
         configured = name.text.strip() if name is not None else None
         self.broker: LiveBroker = find_broker(self._console, place.given, node, configured)
@@ -64,7 +64,7 @@ class LiveBeside:
             yield summary, verdict
 
     def compare(self, state: PagingState) -> LiveComparison:
-        """Compare a second look with the first one and with the files."""
+        """Read the running broker a second time, and compare it with the first reading and with the files."""
         if not state.live:
             warning(
                 f"{state.paging.path}: no broker holds the lock of its journal; are these the files of a running one?"
@@ -73,8 +73,8 @@ class LiveBeside:
         files = {}
         for number, queue in (state.bindings.queues if state.bindings is not None else {}).items():
             name = queue.address, queue.name
-            known = queue.address not in self._unknown and state.unknown is None
-            files[name] = QueueFiles(number, waiting[number], (self._pages.get(name) or 0) if known else None)
+            is_known = queue.address not in self._unknown and state.unknown is None
+            files[name] = QueueFiles(number, waiting[number], (self._pages.get(name) or 0) if is_known else None)
         after = second_look(self._console, self.broker, self._before)
         pages: Counter[str] = Counter()
         for (address, _), count in self._pages.items():

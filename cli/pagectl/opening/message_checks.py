@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pagectl.opening.assumed_edition import writer_of
 from pagectl.running.permissions import closed_finding
 from pagectl.running.reading import while_it_moves
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.permissions import Reads
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.quantities import count_text
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -26,7 +26,7 @@ def verify_messages(
 
     ``edition``: None for the one that the journals show, else the newest.
     """
-    from pagefmt.outstanding.state import load_place
+    from pagefmt.vectors import load_place
 
     def verify() -> tuple[PagingState, list[Finding]]:
         state = load_place(place)
@@ -38,15 +38,15 @@ def verify_messages(
 def _findings(
     place: DataLocation, state: PagingState, within: StoredIn, edition: Edition | None, jobs: int
 ) -> Iterator[Finding]:
-    from pagefmt.columns.journal_findings import unreadable_messages
-    from pagefmt.cross_checks.of_journal import check_journals, check_paging
-    from pagefmt.cross_checks.of_messages import check_messages
+    from pagefmt.check.cross.of_journal import check_journals, check_paging
+    from pagefmt.check.cross.of_messages import check_messages
+    from pagefmt.check.journal_findings import unreadable_messages
+    from pagefmt.check.judged_edition import judged_edition
+    from pagefmt.check.page_reports import first_layout
+    from pagefmt.check.report import across, folder_findings
     from pagefmt.directory.locate import stores
     from pagefmt.directory.store_findings import store_findings
     from pagefmt.outstanding.journal_parts import JournalParts
-    from pagefmt.verify.judged_edition import judged_edition
-    from pagefmt.verify.pages import first_layout
-    from pagefmt.verify.report import across, folder_findings
 
     judged_as = edition or judged_edition(state)
     layout = None
@@ -74,8 +74,8 @@ def _damaged_pages(
     place: DataLocation, state: PagingState, listed: list[StoreState], edition: Edition | None, jobs: int
 ) -> Iterator[Finding]:
     """Yield a finding for each store with damaged pages."""
+    from pagefmt.check.report import PageReader, page_reports
     from pagefmt.outstanding.state import looking_ahead
-    from pagefmt.verify.report import PageReader, page_reports
 
     with looking_ahead(PageReader(edition, writer_of(state)), listed, jobs) as reader:
         for stored in listed:

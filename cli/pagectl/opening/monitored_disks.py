@@ -26,7 +26,7 @@ from pagefmt.directory.locate import LAYOUT, LocateError, LocationKind, configur
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
-    from pagectl.opening.configuration import BrokerConfiguration
+    from pagectl.opening.broker_configuration import BrokerConfiguration
     from pagectl.options.disk_thresholds import Thresholds
     from pagectl.outputs.disk_report import DiskReport
     from pageengine.disk.config import WhenBlocked
@@ -51,115 +51,120 @@ class MonitoredDisks(NamedTuple):
 
     @property
     def place(self) -> str:
-        """One text for one place, however it was written."""
+        """Return the real path, which is the same text however the path was written."""
         return os.path.realpath(self.root)
 
     def state(self) -> DiskState:
-        """The state of the file systems now; raises ``CallError`` when none of the directories exists."""
+        """Return the current state of the file systems. Raise ``CallError`` if none of the directories exists."""
         from pageengine.disk.state import DiskState
-        from pagefmt.bytes.filesystems import file_systems
+        from pagefmt.storage.filesystems import file_systems
 
-        found, missing = file_systems(self.directories)
-        if not found:
+        present, missing = file_systems(self.directories)
+        if not present:
             own = self.configuration.directories.paging_candidates if self.configuration else ()
             names = ", ".join(str(path) for path in dict.fromkeys((*self.directories.values(), *own)))
             raise CallError(f"{names}: no such directory: name a broker instance or a data directory")
-        return DiskState.of(self.settings, self.edition, found, missing)
+        return DiskState.of(self.settings, self.edition, present, missing)
 
     def when_blocked(self) -> tuple[WhenBlocked, ...]:
-        """What producers of each address feel while the broker blocks."""
+        """Return what happens to producers of each address while the broker blocks."""
         from pageengine.disk.config import when_blocked
 
         return when_blocked(self.configuration and self.configuration.settings(tell=False), self.edition)
 
 
 def monitored_disks(query: DiskQuery) -> MonitoredDisks:
-    """The disks of an instance, a data directory, a directory of one, or, if the query says so, of any path.
+    """Return the disks of an instance or data directory, or, if the query allows it, of any path.
 
-    Without limits from options those of the instance count, also where ``path`` is one of its directories. Directories
-    may come from variables of the environment. In other settings the variables are only named, because the settings are
-    shown, and the broker's environment need not be this one.
-    Raises ``CallError``, also for a path that is no broker's, and what reading a configuration raises.
+    ``path`` may also be one of the directories of an instance, whose limits apply unless options set limits.
+    Directories may come from variables of the environment. In other settings the variables are only named, because the
+    settings are shown, and the broker's environment need not be this one. Raises ``CallError``, also for a path that is
+    no broker's, and the errors of reading a configuration.
     """
     options = replace(query.options, names_environment=True)
     broker_xml, limits, query = query.broker_xml, query.limits, query._replace(options=options)
     path = query.path or (None if broker_xml else from_environment())
     if broker_xml is not None:
-        found = opened(broker_xml, None, options) if path is None else configuration_for(path, broker_xml, options)[1]
+        config = opened(broker_xml, None, options) if path is None else configuration_for(path, broker_xml, options)[1]
     elif path is None:
         raise CallError("no path given: name one, or --config, or set ARTEMIS_INSTANCE")
     else:
         own = _own_configuration(path, limits, options)
         if own is None:
             return _without_configuration(query._replace(path=path), options.edition or NEWEST)
-        found = own
-    return _configured(query._replace(path=path if broker_xml is not None else None), found)
+        config = own
+    return _configured(query._replace(path=path if broker_xml is not None else None), config)
 
 
 def _own_configuration(
     path: Path, limits: DiskSettings | None, options: ConfigurationOptions
 ) -> BrokerConfiguration | None:
-    """Of the instance that ``path`` is, or whose directories it belongs to."""
+    """Return the configuration of the instance that ``path`` is or belongs to, None if there is none."""
     if configuration_in(path) is not None or is_configuration(path):
         return opened(path, None, options)
     above = None if limits else instance_above(path)
     if above is None:
         return None
-    found = opened(above, None, options)
-    return found if any(_related(path, directory) for directory in _watched(found).values()) else None
+    configuration = opened(above, None, options)
+    return configuration if any(_related(path, directory) for directory in _watched(configuration).values()) else None
 
 
 def _related(path: Path, directory: Path) -> bool:
-    one, other = (os.path.realpath(place) for place in (path, directory))
-    return os.path.commonpath((one, other)) in (one, other)
+    first, second = (os.path.realpath(place) for place in (path, directory))
+    return os.path.commonpath((first, second)) in (first, second)
 
 
-def _watched(found: BrokerConfiguration) -> dict[str, Path]:
+def _watched(configuration: BrokerConfiguration) -> dict[str, Path]:
     from pageengine.disk.config import watched
 
-    return watched(found.document, found.directories)
+    return watched(configuration.document, configuration.directories)
 
 
-def _configured(query: DiskQuery, found: BrokerConfiguration) -> MonitoredDisks:
-    """With the configuration's limits, and its directories; where none of them is there, those of ``path``."""
+def _configured(query: DiskQuery, configuration: BrokerConfiguration) -> MonitoredDisks:
+    """Return the disks with the configuration's limits and directories.
+
+    If none of its directories exists, those of ``path`` are used.
+    """
     from pageengine.disk.config import DiskConfigError, disk_settings
 
     if query.anyway is None:
-        note_no_start(found)
+        note_no_start(configuration)
     else:
-        require_start(found, anyway=query.anyway)
-    path, limits, release = query.path, query.limits, found.start.release
-    edition = edition_of_monitor(release) if release else found.edition
-    took_for, supposed = found.base_remark or f"instance of {found.start.config}", ""
-    if found.document.partial:
-        unknown = f"{found.document.under} is not known"
+        require_start(configuration, anyway=query.anyway)
+    path, limits, release = query.path, query.limits, configuration.start.release
+    edition = edition_of_monitor(release) if release else configuration.edition
+    took_for, supposed = configuration.base_remark or f"instance of {configuration.start.config}", ""
+    if configuration.document.partial:
+        unknown = f"{configuration.document.under} is not known"
         took_for += f"; {unknown}"
-        read = found.settings(tell=False).broker()
+        read = configuration.settings(tell=False).broker()
         set_here = any(name in read and read[name].origin for name in ("max-disk-usage", "min-disk-free"))
         supposed = "" if limits or set_here else unknown
-    document = found.with_defaults().document
+    document = configuration.with_defaults().document
     try:
-        settings = limits or disk_settings(document, edition, found.entries)
+        settings = limits or disk_settings(document, edition, configuration.entries)
     except DiskConfigError as err:
         if not query.anyway:
             raise
-        settings, supposed = disk_settings(document, edition, found.entries, lenient=True), str(err)
-    assumed = "" if query.options.edition else release or found.sources["edition"]
-    directories, root = _watched(found), found.root
+        settings, supposed = disk_settings(document, edition, configuration.entries, lenient=True), str(err)
+    assumed = "" if query.options.edition else release or configuration.sources["edition"]
+    directories, root = _watched(configuration), configuration.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
         plain = _without_configuration(query, edition)
         directories, took_for, root = plain.directories, plain.took_for, path
-    return MonitoredDisks(directories, settings, edition, took_for, root, found, supposed, assumed)
+    return MonitoredDisks(directories, settings, edition, took_for, root, configuration, supposed, assumed)
 
 
 def _without_configuration(query: DiskQuery, edition: Edition) -> MonitoredDisks:
     path = query.path or Path()
     if not query.any_path:
         _refuse_other_path(path)
-    found = {name: path / folder for name, folders in LAYOUT.items() for folder in folders if (path / folder).is_dir()}
-    took = "data directory" if found else "path"
+    present = {
+        name: path / folder for name, folders in LAYOUT.items() for folder in folders if (path / folder).is_dir()
+    }
+    took = "data directory" if present else "path"
     return MonitoredDisks(
-        found or {"path": path}, query.limits or DiskSettings(), edition, took, path,
+        present or {"path": path}, query.limits or DiskSettings(), edition, took, path,
         assumed="" if query.options.edition else "the newest: no configuration is read",
     )  # fmt: skip
 

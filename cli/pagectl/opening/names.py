@@ -15,32 +15,32 @@ from pagefmt.directory.locate import DataLocation, LocateError, configuration_in
 
 
 def answer(words: list[str]) -> int:
-    """A name a line; never an error."""
+    """Print names for shell completion, one per line, and return 0; errors are ignored."""
     with contextlib.suppress(Exception), Path(os.devnull).open("w") as silence, contextlib.redirect_stderr(silence):
-        kind, given = words
+        kind, directory = words
         read = {"queue": queue_names, "address": addresses}[kind]
-        found = "".join(f"{name}\n" for name in read(_directories(Path(given).expanduser())) if name.isprintable())
-        sys.stdout.write(found)
+        lines = "".join(f"{name}\n" for name in read(_directories(Path(directory).expanduser())) if name.isprintable())
+        sys.stdout.write(lines)
         sys.stdout.flush()
     return 0
 
 
-def _directories(given: Path) -> DataLocation:
-    """By the usual names; a configuration is asked only where these lead nowhere."""
+def _directories(directory: Path) -> DataLocation:
+    """Return the directories by the usual names; a configuration is read only if these lead nowhere."""
     try:
-        place = locate(given)
+        place = locate(directory)
     except LocateError:
         place = None
-    if place is not None and (place.bindings is not None or configuration_in(given) is None):
+    if place is not None and (place.bindings is not None or configuration_in(directory) is None):
         return place
     from pagectl.opening.broker import located
     from pagectl.options.groups import BrokerOptions
 
-    return located(given, BrokerOptions())
+    return located(directory, BrokerOptions())
 
 
 def queue_names(place: DataLocation) -> list[str]:
-    """As ``--queue`` takes them: with the address in front where several have the name."""
+    """Return the names that ``--queue`` accepts, with the address before a name that several queues have."""
     from pagefmt.directory.bindings import load_bindings
     from pagefmt.directory.queue_names import qualified
 
@@ -50,7 +50,7 @@ def queue_names(place: DataLocation) -> list[str]:
 
 
 def addresses(place: DataLocation) -> list[str]:
-    """Of the stores."""
+    """Return the addresses of the stores."""
     from pagefmt.directory.locate import stores
 
     return sorted({store.address for store in stores(place) if store.address is not None})

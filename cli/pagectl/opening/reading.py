@@ -17,30 +17,31 @@ from pagefmt.editions import NEWEST, Edition
 if TYPE_CHECKING:
     from brokerconf.instance.recognition import ConfigurationForm
     from brokerconf.reading.document import Document
-    from brokerconf.reading.properties import Entry
+    from brokerconf.reading.property_entries import Entry
 
 _OF_OBJECTS = (".yaml", ".yml", ".json")
 
 
 def kubernetes_text(path: Path, options: ConfigurationOptions) -> bytes | None:
-    """The bytes of a file of Kubernetes objects; None for every other configuration. Raises as ``told_form``."""
+    """Return the bytes of a file of Kubernetes objects, None for any other configuration. Raise as ``told_form``."""
     raw, form = told_form(path, options)
     return raw if form is not None and form.of_objects else None
 
 
 def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, ConfigurationForm | None]:
-    """The bytes and the form of a file whose name does not tell whether it is one of Kubernetes objects, else neither.
+    """Return the bytes and form of a file that may contain Kubernetes objects by its name, else None twice.
 
-    Raises ``OSError``, and ``CallError`` for options that such a file cannot be read with, and for other files of an
+    Raises ``OSError``, and ``CallError`` for options that do not apply to such a file, and for other files of an
     instance.
     """
     _refuse_other(path)
     if path.suffix.lower() not in _OF_OBJECTS or not path.is_file():
         return None, None
     from brokerconf.instance.recognition import ConfigurationForm, form_of
-    from brokerconf.reading.inclusion import read_raw
+    from brokerconf.reading.decoding import read_at_most
+    from brokerconf.reading.inclusion import LARGEST
 
-    raw = read_raw(path)
+    raw = read_at_most(path, LARGEST)
     form = form_of(path.name, raw)
     if options.properties and form is ConfigurationForm.KUBERNETES:
         raise CallError(f"{path}: --properties is not for Kubernetes objects; write them into brokerProperties")
@@ -49,12 +50,13 @@ def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, 
 
 def _refuse_other(path: Path) -> None:
     from brokerconf.instance.recognition import OTHER_FILES, other_file
-    from brokerconf.reading.inclusion import read_raw
+    from brokerconf.reading.decoding import read_at_most
+    from brokerconf.reading.inclusion import LARGEST
 
     suspect = path.name in OTHER_FILES or path.suffix.lower() in _OF_OBJECTS
-    said = other_file(path.name, read_raw(path)) if suspect and path.is_file() else ""
-    if said:
-        raise CallError(f"{path}: no configuration of the broker: {said}")
+    content = other_file(path.name, read_at_most(path, LARGEST)) if suspect and path.is_file() else ""
+    if content:
+        raise CallError(f"{path}: no configuration of the broker: {content}")
 
 
 class ReadConfiguration(NamedTuple):
@@ -74,25 +76,30 @@ def read_configuration(
     *,
     fragments: bool = False,
 ) -> ReadConfiguration:
-    """Read a file in whichever form; ``objects`` are the bytes of one of Kubernetes, with ``fragments`` parts of a
-    configuration are read as well. Raises ``ReadingError``, ``CallError``, ``OSError``."""
+    """Read a configuration file in any form. Raise ``ReadingError``, ``CallError`` or ``OSError``.
+
+    ``objects`` are the bytes of a file of Kubernetes objects, None for other files. ``fragments`` allows parts of a
+    configuration.
+    """
     from brokerconf.reading.application_server import leave_server
 
     if objects is not None:
-        found = _read_objects(objects, path, options, environment)
+        parsed = _read_objects(objects, path, options, environment)
     elif path.suffix in SUFFIXES:
-        found = _read_properties(path, options, environment)
+        parsed = _read_properties(path, options, environment)
     else:
-        found = _read_document(path, options, environment, fragments)
-    leave_server(found.document, options.profile, options.server)
-    return found
+        parsed = _read_document(path, options, environment, fragments)
+    leave_server(parsed.document, options.profile, options.server)
+    return parsed
 
 
 def whole_document(
     path: Path, *, edition: Edition | None, properties: Mapping[str, str], options: ConfigurationOptions
 ) -> Document:
-    """The document of a file alone, in whichever form, for a replay, which may run elsewhere: settings that are left
-    out are supposed to be the defaults."""
+    """Return the document of a single file for a replay, which may run on another host.
+
+    Settings that are left out are assumed to have their defaults.
+    """
     objects = kubernetes_text(path, options)
     document = read_configuration(path, replace(options, edition=edition, define=properties), {}, objects).document
     document.suppose_defaults()
@@ -100,7 +107,7 @@ def whole_document(
 
 
 def _read_properties(path: Path, options: ConfigurationOptions, environment: Mapping[str, str]) -> ReadConfiguration:
-    """A file of properties over a document that says nothing; raises its fault where a broker leaves it out."""
+    """Read a file of properties over an empty document. Raise its fault if a broker would ignore the file."""
     from brokerconf.reading.properties import read_properties
     from brokerconf.reading.reading import read_bytes
 
@@ -130,21 +137,21 @@ def _read_document(
 def _read_objects(
     raw: bytes, path: Path, options: ConfigurationOptions, environment: Mapping[str, str]
 ) -> ReadConfiguration:
-    """What a file of Kubernetes objects says of its one broker."""
+    """Read the settings that a file of Kubernetes objects has for its one broker."""
     from brokerconf.instance.detection import as_fits
     from brokerconf.kubernetes.settings import described_broker
 
     described = described_broker(raw, str(path), options.edition)
     folder = Path(os.path.realpath(options.cwd or path.parent))
-    asked = options.edition or described.edition
+    requested = options.edition or described.edition
 
     def read(edition: Edition | None) -> Document:
         return described.read(str(path), folder, edition, options.define, environment)
 
     if described.partial:
-        document = read(asked or NEWEST)
-        reason = "its version" if asked else "the newest; no version is given"
+        document = read(requested or NEWEST)
+        reason = "its version" if requested else "the newest; no version is given"
     else:
-        fitting = as_fits(read, asked)
+        fitting = as_fits(read, requested)
         document, reason = fitting.document, fitting.reason
     return ReadConfiguration(document, reason, described.entries, described.remarks)

@@ -17,10 +17,10 @@ from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import print_json_line, warning
 
 if TYPE_CHECKING:
+    from pagefmt.change.recovery.message_outcomes import MessageOutcomes
+    from pagefmt.change.recovery.plan import RecoveryPlan
+    from pagefmt.change.recovery.queues import QueueToName
     from pagefmt.editions import Edition
-    from pagefmt.recovery.message_outcomes import MessageOutcomes
-    from pagefmt.recovery.plan import RecoveryPlan
-    from pagefmt.recovery.queues import QueueToName
 
 
 @contextmanager
@@ -32,9 +32,9 @@ def recovery(
     ``list_to``: a new file for all of them. Raises ``CallError`` if not all directories of a broker were named, and
     what ``plan_recovery`` and ``recover`` raise.
     """
+    from pagefmt.change.recovery.message_outcomes import MessageOutcomes
     from pagefmt.directory.locate import LocationKind
     from pagefmt.directory.locks import running_broker
-    from pagefmt.recovery.message_outcomes import MessageOutcomes
 
     place = opened.place
     if place.kind not in (LocationKind.INSTANCE, LocationKind.DATA):
@@ -57,7 +57,7 @@ def recovery(
 def _recovered(
     opened: OpenedBroker, out: Path | None, edition: Edition | None, outcomes: MessageOutcomes
 ) -> RecoveryPlan:
-    from pagefmt.recovery.recovering import plan_recovery, recover
+    from pagefmt.change.recovery.recovering import plan_recovery, recover
 
     place, declared = opened.place, list(_declared(opened))
     with brokers_held_off(place, out is not None, out) as held, progress("reading everything", None):
@@ -68,7 +68,7 @@ def _recovered(
 
 def _declared(broker: OpenedBroker) -> Iterator[QueueToName]:
     from pagectl.opening.drift import declarations
-    from pagefmt.recovery.queues import QueueToName
+    from pagefmt.change.recovery.queues import QueueToName
 
     if broker.configuration is not None:
         for (address, name), queue in declarations(broker.configuration)[1].queues.items():

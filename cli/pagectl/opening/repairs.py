@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from brokerconf.linting.fixing import RepairedText, proven, repaired
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
+from brokerconf.reading.decoding import read_at_most
+from brokerconf.reading.inclusion import LARGEST
 
 from pagectl.opening.linting import LintRequest
 from pagectl.running.exits import describe, report
 from pagectl.terminal.streams import note
-from pagefmt.bytes.file_snapshot import Fingerprint, SourceChanged, fingerprint, take_snapshot
-from pagefmt.bytes.writing import atomic_file
 from pagefmt.findings import Finding
+from pagefmt.storage.file_snapshot import Fingerprint, SourceChanged, fingerprint, take_snapshot
+from pagefmt.storage.writing import write_bytes
 
 
 class FileRepair(NamedTuple):
@@ -36,8 +38,7 @@ class FileRepair(NamedTuple):
             if not path.exists() or linted.get(path) != fingerprint(path):
                 raise SourceChanged(f"{self.path}: changed after it was linted, so it was left alone; run --fix again")
 
-        with atomic_file(self.path, updated=True, before_rename=refuse_change) as fresh:
-            fresh.write_bytes(self.text.raw)
+        write_bytes(self.path, self.text.raw, updated=True, before_rename=refuse_change)
         counts = Counter(finding.rule for finding in self.text.repaired)
         note(f"{self.path}: repaired: " + ", ".join(f"{times} {rule}" for rule, times in sorted(counts.items())))
 
@@ -51,9 +52,10 @@ def fingerprints(named: Iterable[str]) -> dict[Path, Fingerprint]:
 
 
 def repairs(reports: Sequence[FileReport], named: Iterable[str], request: LintRequest) -> Iterator[FileRepair]:
-    """The repairs of files that were named, or that lie below a folder that was; raises ``OSError``.
+    """Yield the repairs of files that were named, or that are below a folder that was named. Raise ``OSError``.
 
-    What they make of a file is linted before it is written; an included file is part of another one's lint.
+    The repaired text is linted before it is written; an included file is only linted as part of the file that includes
+    it.
     """
     linted = {linted_file.file for linted_file in reports}
     findings: defaultdict[str, list[Finding]] = defaultdict(list)
@@ -65,8 +67,8 @@ def repairs(reports: Sequence[FileReport], named: Iterable[str], request: LintRe
     for file in sorted(findings):
         path = Path(file)
         real = Path(os.path.realpath(path))
-        if any(real == each or each in real.parents for each in allowed) and path.is_file():
-            raw = path.read_bytes()
+        if any(real == folder or folder in real.parents for folder in allowed) and path.is_file():
+            raw = read_at_most(path, LARGEST)
             if file in linted:
                 text = proven(path.name, raw, findings[file], request.lint_of(file))
             else:

@@ -19,33 +19,35 @@ from pageengine.settings.profiles import FROM_SOURCES_ALONE
 def replay_configuration(
     path: Path, options: ConfigurationOptions, overrides: list[str] | None = None, *, anyway: bool
 ) -> Configuration:
-    """What a replay decides by: the file, properties, system properties and -Xmx, then ``--set``.
+    """Return the configuration of a replay: file, properties, system properties and -Xmx, then ``--set``.
 
-    Warns of an edition that was never compared with a running broker. ``anyway``: as ``require_start``. Raises
+    Warns of an edition that was never compared with a running broker. ``anyway`` is that of ``require_start``. Raises
     ``BrokerConfError``, ``CallError``, ``PageEngineError``, ``OSError``.
     """
     settings = tuple(parse_override(text) for text in overrides or ())
-    found = open_configuration(path, options)
-    require_start(found, anyway=anyway)
-    found.with_defaults()
-    found.settings()
-    edition = found.edition
+    config = open_configuration(path, options)
+    require_start(config, anyway=anyway)
+    config.with_defaults()
+    config.settings()
+    edition = config.edition
     if edition in FROM_SOURCES_ALONE:
         warning(f"{edition.value}: modelled from that release's source code only, never compared with a running broker")
     return Configuration(
-        found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
-        tuple(entry.whole() for entry in found.entries), partial(whole_document, options=options),
-        "" if options.edition else found.sources["edition"],
+        config.start.config, edition, settings, config.start.heap, {**config.placeholders(), **config.start.system},
+        tuple(entry.whole() for entry in config.entries), partial(whole_document, options=options),
+        "" if options.edition else config.sources["edition"],
     )  # fmt: skip
 
 
 def note_not_modelled(configurations: Iterable[Configuration]) -> None:
-    """Note the editions that were assumed, and the settings that were given and that a replay does not model."""
+    """Note the editions that were assumed, and the settings that a replay does not model."""
     configurations = list(configurations)
     assumed = (
-        f"{one.path}: {one.edition.value} ({one.assumed})" for one in configurations if one.edition and one.assumed
+        f"{config.path}: {config.edition.value} ({config.assumed})"
+        for config in configurations
+        if config.edition and config.assumed
     )
     for text in dict.fromkeys(assumed):
         note(text)
-    for text in dict.fromkeys(text for one in configurations for text in one.not_modelled()):
+    for text in dict.fromkeys(text for config in configurations for text in config.not_modelled()):
         note(text)

@@ -36,7 +36,7 @@ def advised(
         def replays(variants: Sequence[SweepVariant]) -> list[SweepRow]:
             nonlocal count
             rows = []
-            for row in sweep([SweepJob(trace.absolute(), deciding, skip_bad_lines, one) for one in variants]):
+            for row in sweep([SweepJob(trace.absolute(), deciding, skip_bad_lines, variant) for variant in variants]):
                 rows.append(row)
                 count += 1
                 bar.advance(1)

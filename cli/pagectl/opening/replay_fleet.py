@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pagectl.opening.replay import note_not_modelled, replay_configuration
@@ -44,8 +44,8 @@ class TracedFleet:
 
     @property
     def several(self) -> bool:
-        """Whether rows say whose they are."""
-        return bool(self.failed) or any(each.name is not None for each in self.traces)
+        """Return whether rows name their broker."""
+        return bool(self.failed) or any(trace.name is not None for trace in self.traces)
 
 
 def traced_fleet(
@@ -57,38 +57,41 @@ def traced_fleet(
     anyway: bool,
     alone: bool = False,
 ) -> TracedFleet:
-    """The traces with what decides each. Raises ``CallError``, and what is wrong with the configuration where a trace
-    is ``alone``, and has no name then. ``anyway``: as ``require_start``."""
+    """Return the traces with the configuration of each.
+
+    Errors of a configuration are collected, but raised if the trace is ``alone``, in which case it has no name.
+    ``anyway`` is that of ``require_start``. Raises ``CallError``.
+    """
     if not entries:
         raise CallError("name a TRACE, or a list of them with --brokers")
-    found = TracedFleet()
+    fleet = TracedFleet()
     read: dict[FleetEntry, Configuration | Exception] = {}
     for entry in entries:
-        each = entry if entry.config is not None else entry._replace(config=config)
-        key = each._replace(name="", path=Path())
+        full = entry if entry.config is not None else entry._replace(config=config)
+        key = full._replace(name="", path=Path())
         if key not in read:
-            read[key] = _read(each, options, settings, anyway)
+            read[key] = _read(full, options, settings, anyway)
         deciding = read[key]
         if isinstance(deciding, Configuration):
-            found.traces.append(BrokerTrace(None if alone else each.name, each.path.absolute(), deciding.absolute()))
+            fleet.traces.append(BrokerTrace(None if alone else full.name, full.path.absolute(), deciding.absolute()))
         elif alone:
             raise deciding
         else:
-            found.failed[each.name] = describe(deciding)
-    return found
+            fleet.failed[full.name] = describe(deciding)
+    return fleet
 
 
 def replayed(
     fleet: TracedFleet, variants: Sequence[SweepVariant], *, skip_bad_lines: bool, processes: int, spark: str | None,
     command: str,
 ) -> list[SweepRow | FailedSweepRow]:  # fmt: skip
-    """A row of every variant of every broker, in order; one that fails among several does not end the others.
+    """Return a row for every variant of every broker, in order; among several, one failure does not end the others.
 
-    Raises ``CallError`` where all fail, ``NoSpark``, ``NoJava``, ``SweepError``, and what is wrong with a variant.
+    Raises ``CallError`` if all fail, ``NoSpark``, ``NoJava``, ``SweepError``, and the errors of a variant.
     """
     work = [
-        SweepJob(each.trace, each.configuration, skip_bad_lines, variant, each.name)
-        for each in fleet.traces
+        SweepJob(traced.trace, traced.configuration, skip_bad_lines, variant, traced.name)
+        for traced in fleet.traces
         for variant in variants
     ]
     for job in work[: len(variants)]:
@@ -101,8 +104,8 @@ def replayed(
         for row in sweep(work) if work else ():
             rows.append(row)
             bar.advance(1)
-    for each in dict.fromkeys(text for row in rows if isinstance(row, SweepRow) for text in row.warnings):
-        warning(each)
+    for message in dict.fromkeys(text for row in rows if isinstance(row, SweepRow) for text in row.warnings):
+        warning(message)
     rows += [FailedSweepRow(0, (), name, why) for name, why in fleet.failed.items()]
     if all(isinstance(row, FailedSweepRow) for row in rows):
         raise CallError(next(row.why for row in rows if isinstance(row, FailedSweepRow)))
@@ -139,7 +142,7 @@ def _read(
         if entry.config is None:
             raise CallError("no configuration given; name it with --config FILE, or one for each broker in the list")
         if entry.edition is not None:
-            options = replace(options, edition=EditionChoice(entry.edition.value))
+            options = DecidingOptions(**vars(options) | {"edition": EditionChoice(entry.edition.value)})
         return replay_configuration(entry.config, options.reading(), settings, anyway=anyway)
     except Exception as err:
         if not is_reported(err):

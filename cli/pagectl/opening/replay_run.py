@@ -21,8 +21,8 @@ from pageengine.replay.replaying import Configuration, begin, steps, trace_warni
 from pageengine.running.engine import Engine
 from pageengine.settings.overrides import SettingInForce
 from pageengine.trace.reading import TraceReader, open_trace
-from pagefmt.bytes.writing import check_new_folder
 from pagefmt.quantities import count_text
+from pagefmt.storage.writing import check_new_folder
 
 if TYPE_CHECKING:
     from pagectl.reports.replay_run import ReplayRun
@@ -69,7 +69,7 @@ class FinishedReplay(NamedTuple):
 
     @property
     def lacking(self) -> bool:
-        """Whether lines of the trace could not be applied or read."""
+        """Return whether lines of the trace could not be applied or read."""
         results = self.recording.results
         return bool(self.cut or results["unsupported"] or results["malformed"])
 

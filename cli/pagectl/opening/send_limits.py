@@ -10,13 +10,13 @@ from pageengine.disk.monitor import edition_of_monitor
 from pageengine.paging.next_send import NextSend, needs_memory, next_sends, page_limit
 from pageengine.settings.from_document import engine_settings
 from pageengine.settings.profiles import profile_of
-from pagefmt.bytes.filesystems import file_systems
+from pagefmt.storage.filesystems import file_systems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pagectl.opening.broker import OpenedBroker
-    from pagectl.opening.configuration import BrokerConfiguration
+    from pagectl.opening.broker_configuration import BrokerConfiguration
     from pageengine.paging.next_send import AddressMemory, PagesAtStart
     from pageengine.settings.profiles import Profile
     from pageengine.settings.settings import EngineSettings
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Memory = Callable[[], Mapping[str, AddressMemory]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SendLimits:
     """Of one broker. ``place``: where its directories lie."""
 
@@ -41,9 +41,9 @@ class SendLimits:
         return page_limit(self.settings, self.profile, address, pages, memory)
 
     def counts_messages(self, address: str) -> bool:
-        """Return whether a page limit of the address in force is one of messages."""
-        found = self.settings.address_settings.effective(address)
-        return self.profile.page_limits and None not in (found.page_full_policy, found.page_limit_messages)
+        """Return whether a page limit in force for the address counts messages."""
+        setting = self.settings.address_settings.effective(address)
+        return self.profile.page_limits and None not in (setting.page_full_policy, setting.page_limit_messages)
 
     def next_sends(self, pages: Mapping[str, PagesAtStart], memory: Memory) -> dict[str, NextSend]:
         """Return what a broker that starts now does with the next message to each address of ``pages``."""
@@ -62,28 +62,34 @@ class SendLimits:
         return memory_after_start(parts or JournalParts(state, None), queues, self.profile)
 
     def disk_full(self) -> bool:
-        """Return whether the disk monitor blocks producers: by the configured directories, else by the pages'."""
+        """Return whether the disk monitor blocks producers.
+
+        It checks the configured directories, or that of the pages if none of them exists.
+        """
         from pageengine.disk.state import DiskState
 
-        found, release = self.configuration, self.configuration.start.release
-        edition = edition_of_monitor(release) if release else found.edition
-        directories = {name: path for name, path in watched(found.document, found.directories).items() if path.exists()}
+        config, release = self.configuration, self.configuration.start.release
+        edition = edition_of_monitor(release) if release else config.edition
+        directories = {
+            name: path for name, path in watched(config.document, config.directories).items() if path.exists()
+        }
         if not directories and self.place.paging is not None:
             directories = {"paging": self.place.paging}
-        settings = disk_settings(found.document, edition, found.entries, lenient=True)
+        settings = disk_settings(config.document, edition, config.entries, lenient=True)
         return DiskState.of(settings, edition, file_systems(directories)[0]).blocked
 
 
 def send_limits(broker: OpenedBroker) -> SendLimits | None:
-    """Return the limits of a broker; None: no configuration was read, so they are not known.
+    """Return the limits of a broker, None if no configuration was read.
 
-    A global limit that is half of a heap that nobody named counts as none: nothing is refused by a guess.
+    A global limit of half a heap whose size is not set counts as none, so that nothing is reported as refused by a
+    guess.
     """
-    found = broker.configuration
-    if found is None:
+    config = broker.configuration
+    if config is None:
         return None
-    settings = engine_settings(found.with_defaults().document, heap=found.start.heap, entries=found.entries)
-    limit = found.settings(tell=False).broker().get("global-max-size")
+    settings = engine_settings(config.with_defaults().document, heap=config.start.heap, entries=config.entries)
+    limit = config.settings(tell=False).broker().get("global-max-size")
     if limit is None or limit.value is None:
         settings = replace(settings, global_max_size=-1)
-    return SendLimits(broker.place, found, settings, profile_of(found.edition))
+    return SendLimits(broker.place, config, settings, profile_of(config.edition))

@@ -36,17 +36,17 @@ class StartParameters(NamedTuple):
 
     @property
     def config(self) -> Path:
-        """The configuration file."""
+        """Return the path of the configuration file."""
         return self.instance.config
 
 
 def start_parameters(
     path: Path, options: ConfigurationOptions, root: Path | None = None, *, alone: bool = False
 ) -> StartParameters:
-    """The start parameters of an instance, or of the one that a configuration file belongs to.
+    """Return the start parameters of an instance, or of the one that a configuration file belongs to.
 
-    ``root`` is the instance that a configuration kept elsewhere is used for. ``alone``: what lies beside the file is no
-    part of its broker, which runs in a container. Raises ``BrokerConfError``.
+    ``root`` is the instance for which a configuration kept elsewhere is used. ``alone`` says that files beside the
+    configuration do not belong to its broker, which runs in a container. Raises ``BrokerConfError``.
     """
     from brokerconf.instance.installed import edition_run_by, release_of_home
     from brokerconf.instance.instance import Instance, find_instance
@@ -77,17 +77,17 @@ def start_parameters(
 
 
 def has_libaio() -> bool:
-    """Whether the library is where this host's linker looks for it, by the name that brokers load."""
+    """Return whether this host's linker can find libaio under the name that brokers load."""
     folders = ("lib", "lib64", "usr/lib", "usr/lib64", "lib/*", "usr/lib/*")
     return any(path.exists() for folder in folders for path in Path("/").glob(f"{folder}/libaio.so.1"))
 
 
-def _property_files(config: Path, given: tuple[str, ...]) -> tuple[Path, ...]:
-    """Those named, else ``broker.properties`` beside the configuration, where that is no such file itself."""
+def _property_files(config: Path, texts: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the property files named, else ``broker.properties`` beside the configuration if that is another file."""
     from brokerconf.reading.properties import SUFFIXES, property_files
 
-    if given:
-        return tuple(file for text in given for file in property_files(text))
+    if texts:
+        return tuple(file for text in texts for file in property_files(text))
     if config.suffix in SUFFIXES:
         return ()
     beside = config.parent / BROKER_PROPERTIES

@@ -10,56 +10,56 @@ from pagectl.terminal.streams import note, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
-    from pagectl.opening.configuration import BrokerConfiguration
+    from pagectl.opening.broker_configuration import BrokerConfiguration
     from pagefmt.findings import Finding
 
 MOST = 3  # findings that one line of error quotes
 
 
-def start_faults(found: BrokerConfiguration) -> list[Finding]:
+def start_faults(config: BrokerConfiguration) -> list[Finding]:
     """Return the findings of ``config lint`` with which no broker of the edition in force starts."""
-    if _passes_checks(found):
+    if _passes_checks(config):
         return []
-    from brokerconf.linting.lint import LintContext
-    from brokerconf.linting.lint import start_faults as faults_of
+    from brokerconf.linting.document_lint import start_faults as faults_of
+    from brokerconf.linting.lint_report import LintContext
 
-    context = LintContext(properties=found.start.system, entries=found.entries, heap=found.start.heap)
-    return faults_of(found.document, context)
+    context = LintContext(properties=config.start.system, entries=config.entries, heap=config.start.heap)
+    return faults_of(config.document, context)
 
 
-def _passes_checks(found: BrokerConfiguration) -> bool:
-    """Return whether schema and reader pass a configuration without properties: no rule has to be imported then."""
+def _passes_checks(configuration: BrokerConfiguration) -> bool:
+    """Return whether a configuration without properties passes schema and reader, so that rules need no import."""
     from brokerconf.checks.value_checks import value_findings
     from brokerconf.schema.validation import judge
     from brokerconf.settings.effective import EffectiveSettings
 
-    document = found.document
-    if found.entries or len(document.cores) > 1 or judge(document).broker:
+    document = configuration.document
+    if configuration.entries or len(document.cores) > 1 or judge(document).broker:
         return False
     return not value_findings(document, EffectiveSettings(document))
 
 
-def require_start(found: BrokerConfiguration, *, anyway: bool) -> None:
+def require_start(configuration: BrokerConfiguration, *, anyway: bool) -> None:
     """Raise ``CallError`` for a configuration with which no broker starts; with ``anyway``, warn of it instead."""
-    faults = start_faults(found)
+    faults = start_faults(configuration)
     if not faults:
         return
-    said = no_start(found, faults)
+    sentence = no_start(configuration, faults)
     if not anyway:
-        raise CallError(f"{said}; correct it, or give --anyway for an answer from what is left of it")
-    warning(f"{said}; this answer is from what is left of it")
+        raise CallError(f"{sentence}; correct it, or give --anyway for an answer from what is left of it")
+    warning(f"{sentence}; this answer is from what is left of it")
 
 
-def note_no_start(found: BrokerConfiguration) -> None:
-    """Note that no broker starts with a configuration from which a command takes directories or names alone."""
-    faults = start_faults(found)
+def note_no_start(configuration: BrokerConfiguration) -> None:
+    """Note that no broker starts with a configuration of which a command uses only directories or names."""
+    faults = start_faults(configuration)
     if faults:
-        note(no_start(found, faults))
+        note(no_start(configuration, faults))
 
 
-def no_start(found: BrokerConfiguration, faults: list[Finding]) -> str:
+def no_start(configuration: BrokerConfiguration, faults: list[Finding]) -> str:
     """Return the sentence that no broker starts with a configuration, with the first findings that say so."""
-    told = "; ".join(one_line(f"{each.place}: {each.message} ({each.rule})") for each in faults[:MOST])
+    reasons = "; ".join(one_line(f"{fault.place}: {fault.message} ({fault.rule})") for fault in faults[:MOST])
     more = len(faults) - MOST
     others = f"; and {count_text(more, 'more finding')} of config lint" if more > 0 else ""
-    return f"{found.start.config}: no broker of {found.edition.value} starts with it: {told}{others}"
+    return f"{configuration.start.config}: no broker of {configuration.edition.value} starts with it: {reasons}{others}"

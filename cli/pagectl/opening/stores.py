@@ -16,8 +16,8 @@ from pagectl.running.permissions import refuse_without_pages
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.editions import Edition
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagectl.opening.broker import OpenedBroker
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState, StoreState, StoreSummary
 
 
-@dataclass
+@dataclass(slots=True)
 class StoreOverviews:
     """The overview of each store, with notes about what a running broker is doing with its pages.
 
@@ -79,14 +79,14 @@ def _limited(row: StoreOverview, store: StoreState, limits: SendLimits, memory: 
 
 
 def located_beside(
-    given: Path | None, broker: BrokerOptions, url: str | None, credentials: Path | None
+    directory: Path | None, broker: BrokerOptions, url: str | None, credentials: Path | None
 ) -> tuple[LiveBeside | None, DataLocation]:
     """Return the running broker behind the console ``url``, None without one, and the directory."""
     if url is None:
-        return None, located(given, broker, far=True)
+        return None, located(directory, broker, far=True)
     from pagectl.opening.live import LiveBeside
 
-    opened = open_broker(given, broker.broker_xml, broker.reading())
+    opened = open_broker(directory, broker.broker_xml, broker.reading())
     return LiveBeside(url, credentials, opened), opened.place
 
 
@@ -107,7 +107,7 @@ def outstanding_state(place: DataLocation, choice: EditionChoice | None) -> Pagi
     return state
 
 
-@dataclass
+@dataclass(slots=True)
 class StoreSummaries:
     """What the queues of each store wait for, with notes about what a running broker is doing with its pages.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
     from pagectl.outputs.forecast_report import Forecast
     from pageengine.paging.next_send import AddressMemory, NextSend
-    from pagefmt.outstanding.knowledge import KnownJournals
+    from pagefmt.outstanding.loaded_journals import KnownJournals
     from pagefmt.outstanding.state import PagingState
     from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
 
@@ -32,15 +32,18 @@ REOPEN_SOONER_AFTER: Final = 60.0  # seconds, if a directory was missing
 
 
 class DisksSeen(NamedTuple):
-    """One look at the disks."""
+    """The result of one reading of the disks."""
 
     report: DiskReport
     forecast: Forecast
 
 
 class PagesSeen(NamedTuple):
-    """One look at pages and journal. ``sends``: by address, what becomes of what is sent; without a configuration, or
-    where something is not known, nothing."""
+    """The result of one reading of pages and journal.
+
+    ``sends`` says for each address what happens to new messages; it is empty without a configuration, or if something
+    is not known.
+    """
 
     backlog: BrokerBacklog
     sends: dict[str, NextSend]
@@ -78,11 +81,11 @@ class WatchedBroker:
         self.name, shown = query.broker, str(query.subject)
         self._disks = _Opened(
             lambda: monitored_disks(query),
-            lambda disks: [each for each in disks.directories.values() if not each.is_dir()],
+            lambda disks: [directory for directory in disks.directories.values() if not directory.is_dir()],
         )
         self._broker = _Opened(
             lambda: _with_limits(open_broker(query.path, query.broker_xml, query.options)),
-            lambda found: _missing_directories(found[0]),
+            lambda opened: _missing_directories(opened[0]),
         )
         self._samples = DiskSamples(self.name)
         self._watch: PagesWatch | None = None
@@ -95,17 +98,19 @@ class WatchedBroker:
         from pagectl.outputs.forecast_report import Forecast
 
         state = self._disks.now().state()
-        used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in state.stores}
+        used = {
+            disk.file_system.mount: (disk.space.total - disk.space.usable, disk.space.total) for disk in state.stores
+        }
         self._samples = self._samples.added(DiskSample(time.monotonic(), used))
         return DisksSeen(DiskReport(state, Thresholds()), Forecast.of(state, self._samples, None, None))
 
     def _look_at_pages(self) -> PagesSeen:
-        from pagefmt.outstanding.watch import PagesWatch
+        from pagefmt.vectors import watch_pages
 
         broker, limits = self._broker.now()
         place = broker.place
         if self._watch is None or self._watch.place != place:
-            self._watch = PagesWatch(place)
+            self._watch = watch_pages(place)
         try:
             seen = self._watch.look()
             return PagesSeen(seen, {} if limits is None or seen.damaged is not False else self._sends(limits, seen))
@@ -133,7 +138,7 @@ class WatchedBroker:
         return {address: sends[address] for address in sends if address not in unknown}
 
     def _memory_of(self, limits: SendLimits, state: PagingState) -> Mapping[str, AddressMemory]:
-        """Messages of the journal are decoded again only after it changed."""
+        """Return the memory of each address; messages of the journal are decoded again only after it changed."""
         if self._memory is None or self._memory[0] is not state.known:
             self._memory = state.known, limits.memory(state)
         return self._memory[1]

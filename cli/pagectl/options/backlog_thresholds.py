@@ -34,11 +34,11 @@ class BacklogNumbers(NamedTuple):
         return cls(waiting, backlog.bytes, backlog.pages, backlog.disk, None if age is None else int(age))
 
 
+# unit of each figure in performance data, as the plugin convention spells it
 UNITS: Final = BacklogNumbers("", "B", "", "B", "s")  # type: ignore[arg-type]
-"""By number, as the convention of plugins writes them."""
 NAMES: Final = BacklogNumbers._fields
+# threshold name for the used percentage of an address's page limit
 PAGE_LIMIT: Final = "page-limit"
-"""Of an address: how much of its page limit is used, in percent."""
 _TIME: Final = r"(?i)\b\d+(?:\.\d+)?[dhms](?:\d+(?:\.\d+)?[dhms])*\b"
 Ranges = Mapping[str, Range]
 WarningOption = Annotated[
@@ -60,8 +60,11 @@ CriticalOption = Annotated[
 
 
 def parse_ranges(texts: list[str] | None, option: str) -> Ranges:
-    """By name of a number. Sizes may have units in ``bytes`` and ``held``, lengths of time in ``oldest``."""
-    found: dict[str, Range] = {}
+    """Parse ``NAME=RANGE`` texts into ranges by name. Raise a usage error that names ``option``.
+
+    ``bytes`` and ``held`` accept sizes with units, ``oldest`` durations.
+    """
+    ranges: dict[str, Range] = {}
     for text in texts or ():
         name, equals, written = text.partition("=")
         names = (*NAMES, PAGE_LIMIT)
@@ -72,36 +75,36 @@ def parse_ranges(texts: list[str] | None, option: str) -> Ranges:
                 written = re.sub(_TIME, lambda match: f"{parse_duration(match[0]):f}", written)
             elif name in ("bytes", "held"):
                 written = with_sizes_in_bytes(written)[0]
-            found[name] = Range.parse(written)
+            ranges[name] = Range.parse(written)
         except ValueError:
             example = {"oldest": "6h, 30m:6h", "bytes": "1G, 10M:1G", "held": "1G, 10M:1G"}.get(name, "1000, 10:1000")
             raise typer.BadParameter(f"{option} {text!r}: not a range such as {example}") from None
-    return found
+    return ranges
 
 
 class BacklogThresholds(NamedTuple):
-    """Of one call."""
+    """The warning and critical ranges of one call."""
 
     warn: Ranges
     crit: Ranges
 
     def status(self, numbers: BacklogNumbers) -> Status:
-        """The gravest of all numbers; what is not known is UNKNOWN."""
+        """Return the gravest status of all figures, UNKNOWN if the backlog is not known."""
         if numbers.messages is None:
             return Status.UNKNOWN
         return Status.worst(self.of(name, value) for name, value in numbers._asdict().items())
 
     @property
     def ask_page_limit(self) -> bool:
-        """Whether one is about the page limit."""
+        """Return whether a threshold is about the page limit."""
         return PAGE_LIMIT in self.warn or PAGE_LIMIT in self.crit
 
     def of(self, name: str, value: float | None) -> Status:
-        """The status of one number."""
-        asked = (self.crit.get(name), Status.CRITICAL), (self.warn.get(name), Status.WARNING)
+        """Return the status of one figure; an unknown figure with a threshold is UNKNOWN."""
+        limits = (self.crit.get(name), Status.CRITICAL), (self.warn.get(name), Status.WARNING)
         if value is None:
-            return Status.UNKNOWN if any(limit for limit, _ in asked) else Status.OK
-        return next((status for limit, status in asked if limit is not None and limit.alerts(value)), Status.OK)
+            return Status.UNKNOWN if any(limit for limit, _ in limits) else Status.OK
+        return next((status for limit, status in limits if limit is not None and limit.alerts(value)), Status.OK)
 
 
 class AddressState(NamedTuple):
@@ -116,7 +119,7 @@ class AddressState(NamedTuple):
 
     @property
     def used_percent(self) -> float | None:
-        """How much of the page limit is used. None if there is no limit, or it is not known."""
+        """Return the used percentage of the page limit, None if there is no limit or it is not known."""
         limit = self.sends.limit if self.sends is not None else None
         return round(100 * limit.used, 1) if limit is not None else None
 
@@ -143,13 +146,13 @@ class JudgedBacklogs(NamedTuple):
 
     @property
     def alerting(self) -> list[tuple[Status, AddressState]]:
-        """Addresses that take no message, or whose page limit alerts; the gravest first."""
+        """Return addresses that take no message or whose page limit alerts, the gravest first."""
         judged = [(address.status(self.thresholds), address) for address in self.addresses]
         return sorted((pair for pair in judged if pair[0] is not Status.OK), key=lambda pair: -pair[0].rank)
 
     @property
     def status(self) -> Status:
-        """The status of the whole check."""
+        """Return the status of the whole check."""
         return Status.worst(
             [
                 *(status for _, _, status in self.rows),

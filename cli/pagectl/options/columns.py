@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+# forms of a body in ``pages decode --body``
 BODIES = ("none", "size", "sha256", "text", "value", "base64", "hex")
-"""Forms of a body: ``pages decode --body``."""
 
+# columns by which a table can be partitioned: those with one value per message
 SPLITS = ("address", "store", "store_address", "protocol", "page", "priority", "durable", "type_name")
-"""Columns that a table can be split by: those with one value for each message."""
 
+# columns of commands that read messages from journal and pages
 ORIGIN_COLUMNS = ("where", "queues_state")
-"""Of commands that read messages wherever they lie."""
 
+# columns of ``pages decode --columns``, besides ``properties.NAME`` and fields of ``amqp``
 COLUMNS = (
     "sent", "expires", "expired", "queue_names", "acked_by_names", "outstanding_names", "correlation_id", "file",
     "outstanding", "store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by",
@@ -20,10 +21,9 @@ COLUMNS = (
     "body_size", "body_sha256", "body_text", "body_value", "body_base64", "body_hex", "body_error",
     *ORIGIN_COLUMNS,
 )  # fmt: skip
-"""Columns of messages: ``pages decode --columns``; beside them ``properties.NAME`` and fields of ``amqp``."""
 
+# columns of ``export --partition-by``: also those that only tables of several brokers have
 FLEET_SPLITS = ("broker", *SPLITS, "day", "hour")
-"""The same, and what tables of several brokers have; ``export --partition-by``."""
 
+# columns of ``pages decode --partition-by``
 MESSAGE_SPLITS = (*SPLITS, "queue", "day", "hour")
-"""What ``pages decode --partition-by`` splits by."""

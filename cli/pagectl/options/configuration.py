@@ -44,7 +44,7 @@ def configuration_options(
     server: str | None = None,
     journal: JournalType | None = None,
 ) -> ConfigurationOptions:
-    """The options as typed, understood; raises ``CallError``."""
+    """Parse the options about configurations. Raise ``CallError`` for an invalid one."""
     if cwd is not None and not cwd.is_dir():
         raise CallError(f"--cwd {cwd}: no such folder; name the one that the broker is started in")
     return ConfigurationOptions(
@@ -59,12 +59,12 @@ def configuration_options(
     )
 
 
-def _definitions(given: Iterable[str]) -> dict[str, str]:
-    """``NAME=VALUE`` each; raises ``CallError``."""
-    found: dict[str, str] = {}
-    for text in given:
+def _definitions(texts: Iterable[str]) -> dict[str, str]:
+    """Parse ``NAME=VALUE`` texts into values by name. Raise ``CallError``."""
+    values: dict[str, str] = {}
+    for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise CallError(f"-D {text.partition('=')[0]}: write it as NAME=VALUE")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeVar
@@ -89,7 +88,6 @@ _FOLDERS_OF_INSTANCES: Final = frozenset({"data", "etc", "config", "configuratio
 _FOLDERS_OF_APPLICATION_SERVERS: Final = frozenset({("data", "activemq"), ("data", "hornetq"), ("data", "messaging")})
 
 
-@dataclass(frozen=True)
 class DiskOptions(BrokerOptions):
     """What says which disks are looked at, and by which limits, beside the path."""
 
@@ -116,29 +114,29 @@ class DiskQuery(NamedTuple):
 
     @property
     def subject(self) -> object:
-        """What the operator named, for messages."""
+        """Return what the operator named, for messages."""
         return self.path or self.broker_xml or "the instance"
 
     @property
     def broker(self) -> str:
-        """The value of the label ``broker``, which every sample has."""
+        """Return the value of the label ``broker`` of all samples."""
         return self.name or broker_name(self.path or self.broker_xml)
 
 
 def broker_name(path: Path | None) -> str:
     """Return the name of the instance's folder, for any directory or file of the instance.
 
-    Without a path, ``ARTEMIS_INSTANCE`` counts. Only the names in the path are looked at, because the file system may
-    not answer. The folder of a data directory that belongs to no instance is as good as one.
+    Without a path, ``ARTEMIS_INSTANCE`` is used. Only the names in the path are examined, because the file system may
+    not respond. A data directory that belongs to no instance has the name of its folder.
     """
-    given = path or Path(os.environ.get("ARTEMIS_INSTANCE", ""))
+    located = path or Path(os.environ.get("ARTEMIS_INSTANCE", ""))
     try:
-        names = Path(os.path.normpath(given.absolute())).parts[1:]
+        names = Path(os.path.normpath(located.absolute())).parts[1:]
     except OSError:  # the working directory is gone
-        return str(given)
+        return str(located)
     while len(names) > 1 and _is_inside(names[-2], names[-1]):
         names = names[:-1]
-    return names[-1] if names else str(given)
+    return names[-1] if names else str(located)
 
 
 def _is_inside(parent: str, name: str) -> bool:
@@ -163,7 +161,7 @@ def disk_query(
 
 
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:
-    """The option's value; a text that does not parse is a usage error."""
+    """Return the parsed value of an option, None if it is not given. Raise a usage error if it does not parse."""
     try:
         return None if text is None else parse(text)
     except ValueError as err:
@@ -193,7 +191,6 @@ def _size(text: str) -> int:
         raise ValueError(str(err)) from err
 
 
-@dataclass(frozen=True)
 class ThresholdOptions(OptionGroup):
     """When ``disk check`` warns, and when it is critical, before the broker's own limit."""
 
@@ -233,7 +230,6 @@ class ThresholdOptions(OptionGroup):
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class ForecastOptions(OptionGroup):
     """Where ``disk forecast`` keeps its samples, and when it raises an alarm."""
 

@@ -39,22 +39,22 @@ class Threshold(NamedTuple):
             raise ValueError(f"{text!r} is not a range such as 80, 70:80, @80:90, 10G: or 500M:") from None
 
     def alerts(self, store: FileStoreState) -> bool:
-        """Whether the store's usage, or its margin, is one to alert about."""
+        """Return whether the store's usage or margin is in the range that alerts."""
         value = store.margin if self.of_margin else store.usage_percent
         return value is not None and self.range.alerts(value)
 
 
 def with_sizes_in_bytes(text: str) -> tuple[str, int]:
-    """A range with its sizes as plain numbers, and how many sizes it had."""
+    """Return a range with its sizes as plain numbers of bytes, and the number of sizes in it."""
     return re.subn(_SIZE, _in_bytes, text)
 
 
-def _in_bytes(found: re.Match[str]) -> str:
-    return f"{float(found[1]) * _FACTORS[found[2].lower()]:.0f}"
+def _in_bytes(size: re.Match[str]) -> str:
+    return f"{float(size[1]) * _FACTORS[size[2].lower()]:.0f}"
 
 
+# fraction of the usable bytes; with less left, the default is to warn
 NEAR = 0.1
-"""Of the bytes that a broker may use; with less left it is warned of, unless a threshold says otherwise."""
 
 
 class Thresholds(NamedTuple):
@@ -66,7 +66,10 @@ class Thresholds(NamedTuple):
     inodes_crit: Range | None = None
 
     def status(self, store: FileStoreState) -> Status:
-        """A blocked store is critical whatever was asked; so is one without a single inode left."""
+        """Return the status of a store.
+
+        A blocked store, and one without a single free inode, is critical whatever the thresholds are.
+        """
         if not store.within or _alerts(self.crit, store) or self._inodes(store, self.inodes_crit):
             return Status.CRITICAL
         if store.file_system.inodes > 0 and store.file_system.inodes_usable <= 0:
@@ -76,15 +79,15 @@ class Thresholds(NamedTuple):
         return Status.OK
 
     def worst(self, stores: Iterable[FileStoreState]) -> Status:
-        """The gravest status of the stores."""
+        """Return the gravest status of the stores."""
         return Status.worst(self.status(store) for store in stores)
 
     def near(self, store: FileStoreState) -> bool:
-        """Inside the band before the limit."""
+        """Return whether usage is within the warning margin below the limit."""
         return store.within and (self._warned(store) or _alerts(self.crit, store))
 
     def margin_warn(self, store: FileStoreState) -> Range | None:
-        """Bytes left that a warning is about."""
+        """Return the free bytes for which a warning is given, None without a margin."""
         if self.warn is not None:
             return self.warn.range if self.warn.of_margin else None
         if store.blocks_at is None:

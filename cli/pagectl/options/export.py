@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +11,10 @@ from pagectl.options.columns import FLEET_SPLITS
 from pagectl.options.groups import OptionGroup
 from pagectl.options.shared import BrokersOption, InOption, WhereOption
 from pagectl.running.exits import CallError
-from pagefmt.columns.table_body import TableBody
-from pagefmt.columns.table_content import Compression, LakeFormat, StoredIn, TableContent, WriteMode
+from pagefmt.table.table_body import TableBody
+from pagefmt.table.table_content import Compression, LakeFormat, StoredIn, TableContent, WriteMode
 
 
-@dataclass(frozen=True)
 class ExportOptions(OptionGroup):
     """Which brokers are exported, what of them, into which kind of table, and by which Spark."""
 
@@ -69,7 +67,7 @@ class ExportOptions(OptionGroup):
 
     @property
     def spark_settings(self) -> dict[str, str]:
-        """The settings of ``--conf``; raises ``CallError``."""
+        """Return the settings of ``--conf``. Raise ``CallError`` for one that is not KEY=VALUE."""
         settings = {}
         for text in self.conf or ():
             key, equals, value = text.partition("=")

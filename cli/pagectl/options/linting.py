@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +33,6 @@ ShowFilesOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
 class SchemaOptions(OptionGroup):
     """What a configuration is validated against."""
 
@@ -47,7 +45,6 @@ class SchemaOptions(OptionGroup):
     ] = None
 
 
-@dataclass(frozen=True)
 class RuleOptions(OptionGroup):
     """Which rules are checked."""
 
@@ -62,7 +59,6 @@ class RuleOptions(OptionGroup):
     ] = None
 
 
-@dataclass(frozen=True)
 class BaselineOptions(OptionGroup):
     """The file of findings that are known."""
 
@@ -75,7 +71,6 @@ class BaselineOptions(OptionGroup):
     ] = False
 
 
-@dataclass(frozen=True)
 class RepairOptions(OptionGroup):
     """Whether repairs that are certain are applied, or shown."""
 

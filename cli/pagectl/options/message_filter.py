@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,7 +72,6 @@ OutstandingOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
 class FilterOptions(OptionGroup):
     """Which messages are wanted, by what is written in them: all of the options together."""
 
@@ -89,11 +88,11 @@ class FilterOptions(OptionGroup):
 
     @property
     def needs_journal(self) -> bool:
-        """Whether nothing can be answered without the journal."""
+        """Return whether the filter cannot be applied without the journal."""
         return False
 
     def selector(self) -> Selector | None:
-        """That of ``--where``; raises ``SelectorError``."""
+        """Return the parsed ``--where``, None without one. Raise ``SelectorError``."""
         if self.where is None:
             return None
         from pagefmt.selector import parse
@@ -113,15 +112,15 @@ class FilterOptions(OptionGroup):
 
     def _joined(self, place: DataLocation, where: Selector | None) -> Selector | None:
         facts = (self.message_id, self.since, self.until, self.user_id, self.correlation_id, self.contains)
-        if not self.expired and all(each is None for each in facts):
+        if not self.expired and all(fact is None for fact in facts):
             return where
         from pagefmt.selector.facts import joined
 
         return joined(self._facts(place), where)
 
     def _facts(self, place: DataLocation) -> Iterator[MessageFact]:
-        from pagefmt.messages.large import LargeMessages
-        from pagefmt.messages.message_ids import accepted_texts
+        from pagefmt.codec.messages.large import LargeMessages
+        from pagefmt.codec.messages.message_ids import accepted_texts
         from pagefmt.selector.facts import BodyContains, CorrelationIdIs, ExpiredBy, IdIs, SentBetween, UserIdIs
 
         now = datetime.now(UTC)
@@ -135,18 +134,17 @@ class FilterOptions(OptionGroup):
             )
         if self.expired:
             yield ExpiredBy(milliseconds(now))
-        for option, given, fact in (
+        for option, values, fact in (
             ("--message-id", self.user_id, UserIdIs), ("--correlation-id", self.correlation_id, CorrelationIdIs),
         ):  # fmt: skip
-            if given is not None:
-                yield fact(frozenset().union(*map(accepted_texts, _texts(option, given))))
+            if values is not None:
+                yield fact(frozenset().union(*map(accepted_texts, _texts(option, values))))
         if self.contains is not None:
             large = LargeMessages(place.large_messages) if place.large_messages else None
             (text,) = _texts("--contains", [self.contains])
             yield BodyContains(text, large)
 
 
-@dataclass(frozen=True)
 class QueueFilterOptions(FilterOptions):
     """The same, and for whom messages are, which the journal tells."""
 
@@ -155,12 +153,12 @@ class QueueFilterOptions(FilterOptions):
 
     @property
     def says_what(self) -> bool:
-        """Whether anything is asked of messages."""
-        return any(getattr(self, field.name) not in (None, False) for field in fields(QueueFilterOptions))
+        """Return whether any option restricts the messages."""
+        return any(getattr(self, name) not in (None, False) for name in QueueFilterOptions.hints())
 
     @property
     def needs_journal(self) -> bool:
-        """Whether nothing can be answered without the journal."""
+        """Return whether the filter cannot be applied without the journal."""
         return self.outstanding
 
     def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
@@ -172,7 +170,7 @@ class QueueFilterOptions(FilterOptions):
 
 
 def tell_unsearched(choice: MessageFilter) -> None:
-    """Warns of bodies that ``--contains`` could not look through."""
+    """Warn of bodies that ``--contains`` could not look through."""
     if choice.selector is not None:
         from pagefmt.selector.facts import BodyContains
 
@@ -191,9 +189,12 @@ def _warn_unsearched(fact: BodyContains) -> None:
     )
 
 
-def _texts(option: str, given: Iterable[str]) -> list[str]:
-    """Refuses what is empty, or no UTF-8: no message has it."""
-    texts = list(given)
+def _texts(option: str, values: Iterable[str]) -> list[str]:
+    """Return the texts of an option.
+
+    Raise ``CallError`` for one that is empty or not UTF-8, which no message contains.
+    """
+    texts = list(values)
     for text in texts:
         if not text:
             raise CallError(f"{option}: is empty; give what to look for")
@@ -220,27 +221,31 @@ def _instant(option: str, text: str | None, now: datetime) -> datetime | None:
 
 
 def _note_times(since: datetime | None, until: datetime | None) -> None:
-    parts = [f"{word} {in_both_zones(each)}" for word, each in (("from", since), ("before", until)) if each is not None]
+    parts = [f"{word} {in_both_zones(time)}" for word, time in (("from", since), ("before", until)) if time is not None]
     note(f"sent {' and '.join(parts)}; messages whose sender set no time are left out")
     if since is not None and until is not None and since >= until:
         note("there is no time between the two")
 
 
 def _addresses(wanted: list[str], place: DataLocation, state: PagingState | None) -> frozenset[str]:
-    """Refuses addresses that no store has, as long as it is known whose each store is. ``state``: nor any queue."""
+    """Return addresses as a set.
+
+    Raise ``CallError`` for one without a store, if the address of every store is known. With ``state``, an address that
+    has a queue is accepted, too.
+    """
     from pagefmt.directory.locate import stores
     from pagefmt.findings import did_you_mean
 
-    known = {store.address for store in stores(place)}
+    existing = {store.address for store in stores(place)}
     if state is not None:
-        known |= state.addresses if state.known.unknown_bindings is None else {None}
-        known |= {each.name for each in state.bindings.addresses.values()} if state.bindings is not None else set()
+        existing |= state.addresses if state.known.unknown_bindings is None else {None}
+        existing |= {row.name for row in state.bindings.addresses.values()} if state.bindings is not None else set()
     missing, lists = ("it has no pages", f"{place.call('pages ls')} lists the addresses with pages")
     if state is not None:
         missing, lists = ("it has no queue", f"{place.call('messages ls')} lists the addresses with queues")
     for name in wanted:
-        if name not in known and None not in known:
+        if name not in existing and None not in existing:
             raise CallError(
-                f"--address {name}: {missing}; {did_you_mean(name, filter(None, known), lists, shown='{}')}"
+                f"--address {name}: {missing}; {did_you_mean(name, filter(None, existing), lists, shown='{}')}"
             )
     return frozenset(wanted)

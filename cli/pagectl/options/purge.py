@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from pagefmt.selector import Selector
 
 
-@dataclass(frozen=True)
 class PurgeOptions(OptionGroup):
     """All messages, or those that a selector and an age choose."""
 

@@ -31,6 +31,6 @@ def record_type(word: str | None) -> int | None:
     try:
         return RecordType[word.upper()].value
     except KeyError:
-        names = [each.name for each in RecordType]
+        names = [known_type.name for known_type in RecordType]
         advice = did_you_mean(word.upper(), names, f"types are {', '.join(names)}")
         raise CallError(f"--type {word}: no such type; {advice}") from None

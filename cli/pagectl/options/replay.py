@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from pagectl.options.groups import OptionGroup
+from pagectl.options.shared import OutOption
 from pagectl.running.examples import CommandWithExamples
 from pagectl.running.exits import CallError
 
@@ -31,8 +31,8 @@ _CONFIG: Any = typer.Option(
     help="Configuration to replay under: broker.xml, properties, JSON, YAML, or an instance.",
 )
 ConfigOption = Annotated[Path, _CONFIG]
+# for calls in which a list may name one configuration per broker
 UsualConfigOption = Annotated[Path | None, _CONFIG]
-"""Where a list may name one for each broker."""
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="MATCH:NAME=VALUE", help="Override a setting; repeatable."),
@@ -58,7 +58,21 @@ VersusOption = Annotated[bool, typer.Option("--versus", help="--set before it ap
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Skip malformed lines of the trace.")]
 
 
-@dataclass(frozen=True)
+class TraceOptions(OptionGroup):
+    """What the replay of one trace writes, where it ends, and how it is checked."""
+
+    outcome: OutcomeOption = None
+    out: OutOption = None
+    until: UntilOption = None
+    check: CheckOption = False
+    to_html: ReportOption = None
+
+    def refuse(self) -> None:
+        """Raise ``CallError`` if one of the options is there, because there is not one trace."""
+        if any(value is not None and value is not False for value in vars(self).values()):
+            raise CallError("--outcome, --out, --until, --check and --report work with one TRACE only")
+
+
 class ComparisonOptions(OptionGroup):
     """What of two replays is compared, and shown."""
 
@@ -71,8 +85,8 @@ class ComparisonOptions(OptionGroup):
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
-    """What is read is never written over, and no link either. Raises ``CallError`` and ``TargetRefused``."""
-    from pagefmt.bytes.writing import refuse_linked_file
+    """Raise ``CallError`` if the output is an input, and ``TargetRefused`` if it is a link."""
+    from pagefmt.storage.writing import refuse_linked_file
 
     if output is not None:
         refuse_linked_file(output)
@@ -82,8 +96,8 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
 
 
 def refuse_unknown_ending(to: Path) -> None:
-    """A trace is written in the form that its name asks for. Raises ``CallError``."""
-    from pagefmt.bytes.writing import is_stream
+    """Raise ``CallError`` if the ending of a trace's name stands for no format."""
+    from pagefmt.storage.writing import is_stream
 
     if not to.name.endswith(_TRACES) and not is_stream(to):
         wrong = f"no trace has the ending {to.suffix}" if to.suffix else "the name has no ending"
@@ -91,11 +105,13 @@ def refuse_unknown_ending(to: Path) -> None:
 
 
 class TwoSides(CommandWithExamples):
-    """A command with ``--set`` before ``--versus`` and after it: ``obj`` of its context counts those before (None: no
-    ``--versus``)."""
+    """A command with ``--set`` before and after ``--versus``.
+
+    ``obj`` of its context is the number of those before, None without ``--versus``.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """The parser keeps the order of options, the values that it hands out do not."""
-        names = [one.name for one in self.make_parser(ctx).parse_args(args=list(args))[2]]
+        """Parse the words, and count ``--set`` before ``--versus``: the values that click passes on have no order."""
+        names = [parameter.name for parameter in self.make_parser(ctx).parse_args(args=list(args))[2]]
         ctx.obj = names[: names.index("versus")].count("settings") if "versus" in names else None
         return super().parse_args(ctx, args)

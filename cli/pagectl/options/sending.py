@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +16,6 @@ def _file(name: str, text: str) -> object:
     return typer.Option(name, metavar="FILE", parser=Path, help=text)
 
 
-@dataclass(frozen=True)
 class PeerOptions(OptionGroup):
     """How the other broker is reached."""
 
@@ -27,7 +25,6 @@ class PeerOptions(OptionGroup):
     key: Annotated[Path | None, _file("--key", "Its key, if that is in a separate file.")] = None
 
 
-@dataclass(frozen=True)
 class PaceOptions(OptionGroup):
     """How it goes on, and how fast."""
 

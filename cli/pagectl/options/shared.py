@@ -15,8 +15,8 @@ from typer._types import TyperChoice
 from pagectl.options.formats import ListFormat, TableFormat, TextOrJson
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.editions import EDITION_NAMES, PRODUCT_RELEASES, Edition, release_named
+from pagefmt.table.table_content import StoredIn
 
 AUTO = "auto"
 _RELEASES = f"{EDITION_NAMES[0]} … {EDITION_NAMES[-1]}, or a release such as 2.38, amq-7.12, eap-7.4, wildfly-31"
@@ -39,7 +39,7 @@ class _EditionType(TyperChoice[str]):
 
 def _typed_path(text: str) -> Path:
     """Return DIR as it was typed: ``Path`` would take ``s3:///x``, which names no bucket, for bucket x."""
-    from pagefmt.bytes.far_paths import any_path
+    from pagefmt.storage.remote_paths import any_path
 
     return any_path(text)
 
@@ -223,13 +223,13 @@ ListLimitOption = Annotated[
 
 
 def edition_of(choice: EditionChoice | None) -> Edition | None:
-    """The edition named on the command line; None: as found, else the newest that fits."""
+    """Return the edition named on the command line, None if it is to be detected."""
     return None if choice is None or choice.value == AUTO else Edition(choice.value)
 
 
 def processes(jobs: int) -> int:
-    """What ``--jobs`` asks for."""
-    from pagefmt.ahead import processors
+    """Return the number of processes for ``--jobs``: 0 stands for one per processor."""
+    from pagefmt.parallel import processors
 
     return jobs or processors()
 
@@ -245,10 +245,10 @@ CredentialsOption = Annotated[
 ]
 
 
-def directory_and_queue(given: Path | None, name: str | None) -> tuple[Path | None, str]:
-    """Return DIR and the queue; of one argument alone it is the queue. Raise ``CallError`` if there is none."""
+def directory_and_queue(directory: Path | None, name: str | None) -> tuple[Path | None, str]:
+    """Return DIR and the queue; a single argument is the queue. Raise ``CallError`` without a queue."""
     if name is not None:
-        return given, name
-    if given is None:
+        return directory, name
+    if directory is None:
         raise CallError("no queue given; name it after DIR as QUEUE or ADDRESS::QUEUE")
-    return None, str(given)
+    return None, str(directory)

@@ -20,7 +20,10 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def parse_instant(text: str, now: datetime) -> datetime:
-    """The instant in UTC; ``now`` with a zone. ValueError says what is wrong."""
+    """Return a time as written by the user in UTC. Raise ``ValueError`` with a message if it is invalid.
+
+    ``now`` has a time zone, and is the reference for ages and times of day.
+    """
     plain = text.strip()
     try:
         if _AGE.fullmatch(plain):
@@ -28,8 +31,8 @@ def parse_instant(text: str, now: datetime) -> datetime:
         if _MILLISECONDS.fullmatch(plain):
             return _EPOCH + int(plain) * _MILLISECOND
         if _TIME_OF_DAY.match(plain):
-            hour, colon, rest = plain.removeprefix("T").partition(":")
-            plain = f"{now.astimezone():%Y-%m-%d}T{hour:0>2}{colon}{rest}"
+            hour, colon, minutes = plain.removeprefix("T").partition(":")
+            plain = f"{now.astimezone():%Y-%m-%d}T{hour:0>2}{colon}{minutes}"
         return datetime.fromisoformat(plain.upper()).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         raise ValueError(f"{text!r} is not a time; write {TIME_HELP}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +20,6 @@ DirsArgument = Annotated[
 ]
 
 
-@dataclass(frozen=True)
 class TopOptions(OptionGroup):
     """How often the queues are looked at."""
 

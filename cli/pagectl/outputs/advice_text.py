@@ -12,9 +12,9 @@ def print_advice(advice: Advice) -> None:
     """Print the settings with the evidence for them, or what was tried."""
     if advice.best is None:
         print("No settings work. Tried:")
-        for one in advice.trials:
-            own = "" if one.own is None else f", {one_line(str(one.own))}"
-            say(f"  max-size-bytes={one.limit_text}{own}: {', '.join(one.failing)}")
+        for trial in advice.trials:
+            own = "" if trial.own is None else f", {one_line(str(trial.own))}"
+            say(f"  max-size-bytes={trial.limit_text}{own}: {', '.join(trial.failing)}")
         return
     print("These settings work with the least paging:\n")
     for text in advice.best.settings:

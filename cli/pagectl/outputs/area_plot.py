@@ -9,7 +9,7 @@ PLAIN = " ....:::#"
 
 
 def area(values: Sequence[int], height: int, *, unicode: bool = True) -> list[str]:
-    """Rows from the top; each value fills its column in proportion to the largest."""
+    """Return the rows of the plot from the top; each value fills its column in proportion to the largest."""
     glyphs = BLOCKS if unicode else PLAIN
     top = max(values, default=0)
     if top <= 0:
@@ -19,6 +19,6 @@ def area(values: Sequence[int], height: int, *, unicode: bool = True) -> list[st
 
 
 def band(values: Sequence[int], *, unicode: bool = True) -> str:
-    """One row: where the value is not zero."""
+    """Return a row that marks where values are not zero."""
     on, off = ("━", "·") if unicode else ("=", ".")
     return "".join(on if value else off for value in values)

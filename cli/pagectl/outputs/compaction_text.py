@@ -14,8 +14,8 @@ from pagectl.terminal.streams import print_table
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
-    from pagefmt.compaction.journals import JournalsPlan
-    from pagefmt.compaction.plan import CompactionPlan
+    from pagefmt.change.compaction.journals import JournalsPlan
+    from pagefmt.change.compaction.plan import CompactionPlan
 
 QUEUES_SHOWN = 5  # of one store, those that hold the most bytes
 
@@ -60,7 +60,7 @@ def print_pages_compaction(plan: CompactionPlan, report: PagesCompaction, out: P
 
 
 def _print_kept(store: CompactedStore) -> None:
-    from pagefmt.compaction.plan import KeepReason
+    from pagefmt.change.compaction.plan import KeepReason
 
     name = one_line(store.address or store.folder)
     if store.left_alone and store.bytes_before:

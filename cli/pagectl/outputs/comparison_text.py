@@ -19,8 +19,8 @@ def print_comparison(both: SideBySide, *, detail: bool) -> None:
             print(f"{count_text(failed, 'acknowledgement')} failed on both sides")
         return
     print(f"A: {one_line(names[0])}\nB: {one_line(names[1])}\n")
-    one, other = map(in_words, both.totals)
-    print_table(("", "A", "B"), [(name, one[name], other[name]) for name in one], right=("A", "B"))
+    words_a, words_b = map(in_words, both.totals)
+    print_table(("", "A", "B"), [(name, words_a[name], words_b[name]) for name in words_a], right=("A", "B"))
     for text in both.remarks:
         print(f"? {text}")
     print(f"\n{_summary(result)}")
@@ -43,7 +43,7 @@ def _where(i: int | None, op: str | None) -> str:
 def _print_detail(result: Comparison) -> None:
     if result.first is not None:
         print(f"\nFirst difference: {_where(result.first.i, result.first.op)}")
-        rows = [(one.name, _shown(one.left), _shown(one.right)) for one in result.first.fields]
+        rows = [(field.name, _shown(field.left), _shown(field.right)) for field in result.first.fields]
         print_table(("field", "A", "B"), rows)
     _print_sums(result)
 

@@ -67,19 +67,19 @@ def _print_difference(title: str, differences: list[SettingDifference], scope: S
 
 
 def rows(values: Values, scope: Scope, *, every: bool) -> Iterator[tuple[str, str, str]]:
-    """(name, value, source); without ``every`` only what is set somewhere."""
-    known = in_scope(scope)
+    """Yield name, value and source of settings; without ``every``, only of those that are set somewhere."""
+    settings = in_scope(scope)
     for name in sorted(values):
         value = values[name]
         if every or value.origin is not None:
-            yield name, value_text(value, name, known.get(name)), source_text(value)
+            yield name, value_text(value, name, settings.get(name)), source_text(value)
 
 
-def value_text(found: EffectiveValue, name: str, setting: Setting | None = None) -> str:
-    """As a person reads it: sizes also in larger units, nothing for what is not set, ``?`` for what is not known."""
-    if found.secret or not found.known:
-        return HIDDEN if found.secret else "?"
-    value = found.value
+def value_text(effective: EffectiveValue, name: str, setting: Setting | None = None) -> str:
+    """Return a value for people: sizes also in larger units, "not set" if unset, ``?`` if not known."""
+    if effective.secret or not effective.known:
+        return HIDDEN if effective.secret else "?"
+    value = effective.value
     match value:
         case None:
             return "a share of the heap" if name == "global-max-size" else "not set"
@@ -92,20 +92,20 @@ def value_text(found: EffectiveValue, name: str, setting: Setting | None = None)
         case float():
             return f"{value:g}"
         case str():
-            return masked(value, name) + (" (known to the running broker)" if found.unknown else "")
+            return masked(value, name) + (" (known to the running broker)" if effective.unknown else "")
 
 
-def source_text(found: EffectiveValue) -> str:
-    """As ``broker.xml:12, match 'a.#'``."""
-    origin = found.origin
+def source_text(effective: EffectiveValue) -> str:
+    """Return the origin of a value, such as ``broker.xml:12, match 'a.#'``."""
+    origin = effective.origin
     if origin is None:
-        return "default" if found.known else "not in this file"
+        return "default" if effective.known else "not in this file"
     at = origin.position
     return f"{at.file}:{at.line}" + (f", match '{origin.match}'" if origin.match is not None else "")
 
 
 def side_text(side: EffectiveValue | None, name: str, setting: Setting | None) -> str:
-    """One side of a comparison."""
+    """Return one side of a comparison; None stands for an edition without the setting."""
     if side is None:
         return "(unknown to that edition)"
     return f"{value_text(side, name, setting)} ({source_text(side)})"

@@ -8,12 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brokerconf.reading.decoding import read_at_most
+
 from pagectl.outputs.prometheus import Gauge, exposition
 from pagectl.running.exits import CallError
 from pagectl.terminal.nagios import Status
 from pagectl.terminal.streams import warning
-from pagefmt.bytes.writing import refuse_input, write_text
 from pagefmt.errors import PageFmtError
+from pagefmt.storage.writing import refuse_input, write_text
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def status_metric(status: Status) -> Gauge:
-    """The status as a gauge."""
+    """Return the status as a gauge."""
     return Gauge("pagectl_disk_status", "0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.", (({}, int(status)),))
 
 
 def metrics(report: DiskReport) -> Iterable[Gauge]:
-    """Gauges named ``pagectl_disk_…``, one sample per file system (label ``mount``)."""
+    """Return gauges named ``pagectl_disk_…``, one sample per file system (label ``mount``)."""
     stores = report.state.stores
 
     def gauge(name: str, text: str, values: Iterable[float | int | None]) -> Gauge:
@@ -48,7 +50,7 @@ def metrics(report: DiskReport) -> Iterable[Gauge]:
 
 
 def forecast_metrics(forecast: Forecast) -> Iterable[Gauge]:
-    """How fast each file system fills, and how long that lasts; no sample where it is not known."""
+    """Yield gauges of how fast each file system fills and how long it lasts; without a sample if not known."""
     trends = [({"mount": store.mount}, store.trend.rate) for store in forecast.stores if store.trend is not None]
     yield Gauge("pagectl_disk_fill_bytes_per_second", "Growth, by the samples seen so far.", tuple(trends))
     left = [
@@ -72,8 +74,8 @@ def _beginning(file: Path) -> str:
     """Return what a regular file has first; nothing of any other."""
     if not file.is_file():
         return ""
-    with suppress(OSError), file.open("rb") as opened:
-        return opened.read(1 << 20).decode("utf-8", "replace")
+    with suppress(OSError):
+        return read_at_most(file, 1 << 20).decode("utf-8", "replace")
     return ""
 
 

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from pageengine.disk.config import WhenBlocked
 
 SERVICE = "DISK"
+# addresses that a line of text names at most; JSON names all
 NAMED = 10
-"""Addresses that a line of text names; JSON names all."""
 
 
 class DiskReport(NamedTuple):
-    """A state, what was asked of it, and what producers would feel; ``supposed``: why the limit may be another,
-    ``assumed``: why the edition is the one that it is, where nobody named it."""
+    """The state of the disks with the thresholds and the effect on producers.
+
+    ``supposed`` is the reason why the limit may be another, ``assumed`` the origin of an edition that was not named.
+    """
 
     state: DiskState
     thresholds: Thresholds
@@ -32,7 +34,7 @@ class DiskReport(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """What must be known besides."""
+        """Return the remarks about the figures."""
         edition = f"judged as {self.state.edition.value} ({self.assumed}); --edition names another"
         return [
             *self.state.notes(),
@@ -42,14 +44,14 @@ class DiskReport(NamedTuple):
 
     @property
     def closed(self) -> str:
-        """The protocols whose connections do not survive a send while the broker blocks; empty where it never does."""
+        """Return the protocols whose connections break on a send while the broker blocks, "" if it never blocks."""
         from pageengine.disk.effect import closed_connections
 
         return closed_connections(self.state.edition) if isinstance(self.state.limit, DiskLimit) else ""
 
     @property
     def status(self) -> Status:
-        """The status of the whole check."""
+        """Return the status of the whole check."""
         return self.thresholds.worst(self.state.stores)
 
     def word(self, store: FileStoreState) -> StoreWord:
@@ -62,14 +64,14 @@ class DiskReport(NamedTuple):
 
     @property
     def overall(self) -> StoreWord:
-        """The broker's state in one word."""
+        """Return the broker's state in one word."""
         words = {self.word(store) for store in self.state.stores}
         gravest_first: tuple[StoreWord, ...] = ("blocked", "near", "ok", "unmonitored")
         return next(word for word in gravest_first if word in words)
 
 
 def summary(report: DiskReport) -> str:
-    """One sentence: the store that matters, the limit, the byte, the distance."""
+    """Return a sentence about the deciding store: its usage, the limit, and the distance to it."""
     state = report.state
     bad = [store for store in state.stores if report.thresholds.status(store) is report.status]
     store = state.deciding or bad[0]
@@ -83,7 +85,7 @@ def summary(report: DiskReport) -> str:
 
 
 def _df_beside(store: FileStoreState) -> str:
-    """What ``df`` says, where that is something else."""
+    """Return the percentage that ``df`` shows, if it differs."""
     df = store.file_system.df_percent
     return f" (df: {df}%)" if df is not None and abs(df - store.usage_percent) > 1 else ""
 
@@ -103,7 +105,7 @@ def _distance(report: DiskReport, store: FileStoreState) -> str:
 
 
 def limit_text(limit: DiskLimit) -> str:
-    """The setting and its value, for people."""
+    """Return a limit's setting and value for people."""
     value = f"{limit.value}%" if limit.kind is LimitKind.USAGE else size_text(limit.value)
     return f"{limit.kind.value} {value}"
 
@@ -112,30 +114,30 @@ def _inodes(report: DiskReport, store: FileStoreState) -> str:
     percent = store.file_system.inodes_percent
     if percent is None:
         return ""
-    asked = (report.thresholds.inodes_warn, report.thresholds.inodes_crit)
-    alerting = any(limit is not None and limit.alerts(percent) for limit in asked)
+    limits = (report.thresholds.inodes_warn, report.thresholds.inodes_crit)
+    alerting = any(limit is not None and limit.alerts(percent) for limit in limits)
     return f"; inodes {percent:.1f}% used" if alerting or store.file_system.inodes_usable <= 0 else ""
 
 
 def nagios(report: DiskReport, *, details: bool = False) -> str:
-    """The one line; with ``details`` more lines below it."""
+    """Return the plugin's line, followed by more lines with ``details``."""
     return lines(SERVICE, report.status, summary(report), performance(report), detail_lines(report) if details else ())
 
 
 def performance(report: DiskReport) -> Iterator[Perf]:
-    """Per file system: usage in percent, bytes to go, usable bytes, inodes used in percent."""
-    asked = report.thresholds
+    """Yield usage in percent, bytes to the limit, usable bytes, and used inodes in percent of each file system."""
+    thresholds = report.thresholds
     for store in report.state.stores:
         mount = store.file_system.mount
-        warn, crit = ((t.range if t and not t.of_margin else None) for t in (asked.warn, asked.crit))
+        warn, crit = ((t.range if t and not t.of_margin else None) for t in (thresholds.warn, thresholds.crit))
         yield Perf(f"{mount} usage", store.usage_percent, "%", warn, crit or _usage_limit(report), 0, 100)
         if store.margin is not None:
-            crit = asked.crit.range if asked.crit and asked.crit.of_margin else Range(1, float("inf"))
-            yield Perf(f"{mount} margin", store.margin, "B", asked.margin_warn(store), crit)
+            crit = thresholds.crit.range if thresholds.crit and thresholds.crit.of_margin else Range(1, float("inf"))
+            yield Perf(f"{mount} margin", store.margin, "B", thresholds.margin_warn(store), crit)
         yield Perf(f"{mount} usable", store.space.usable, "B", low=0, high=store.space.total)
         if store.file_system.inodes_percent is not None:
             used = store.file_system.inodes_percent
-            yield Perf(f"{mount} inodes", used, "%", asked.inodes_warn, asked.inodes_crit, 0, 100)
+            yield Perf(f"{mount} inodes", used, "%", thresholds.inodes_warn, thresholds.inodes_crit, 0, 100)
 
 
 def _usage_limit(report: DiskReport) -> Range | None:

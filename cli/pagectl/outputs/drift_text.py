@@ -13,7 +13,7 @@ from pagefmt.quantities import size_text
 if TYPE_CHECKING:
     from brokerconf.evidence.drift import Deletion, Drift, LeftOver
 
-    from pagefmt.outstanding.held import QueueHeld
+    from pagefmt.outstanding.queue_totals import QueueHeld
 
 
 def print_drift(drift: Drift, held: Mapping[int, QueueHeld] | None, pages: Mapping[str, int]) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from pagectl.options.formats import TextOrJson
 from pagectl.reports.export import ExportedPages, ExportReport, MissingRows
 from pagectl.terminal.streams import note, print_json, warning
-from pagefmt.columns.table_content import TableContent
 from pagefmt.quantities import count_text, size_text
+from pagefmt.table.table_content import TableContent
 
 if TYPE_CHECKING:
     from pagefmt.spark.export_job import ExportJob
@@ -55,7 +55,7 @@ def _table_warnings(job: ExportJob, exported: Exported) -> Iterator[str]:
 
 def _row_warnings(job: ExportJob, report: ExportReport) -> Iterator[str]:
     """Yield warnings of damage, and of pages that have changed."""
-    from pagefmt.columns.state_tables import TELLS_HARM
+    from pagefmt.table.state_tables import TELLS_HARM
 
     for lost in _split(report)[0]:
         whose = f"{lost.broker}: " if report.brokers > 1 else ""
@@ -93,7 +93,7 @@ def _summary(job: ExportJob, report: ExportReport) -> str:
 
 def _split(report: ExportReport) -> tuple[list[MissingRows], list[MissingRows]]:
     """Return the damaged files, and those that may not be read."""
-    from pagefmt.pages.frames import DamageKind
+    from pagefmt.codec.pages.frames import DamageKind
 
     closed = [lost for lost in report.damaged if lost.kind == DamageKind.NOT_PERMITTED]
     return [lost for lost in report.damaged if lost.kind != DamageKind.NOT_PERMITTED], closed

@@ -32,7 +32,7 @@ class FindingText:
 
     @property
     def said(self) -> str:
-        """How many of each severity; empty: none."""
+        """Return the number of findings by severity, "" if there are none."""
         return ", ".join(count_text(number, severity) for severity, number in self._counts.items())
 
 

@@ -31,7 +31,7 @@ class StoreForecast:
 
     @property
     def mount(self) -> str:
-        """The mount point of the file system."""
+        """Return the mount point of the file system."""
         return self.state.file_system.mount
 
 
@@ -58,17 +58,20 @@ class Forecast:
 
     @classmethod
     def of(cls, state: DiskState, samples: DiskSamples, warn: float | None, critical: float | None) -> Forecast:
-        """The forecast of a state and its samples; ``warn`` and ``critical`` are in seconds."""
+        """Return the forecast for a state and its samples; ``warn`` and ``critical`` are in seconds."""
         stores = tuple(_store(store, samples) for store in state.stores)
         return cls(state, stores, _growing(state, samples), samples, warn, critical)
 
     @property
     def status(self) -> Status:
-        """The gravest status of the stores."""
+        """Return the gravest status of the stores."""
         return Status.worst(self.store_status(store) for store in self.stores)
 
     def store_status(self, store: StoreForecast) -> Status:
-        """An alarm needs growth that is certain; a store that blocks already is critical."""
+        """Return the status of a store.
+
+        A store that blocks is critical; a forecast alerts only if growth is certain.
+        """
         if not store.state.within:
             return Status.CRITICAL
         if store.left is None or store.trend is None or not store.trend.grows:
@@ -80,13 +83,13 @@ class Forecast:
 
     @property
     def first(self) -> StoreForecast:
-        """The store that blocks first, as far as can be told."""
-        return min(self.stores, key=lambda one: (one.state.within, one.left.seconds if one.left else math.inf))
+        """Return the store that blocks first, as far as samples can say."""
+        return min(self.stores, key=lambda store: (store.state.within, store.left.seconds if store.left else math.inf))
 
 
 def _store(state: FileStoreState, samples: DiskSamples) -> StoreForecast:
-    found = trend(samples.store(state.file_system.mount))
-    return StoreForecast(state, found, time_left(state.margin, found))
+    growth = trend(samples.store(state.file_system.mount))
+    return StoreForecast(state, growth, time_left(state.margin, growth))
 
 
 def _growing(state: DiskState, samples: DiskSamples) -> tuple[Growth, ...]:
@@ -94,21 +97,21 @@ def _growing(state: DiskState, samples: DiskSamples) -> tuple[Growth, ...]:
     rows = []
     for name in samples.names():
         points = samples.address(name)
-        found = trend(points)
-        if found is not None and found.rate > 0:
-            rows.append(Growth(name, int(points[-1][1]), found, time_left(pages.margin, found)))
+        growth = trend(points)
+        if growth is not None and growth.rate > 0:
+            rows.append(Growth(name, int(points[-1][1]), growth, time_left(pages.margin, growth)))
     return tuple(sorted(rows, key=lambda row: (-row.trend.rate, row.address)))
 
 
 def summary(forecast: Forecast) -> str:
-    """One sentence about the store that blocks first."""
+    """Return a sentence about the store that blocks first."""
     first = forecast.first
     most = f"; {forecast.growing[0].address} grows most, {_rate(forecast.growing[0].trend)}" if forecast.growing else ""
     return f"{first.mount}: {outlook(forecast, first)}{most}"
 
 
 def outlook(forecast: Forecast, store: StoreForecast) -> str:
-    """What is to be said of one store."""
+    """Return the outlook of one store in words."""
     limit = forecast.state.limit
     if isinstance(limit, Unmonitored):
         return f"no disk monitor: {limit.value}"
@@ -128,21 +131,23 @@ def outlook(forecast: Forecast, store: StoreForecast) -> str:
 
 
 def _about(left: TimeLeft) -> str:
-    likely, soonest, latest = (duration_text(each * SECOND) for each in (left.seconds, left.soonest, left.latest))
+    likely, soonest, latest = (duration_text(seconds * SECOND) for seconds in (left.seconds, left.soonest, left.latest))
     return f"{likely} ({soonest} to {latest})"
 
 
-def _rate(found: Trend) -> str:
-    return f"{size_text(round(found.rate))}/s" if abs(found.rate) >= 1 else f"{size_text(round(found.rate * 3600))}/h"
+def _rate(fill: Trend) -> str:
+    return f"{size_text(round(fill.rate))}/s" if abs(fill.rate) >= 1 else f"{size_text(round(fill.rate * 3600))}/h"
 
 
-def _basis(found: Trend) -> str:
-    return f"{count_text(found.samples, 'sample')} over {duration_text(found.span * SECOND)}, sureness {found.sureness}"
+def _basis(fill: Trend) -> str:
+    return f"{count_text(fill.samples, 'sample')} over {duration_text(fill.span * SECOND)}, sureness {fill.sureness}"
 
 
 def nagios(forecast: Forecast, assumed: str, *, details: bool = False) -> str:
-    """The one line; with ``details`` more lines below it. ``assumed``: why the edition is the one that it is, where
-    nobody named it."""
+    """Return the plugin's line, followed by more lines with ``details``.
+
+    ``assumed`` is the origin of an edition that was not named, "" if it was named.
+    """
     more = [*detail_lines(forecast)] if details else []
     if details and assumed:
         more.append(f"judged as {forecast.state.edition.value} ({assumed}); --edition names another")
@@ -173,7 +178,7 @@ def detail_lines(forecast: Forecast) -> Iterator[str]:
 
 
 def notes(forecast: Forecast) -> list[str]:
-    """What a person should know beside the figures."""
+    """Return the remarks beside the figures."""
     gone = forecast.samples.forgotten
     clock = [f"the clock was set back: dropped {count_text(gone, 'sample')} from later"] if gone else []
     return [*clock, *forecast.state.notes()]

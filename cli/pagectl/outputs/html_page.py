@@ -46,7 +46,7 @@ footer{margin:2.5rem 0 1rem;color:var(--soft);font-size:.85rem}
 
 
 def head(title: str) -> Iterator[str]:
-    """All up to the heading."""
+    """Yield the document up to and including its heading."""
     yield '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width,initial-scale=1">'
     policy = "default-src 'none'; style-src 'unsafe-inline'"
@@ -56,12 +56,12 @@ def head(title: str) -> Iterator[str]:
 
 
 def foot(text: str) -> str:
-    """The end."""
+    """Return the end of the document."""
     return f"<footer>{safe(text)}</footer></body></html>\n"
 
 
 def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table; the flag of a column says that it holds numbers."""
+    """Yield a table; the flag of a column says whether it contains numbers."""
     css = [' class="n"' if number else "" for _, number in columns]
     heads = "".join(f"<th{c}>{safe(name)}</th>" for c, (name, _) in zip(css, columns, strict=True))
     yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'

@@ -30,10 +30,10 @@ def moved_roots(roots: Mapping[str, Path]) -> list[tuple[str, Path, bool]]:
 
 
 def free_ending(paths: Iterable[Path], ending: str) -> str:
-    """Return the ending, with a number where one of the paths with the ending exists already."""
+    """Return the ending, with a number added if one of the paths with that ending exists."""
     paths = list(paths)
     endings = (ending if number == 1 else f"{ending}-{number}" for number in count(1))
-    return next(each for each in endings if not any(os.path.lexists(with_ending(path, each)) for path in paths))
+    return next(text for text in endings if not any(os.path.lexists(with_ending(path, text)) for path in paths))
 
 
 def with_ending(path: Path, ending: str) -> Path:
@@ -42,19 +42,19 @@ def with_ending(path: Path, ending: str) -> Path:
 
 
 def commands(moves: Iterable[Move]) -> str:
-    """Return shell commands, joined by ``&&``, that make these moves and print ``done``, or make none of them.
+    """Return shell commands, joined by ``&&``, that make all of these moves and print ``done``, or make none.
 
-    Where a folder has the name already, ``mv`` moves into that folder. So they check first that the names are free, and
-    that there is what is not there yet.
+    ``mv`` moves into a folder that already has the name. So the commands first check that the new names are free, and
+    that the sources exist.
     """
     moves = list(moves)
-    checks, made, vacated = [], set[Path](), set[Path]()
+    checks, created, vacated = [], set[Path](), set[Path]()
     for source, target in moves:
-        if source not in made and not os.path.lexists(source):
+        if source not in created and not os.path.lexists(source):
             checks.append(f"[ -e {quoted(source)} ]")
         if target not in vacated:
             checks.append(f"[ ! -e {quoted(target)} ]")
-        made.add(target)
+        created.add(target)
         vacated.add(source)
     changes = [f"mv {quoted(source)} {quoted(target)}" for source, target in moves]
     return _AND.join([*checks, *changes, "echo done"])

@@ -22,13 +22,14 @@ from pagectl.terminal.streams import JsonItems, coloured, folded
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.codec.pages.frames import Damage
+    from pagefmt.codec.pages.page import Page
+    from pagefmt.codec.pages.page_file import PageFile
     from pagefmt.directory.locate import DataLocation
+    from pagefmt.directory.paging import Store
     from pagefmt.journal.files import JournalFile
     from pagefmt.journal.records import JournalFrame
     from pagefmt.journal.scan import TornRecord
-    from pagefmt.pages.frames import Damage
-    from pagefmt.pages.page import Page
-    from pagefmt.pages.paging import PageFile, Store
 
 
 def page_inspection(form: ListFormat, place: DataLocation, *, with_bytes: bool) -> PageInspection:
@@ -57,7 +58,7 @@ class PageInspectionJson:
         self._store, self._file, self._page = store, file, page
 
     def record(self, number: int, offset: int, length: int) -> None:
-        """Write a record."""
+        """Write a record with its fields."""
         from pagefmt.describe.anatomy import record_fields
 
         buf = self._page.buf
@@ -84,7 +85,7 @@ class PageInspectionJson:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Complete the document."""
+        """Write the end of the document."""
         self._items.end()
 
 
@@ -105,7 +106,7 @@ class PageInspectionText:
         self._view.line(f"address {address}, {file.size} bytes, layout {shown}")
 
     def record(self, number: int, offset: int, length: int) -> None:
-        """Print a record."""
+        """Print a record with its fields."""
         self._view.record(self._page.buf, number, offset, length)
 
     def end(self, records: int) -> None:
@@ -151,13 +152,13 @@ class JournalInspectionJson:
         )  # fmt: skip
 
     def torn(self, records: Iterable[TornRecord]) -> None:
-        """Write torn records."""
+        """Write the torn records of a file."""
         for record in records:
             torn = TornDetail(offset=record.offset, detail=record.detail)
             self._items.add("records", TornJournalRecord(file=self._file.name, torn=torn))
 
     def close(self) -> None:
-        """Complete the document."""
+        """Write the end of the document."""
         self._items.end()
 
 
@@ -185,7 +186,7 @@ class JournalInspectionText:
         self._view.fields(content, _title(frame), 0, frame.total, fields, frame.at)
 
     def torn(self, records: Iterable[TornRecord]) -> None:
-        """Print torn records."""
+        """Print the torn records of a file."""
         for record in records:
             self._view.torn(record.offset, record.detail)
 

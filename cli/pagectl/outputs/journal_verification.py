@@ -12,8 +12,8 @@ from pagectl.terminal.streams import wrapped
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
+    from pagefmt.check.journal_files import JournalFileReport
     from pagefmt.findings import Finding
-    from pagefmt.verify.journal_files import JournalFileReport
 
 FAULTS_SHOWN = 5
 

@@ -14,9 +14,9 @@ from pagectl.terminal.sanitise import one_line
 
 
 def lint_diff(name: str, text: RepairedText) -> Iterator[str]:
-    """The lines of the diff of one file; of objects that may hold any secret only those that change."""
+    """Yield the lines of a file's diff. For Kubernetes objects, which may contain secrets, only changed lines."""
     plain = text.form in (ConfigurationForm.XML, ConfigurationForm.PROPERTIES)
-    before, after = (_lines(each, text.form) for each in (text.before, text.after))
+    before, after = (_lines(content, text.form) for content in (text.before, text.after))
     for line in unified_diff(before, after, name, name, lineterm="", n=3 if plain else 0):
         yield f"{one_line(line)}\n"
 

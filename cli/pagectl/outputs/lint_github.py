@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
 
 from pagectl.terminal.sanitise import visible
 from pagefmt.findings import Finding, Severity
@@ -13,7 +13,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def lint_github(files: Sequence[FileReport]) -> str:
-    """The findings as workflow commands, a line each."""
+    """Return the findings as workflow commands, one per line."""
     return "".join(_command(finding) for report in files for finding in report.findings)
 
 
@@ -27,7 +27,7 @@ def _command(finding: Finding) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Nothing in a message can end the command: a newline in it would start another one."""
+    """Return the text with newlines escaped, because one would end the command and start another."""
     return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from brokerconf.linting.baseline import fingerprints
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
 
 from pagectl.terminal.streams import json_text
 from pagefmt.findings import Severity
@@ -16,10 +16,13 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.I
 
 
 def lint_gitlab(files: Sequence[FileReport]) -> str:
-    """The JSON list; paths are relative to the repository that holds the working directory."""
+    """Return the JSON list; paths are relative to the repository that contains the working directory."""
     findings = [finding for report in files for finding in report.findings]
-    here = Path.cwd()
-    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    cwd = Path.cwd()
+    root = next(
+        (folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()),
+        cwd,
+    )
     paths = [Path(os.path.relpath(finding.place.file, root)).as_posix() for finding in findings]
     issues = [
         {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
 
 from pagectl.terminal.sanitise import visible
 from pagefmt.findings import Finding, Severity
@@ -16,7 +16,7 @@ _NO_XML = re.compile("[\ufffe\uffff]")
 
 
 def lint_junit(files: Sequence[FileReport]) -> str:
-    """The XML document of all files."""
+    """Return the XML document for all files."""
     suites = Element("testsuites", name="pagectl config lint")
     totals = [0, 0, 0]
     for report in files:
@@ -28,7 +28,10 @@ def lint_junit(files: Sequence[FileReport]) -> str:
 
 
 def _suite(suites: Element, report: FileReport) -> tuple[int, int, int]:
-    """Errors of the configuration are JUnit failures of type ``error``; remarks are cases that passed with a text."""
+    """Add the test suite of one file and return its numbers of tests, failures and errors.
+
+    Errors of the configuration are failures of type ``error``; remarks are passed cases with a text.
+    """
     failures = sum(finding.severity is not Severity.INFO for finding in report.findings)
     tests = max(len(report.findings), 1)
     suite = SubElement(
@@ -55,4 +58,4 @@ def _case(suite: Element, finding: Finding) -> None:
 
 
 def _text(text: str) -> str:
-    return _NO_XML.sub(lambda found: f"\\u{ord(found.group()):04x}", visible(text))
+    return _NO_XML.sub(lambda match: f"\\u{ord(match.group()):04x}", visible(text))

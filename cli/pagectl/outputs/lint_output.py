@@ -14,7 +14,7 @@ from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from brokerconf.linting.fixing import RepairedText
-    from brokerconf.linting.lint import FileReport
+    from brokerconf.linting.lint_report import FileReport
 
 
 def write_findings(reports: Sequence[FileReport], format: LintFormat | None) -> None:

@@ -38,7 +38,7 @@ class _MaskedLine:
         self._shifts = list(lengths)
 
     def column(self, written: int) -> int:
-        """The place in what is shown; anything inside of a secret is where that begins."""
+        """Return the column in the masked line for a column of the line; inside a secret, the secret's first column."""
         before = bisect_right(self._secrets, (written, len(self.shown) + written))
         if before and written < self._secrets[before - 1][1]:
             return self._secrets[before - 1][0] + self._shifts[before - 1]
@@ -70,7 +70,10 @@ class Lines:
         return _MaskedLine(source.original[begin:stop], secrets)
 
     def quoted(self, finding: Finding) -> Quoted | None:
-        """The line without its passwords, cut to the width around the place, control characters visible."""
+        """Return the line of a finding, None if it cannot be read.
+
+        Passwords are masked, control characters visible, and the line is cut to the width around the finding's column.
+        """
         width, (file, number, column) = self._width, finding.place
         if (file, number) not in self._lines:
             self._lines[file, number] = self._line(file, number)
@@ -91,7 +94,7 @@ class Lines:
 
 
 def token_end(line: str, start: int) -> int:
-    """Where the tag's name, the attribute's value or the word that begins there ends."""
+    """Return the end of the tag name, attribute value or word that begins at ``start``."""
     at = start + 1 if line[start : start + 1] in ("<", '"', "'") else start
     behind = min(len(line), start + _LONGEST_TOKEN)
     while at < behind and line[at] not in _STOPS:

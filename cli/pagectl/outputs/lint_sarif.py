@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from brokerconf.linting.baseline import fingerprints
 from brokerconf.linting.catalogue import RuleDescription
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
 
 from pagectl import __version__
 from pagectl.terminal.streams import json_text
@@ -19,7 +19,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, RuleDescription]) -> str:
-    """``rules``: what is known of each id."""
+    """Return the findings of all files as SARIF. ``rules``: the description of each rule by id."""
     findings = [finding for report in files for finding in report.findings]
     names = sorted({finding.rule for finding in findings})
     index = {name: n for n, name in enumerate(names)}

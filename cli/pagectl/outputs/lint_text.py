@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
 
 from pagectl.outputs.lint_report import WIDTH, Lines
 from pagectl.terminal.sanitise import one_line
@@ -45,13 +45,16 @@ _MARGIN = 9  # columns of "  12 | " and of the marks of a line that was cut
 
 
 def lint_text(files: Sequence[FileReport], *, colour: bool, width: int = WIDTH) -> Iterator[str]:
-    """Blocks of lines, one a finding; with ``colour`` escapes of a terminal; ``width``: columns of a quoted line."""
+    """Yield a block of lines for each finding, with terminal colours if ``colour``.
+
+    ``width`` is the number of columns of a quoted line.
+    """
     for report in files:
         lines = Lines(report.sources, width)
-        told: set[str] = set()
+        explained: set[str] = set()
         for finding in report.findings:
-            yield _block(finding, lines, colour=colour, why=finding.why not in told)
-            told.add(finding.why)
+            yield _block(finding, lines, colour=colour, why=finding.why not in explained)
+            explained.add(finding.why)
 
 
 def _paint(text: str, code: str) -> str:
@@ -59,14 +62,14 @@ def _paint(text: str, code: str) -> str:
 
 
 def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
-    """The reason is given at the first finding that has it; a hundred lines of one kind repeat nothing."""
+    """Return the lines of a finding. ``why`` adds its reason, which is printed once for all findings that have it."""
     tint = _COLOURS[finding.severity]
     place = one_line(str(finding.place))
-    said = finding.severity.said
-    plain = f"{place}: {said}: "
+    severity = finding.severity.said
+    plain = f"{place}: {severity}: "
     line = folded(f"{plain}{one_line(finding.message)} [{finding.rule}]")
     if colour:
-        line = line.replace(plain, f"{_paint(f'{place}: ', '1')}{_paint(said, '1;' + tint)}: ", 1)
+        line = line.replace(plain, f"{_paint(f'{place}: ', '1')}{_paint(severity, '1;' + tint)}: ", 1)
     out = [line]
     quoted = lines.quoted(finding)
     margin = " " * max(len(str(finding.place.line)), 4)
@@ -81,7 +84,7 @@ def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
 
 
 def summary_line(files: Sequence[FileReport]) -> str:
-    """As ``2 errors, 1 warning, 0 remarks in 1 file``."""
+    """Return the counts, such as ``2 errors, 1 warning, 0 remarks in 1 file``."""
     counts = Counter(finding.severity for report in files for finding in report.findings)
     parts = ", ".join(count_text(counts[severity], severity.said) for severity in Severity)
     return f"{parts} in {count_text(len(files), 'file')}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pagectl.options.times import milliseconds
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, json_text, wrapped
-from pagefmt.messages.values import has_expired
+from pagefmt.codec.messages.values import has_expired
 from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
@@ -130,37 +130,37 @@ _ANNOTATIONS: Final = {"message_annotations": "", "delivery_annotations": "deliv
 
 
 def _amqp_words(amqp: Mapping[str, Any], user_id: str | None) -> list[str]:
-    """What only the sections of AMQP have."""
+    """Return the words for fields that only AMQP sections have."""
     fields = amqp.get("properties") or {}
     named = {} if user_id else {"message_id": "message id"}
-    words = [f"{said} {_field(fields[name])}" for name, said in (named | _AMQP_WORDS).items() if fields.get(name)]
-    for name, said in _ANNOTATIONS.items():
-        words += [f"{said}{one_line(entry['name'])}: {_field(entry)}" for entry in amqp.get(name) or ()]
+    words = [f"{label} {_field(fields[name])}" for name, label in (named | _AMQP_WORDS).items() if fields.get(name)]
+    for name, label in _ANNOTATIONS.items():
+        words += [f"{label}{one_line(entry['name'])}: {_field(entry)}" for entry in amqp.get(name) or ()]
     return words
 
 
 def _field(typed: Mapping[str, Any]) -> str:
-    """Bytes as text where they are."""
-    from pagefmt.messages.body_text import readable
+    """Return a value as text; bytes are text if they are valid UTF-8."""
+    from pagefmt.codec.messages.body_text import readable
 
     return _value((readable(bytes.fromhex(typed["value"])) if typed["type"] == "bytes" else None) or typed["value"])
 
 
 def _queue_state(queue: str, how: Mapping[str, Any]) -> str:
-    """Its name, and what is unusual about the message there."""
-    told = [] if how["state"] in ("due", "scheduled") else [how["state"] or how.get("why") or "unknown"]
+    """Return a queue's name with what is unusual about the message in that queue."""
+    remarks = [] if how["state"] in ("due", "scheduled") else [how["state"] or how.get("why") or "unknown"]
     if how["state"] == "scheduled":
-        told.append(f"scheduled for {time_text(how['scheduled'])}" if how["scheduled"] else "scheduled")
+        remarks.append(f"scheduled for {time_text(how['scheduled'])}" if how["scheduled"] else "scheduled")
     if how["delivery_count"]:
-        told.append(f"delivered {count_text(how['delivery_count'], 'time')}")
-    return one_line(queue) + (f" ({one_line(', '.join(told))})" if told else "")
+        remarks.append(f"delivered {count_text(how['delivery_count'], 'time')}")
+    return one_line(queue) + (f" ({one_line(', '.join(remarks))})" if remarks else "")
 
 
 def _names(ids: list[int], queues: Mapping[int, QueueBinding] | None) -> str:
     if not ids:
         return "no queue"
-    known = queues or {}
-    return ", ".join(one_line(known[queue].name) if queue in known else f"queue {queue}" for queue in ids)
+    bindings = queues or {}
+    return ", ".join(one_line(bindings[queue].name) if queue in bindings else f"queue {queue}" for queue in ids)
 
 
 def _value(value: object) -> str:

@@ -30,16 +30,16 @@ OF_QUEUE: Final = {
 }
 TOGETHER: Final = "artemis_held_together_page_bytes"
 TOGETHER_HELP: Final = "Bytes of the page files that these queues hold together, of the largest such groups."
+# groups of queues of one broker that get a sample at most
 GROUPS: Final = 20
-"""Groups of queues of one broker that have a sample."""
 
 Rows = dict[tuple[str, ...], list[float | None]]
 
 
 def page_metrics(backlog: BrokerBacklog, now: float) -> Iterator[Gauge]:
-    """Gauges named ``artemis_…`` by address, and by address and queue; what is not known has no sample.
+    """Yield gauges named ``artemis_…`` by address, and by address and queue; unknown values have no sample.
 
-    ``now`` in seconds since the epoch. Of several folders, or queues, of one name there is one sample: their sum.
+    ``now`` is in seconds since the epoch. Several folders or queues with one name have one sample: their sum.
     """
     addresses: Rows = {}
     queues: Rows = {}
@@ -54,19 +54,19 @@ def page_metrics(backlog: BrokerBacklog, now: float) -> Iterator[Gauge]:
         _add(waiting, (*key, "pages"), [(queue.messages or 0) - queue.journal, None])
     yield from _gauges(OF_ADDRESS, ("address",), addresses)
     unseen = any(store.address is None and store.queues is None for store in backlog.stores)
-    known = {key: each for key, each in waiting.items() if key[-1] == "journal" or _known(key, addresses, unseen)}
-    yield from _gauges({WAITING: WAITING_HELP}, ("address", "queue", "where"), known)
+    countable = {key: row for key, row in waiting.items() if key[-1] == "journal" or _known(key, addresses, unseen)}
+    yield from _gauges({WAITING: WAITING_HELP}, ("address", "queue", "where"), countable)
     of_queues = {key: queues[key] for key in queues if _known(key, addresses, unseen)}
     yield from _gauges(OF_QUEUE, ("address", "queue"), of_queues)
     yield Gauge(TOGETHER, TOGETHER_HELP, tuple(_together(backlog)))
     yield Gauge("artemis_broker_running", "1 while a broker holds the lock of the journal.", (({}, int(backlog.live)),))
     damaged = "1 while journal or bindings are damaged: acknowledgements may be lost."
-    found = None if backlog.damaged is None else int(backlog.damaged)
-    yield Gauge("artemis_journal_damaged", damaged, () if found is None else (({}, found),))
+    journal_damaged = None if backlog.damaged is None else int(backlog.damaged)
+    yield Gauge("artemis_journal_damaged", damaged, () if journal_damaged is None else (({}, journal_damaged),))
 
 
 def send_metrics(sends: Mapping[str, NextSend]) -> Iterator[Gauge]:
-    """Gauges by address of what becomes of what is sent, and of page limits; addresses without one have no sample."""
+    """Yield gauges by address: what happens to the next send, and page limits. Addresses without one have no sample."""
     refused = tuple(({"address": address}, int(send.refusal is not None)) for address, send in sends.items())
     yield Gauge("artemis_producers_refused", "1 while what is sent is refused, dropped or held back.", refused)
     used = tuple(({"address": name}, send.limit.used) for name, send in sends.items() if send.limit is not None)
@@ -92,13 +92,13 @@ def _known(key: tuple[str, ...], addresses: Rows, unseen: bool) -> bool:
 
 
 def _add(rows: Rows, key: tuple[str, ...], values: list[float | None]) -> None:
-    """Counts are added up; of ages the greater one counts."""
+    """Add values to the row of a key: counts are summed, and of ages the greater one is kept."""
     before = rows.get(key)
     if before is None:
         rows[key] = values
         return
     *counts, last = zip(before, values, strict=True)
-    rows[key] = [(one or 0) + (other or 0) for one, other in counts]
+    rows[key] = [(first or 0) + (second or 0) for first, second in counts]
     rows[key].append(max((value for value in last if value is not None), default=None))
 
 

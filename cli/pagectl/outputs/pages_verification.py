@@ -14,9 +14,9 @@ from pagefmt.findings import Severity
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
+    from pagefmt.check.report import PageReport
+    from pagefmt.directory.paging import Store
     from pagefmt.findings import Finding
-    from pagefmt.pages.paging import Store
-    from pagefmt.verify.report import PageReport
 
 FAULTS_SHOWN = 5
 
@@ -35,12 +35,12 @@ class PagesJson:
             self._items.add("pages", VerifiedPage.of(page))
 
     def finding(self, finding: Finding) -> None:
-        """Write a finding."""
+        """Write a finding, and note whether it is more than a remark."""
         self.wrong = self.wrong or finding.severity is not Severity.INFO
         self._items.add("findings", DataFinding.of(finding))
 
     def end(self) -> None:
-        """Complete the document."""
+        """Write the end of the document."""
         self._items.end()
 
 
@@ -78,14 +78,14 @@ class PagesText:
             _print_page(page)
 
     def finding(self, finding: Finding) -> None:
-        """Print a finding."""
+        """Print a finding, and note whether it is more than a remark."""
         self.wrong = self.wrong or finding.severity is not Severity.INFO
         if not self._findings.said:
             print()
         self._findings.show(finding)
 
     def end(self) -> None:
-        """Print the sums."""
+        """Print how many pages were read and were damaged."""
         findings = self._findings.said or "nothing else found"
         print(f"\n{count_text(self._read, 'page')} read, {self._damaged} damaged; {findings}")
 

@@ -15,8 +15,8 @@ from pagectl.terminal.nagios import Status, line
 if TYPE_CHECKING:
     from pagectl.reports.disk_check import DiskUnknown, PluginUnknown
 
+# seconds of start-up that count towards the timeout at most
 START_UP = 0.2
-"""Start-up counts towards the timeout, with at most this many seconds."""
 
 
 class Plugin(NamedTuple):
@@ -53,7 +53,7 @@ class Plugin(NamedTuple):
             return self.unknown(describe(err))
 
     def answer(self, status: Status, text: Callable[[], str], values: Callable[[], object]) -> Answer:
-        """The answer in the format asked for; ``values`` are those of the JSON document."""
+        """Return the answer in the format requested; ``values`` returns the JSON document."""
         match self.format:
             case "json":
                 from pagectl.terminal.streams import json_text

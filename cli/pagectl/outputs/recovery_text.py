@@ -13,8 +13,8 @@ from pagectl.terminal.streams import print_table
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
-    from pagefmt.recovery.message_outcomes import MessageOutcomes
-    from pagefmt.recovery.plan import MessageRange, RecoveryPlan, RecoveryStep
+    from pagefmt.change.recovery.message_outcomes import MessageOutcomes
+    from pagefmt.change.recovery.plan import MessageRange, RecoveryPlan, RecoveryStep
 
 _OUTCOMES: Final = {"lost": "lost or perhaps lost", "again": "perhaps delivered again", "unsure": "unsure"}
 _NUMBERS: Final = ("MESSAGES", "JOURNAL", "PAGES", "IN DOUBT")

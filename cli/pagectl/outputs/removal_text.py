@@ -10,8 +10,8 @@ from pagectl.terminal.sanitise import one_line
 from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
-    from pagefmt.removal.plan import DropPlan
-    from pagefmt.removal.purge import PurgePlan
+    from pagefmt.change.removal.plan import DropPlan
+    from pagefmt.change.removal.purge import PurgePlan
 
 
 def show_drop(plan: DropPlan, written: Path | None, declared: str | None) -> None:

@@ -17,20 +17,20 @@ from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, Span
 from pageengine.replay.series import in_columns
 from pageengine.settings.overrides import SettingInForce
-from pagefmt.bytes.writing import write_text
 from pagefmt.editions import NEWEST
 from pagefmt.findings import some
 from pagefmt.quantities import SECOND, count_text, duration_text, size_text
+from pagefmt.storage.writing import write_text
 
 BARS = 120
+# legend of the chart: the name shown, and the CSS variable of its colour
 _KEY = {"memory": "memory", "disk": "disk", "page mode": "paging", "blocked": "warn", "dropped or refused": "bad"}
-"""What a colour stands for: the name shown, the variable of the style."""
 _NANOSECONDS = {"ns": 1, "ms": 1_000_000, "s": SECOND}
+# addresses that get a chart at most, the worst ones; the table has all of them
 CHARTS = 40
-"""Addresses that get a chart: the worst. The table has all of them."""
 
+# settings by address; ``broker`` is the key of those for the whole broker
 Settings = Mapping[str, Sequence[SettingInForce]]
-"""By address; ``broker`` for what holds for the broker as a whole."""
 
 
 def write_report(file: Path, recording: Recording, settings: Settings, answer: ReplayRun) -> None:
@@ -44,7 +44,7 @@ def write_report(file: Path, recording: Recording, settings: Settings, answer: R
 
 
 def report_html(recording: Recording, settings: Settings, facts: Mapping[str, str]) -> str:
-    """The file's text. ``facts``: what was replayed with what, for the head."""
+    """Return the text of the HTML file. ``facts`` say in its head what was replayed with what."""
     return "".join(_page(recording, settings, facts))
 
 
@@ -62,17 +62,17 @@ def _page(recording: Recording, settings: Settings, facts: Mapping[str, str]) ->
     yield foot("Written by pagectl replay. Times count from the start of the trace.")
 
 
-def _findings(found: Sequence[FoldedFinding]) -> Iterator[str]:
+def _findings(findings: Sequence[FoldedFinding]) -> Iterator[str]:
     yield "<h2>Findings</h2>"
-    if not found:
+    if not findings:
         yield "<p>Nothing was dropped, refused or blocked, and nothing was paged.</p>"
         return
     yield '<ul class="findings">'
-    for one in found:
-        yield f'<li class="w{[*RULES].index(one.rule)}">{safe(_sentence(one.message))}'
-        if len(one.members) > 1:
-            each = "".join(f"<li>{safe(_sentence(member.message))}</li>" for member in one.members)
-            yield f"<details><summary>all {len(one.members)}</summary><ol>{each}</ol></details>"
+    for finding in findings:
+        yield f'<li class="w{[*RULES].index(finding.rule)}">{safe(_sentence(finding.message))}'
+        if len(finding.members) > 1:
+            members = "".join(f"<li>{safe(_sentence(member.message))}</li>" for member in finding.members)
+            yield f"<details><summary>all {len(finding.members)}</summary><ol>{members}</ol></details>"
         yield "</li>"
     yield "</ul>"
 
@@ -88,12 +88,12 @@ _COLUMNS = (
 
 
 def _addresses(recording: Recording) -> Iterator[str]:
-    """One row an address, the worst first; columns that say nothing anywhere are left out."""
+    """Yield a table of addresses, the worst first, without columns that are zero everywhere."""
     yield "<h2>Addresses</h2>"
     rows = [_row(record, recording) for record in worst_first(recording)]
     columns = [("address", False), *((name, True) for name in _COLUMNS)]
-    told = [n for n in range(len(columns)) if n == 0 or any(row[n] not in ("0", "–", "0 B") for row in rows)]
-    yield from table([columns[n] for n in told], [[row[n] for n in told] for row in rows])
+    shown = [n for n in range(len(columns)) if n == 0 or any(row[n] not in ("0", "–", "0 B") for row in rows)]
+    yield from table([columns[n] for n in shown], [[row[n] for n in shown] for row in rows])
 
 
 def _row(record: AddressRecord, recording: Recording) -> list[str]:
@@ -119,7 +119,7 @@ def _when(t: int, i: int, recording: Recording) -> str:
 
 
 def _limits(recording: Recording, settings: Settings) -> Iterator[str]:
-    """Which limit was hit where: how often, when first, for how long."""
+    """Yield a table of the limits that were reached: where, how often, when first, and for how long."""
     broker = settings.get("broker", ())
     rows = [*_limit("the broker", "disk", recording.disk_full, _worded(broker, _DISK_LIMITS), recording)]
     rows += _limit("the broker", "global or disk", recording.broker.full, _worded(broker, _GLOBAL_LIMITS), recording)
@@ -151,24 +151,30 @@ _NO_LIMIT = ("not set", "-1", "0")
 
 
 def _worded(values: Sequence[SettingInForce], names: Sequence[str]) -> str:
-    """Those of the settings that limit anything."""
-    found = (one for one in values if one.name in names and one.value not in _NO_LIMIT)
-    return ", ".join(f"{one.name} {one.value if (size := _bytes(one)) is None else size_text(size)}" for one in found)
+    """Return those of the named settings that set a limit, in words."""
+    limits = (item for item in values if item.name in names and item.value not in _NO_LIMIT)
+    return ", ".join(
+        f"{item.name} {item.value if (size := _bytes(item)) is None else size_text(size)}" for item in limits
+    )
 
 
-def _bytes(one: SettingInForce) -> int | None:
-    """The value of a setting that is a size; None for any other, and where it sets no limit."""
-    if not (one.name.endswith("-bytes") or one.name in ("global-max-size", "min-disk-free")):
+def _bytes(setting: SettingInForce) -> int | None:
+    """Return the value of a setting that is a size in bytes, None for any other setting or if it sets no limit."""
+    if not (setting.name.endswith("-bytes") or setting.name in ("global-max-size", "min-disk-free")):
         return None
     try:
-        found = parse_size(one.value, NEWEST).value
+        size = parse_size(setting.value, NEWEST).value
     except SizeError:
         return None
-    return found if found > 0 else None
+    return size if size > 0 else None
 
 
 def _charts(recording: Recording, settings: Settings) -> Iterator[str]:
-    records = [one for one in worst_first(recording) if one.memory.value or one.disk.value or one.blocked.times]
+    records = [
+        each_record
+        for each_record in worst_first(recording)
+        if each_record.memory.value or each_record.disk.value or each_record.blocked.times
+    ]
     yield '<h2>Over time</h2><p class="key soft">'
     for name, variable in _KEY.items():
         yield f'<span><i style="background:var(--{variable})"></i>{name}</span>'
@@ -192,7 +198,7 @@ def _chart(title: str, record: AddressRecord, recording: Recording, values: Sequ
 
 
 def _draw(chart: Chart, record: AddressRecord, recording: Recording, values: Sequence[SettingInForce]) -> None:
-    sizes = {one.name: _bytes(one) for one in values}
+    sizes = {value.name: _bytes(value) for value in values}
     in_memory = "global-max-size" if record is recording.broker else "max-size-bytes"
     for name, peak, setting, span in (
         ("memory", record.memory.value, in_memory, record.full),
@@ -218,7 +224,7 @@ def _draw(chart: Chart, record: AddressRecord, recording: Recording, values: Seq
 
 
 def _reached(setting: str, limit: int | None, span: Span, recording: Recording) -> str:
-    """What stands beside the line of a limit."""
+    """Return the label for the line of a limit."""
     if limit is None:
         return ""
     name = f"{setting} {size_text(limit)}"
@@ -233,7 +239,10 @@ def _moments(recording: Recording) -> Iterator[str]:
         return
     yield f"<h2>In order of time</h2><details><summary>{len(recording.moments)} moments</summary>"
     start = recording.start or 0
-    rows = [(_when(one.t - start, one.i, recording), str(one.i), one.where, one.what) for one in recording.moments]
+    rows = [
+        (_when(moment.t - start, moment.i, recording), str(moment.i), moment.where, moment.what)
+        for moment in recording.moments
+    ]
     yield from table((("when", True), ("operation", True), ("where", False), ("what", False)), rows)
     if recording.more_moments:
         yield f'<p class="soft">… and {recording.more_moments} more.</p>'
@@ -244,21 +253,21 @@ def _settings(settings: Settings) -> Iterator[str]:
     if not settings:
         return
     yield "<h2>Settings in force</h2>"
-    alike: dict[tuple[SettingInForce, ...], list[str]] = {}
+    by_values: dict[tuple[SettingInForce, ...], list[str]] = {}
     for where, values in settings.items():
-        alike.setdefault(tuple(values), []).append(where)
-    for told, places in alike.items():
+        by_values.setdefault(tuple(values), []).append(where)
+    for shared, places in by_values.items():
         yield f"<h3>{safe(some(places, 3))}</h3>"
-        rows = [(one.name, _in_full(one), one.source) for one in told]
+        rows = [(setting.name, _in_full(setting), setting.source) for setting in shared]
         yield from table((("setting", False), ("value", True), ("from", False)), rows)
 
 
-def _in_full(one: SettingInForce) -> str:
-    """A size or a length of time in both ways."""
-    size = _bytes(one)
+def _in_full(setting: SettingInForce) -> str:
+    """Return a value that is a size or duration in words, followed by the value as written."""
+    size = _bytes(setting)
     if size is not None:
-        return f"{size_text(size)} ({one.value})"
-    each = next((_NANOSECONDS[known.unit] for known in find(one.name) if known.unit in _NANOSECONDS), None)
-    if each is None or not one.value.isdecimal() or len(one.value) > 18 or one.value == "0":
-        return one.value
-    return f"{duration_text(int(one.value) * each)} ({one.value})"
+        return f"{size_text(size)} ({setting.value})"
+    nanoseconds = next((_NANOSECONDS[rule.unit] for rule in find(setting.name) if rule.unit in _NANOSECONDS), None)
+    if nanoseconds is None or not setting.value.isdecimal() or len(setting.value) > 18 or setting.value == "0":
+        return setting.value
+    return f"{duration_text(int(setting.value) * nanoseconds)} ({setting.value})"

@@ -15,15 +15,15 @@ from pageengine.replay.records import AddressRecord
 from pageengine.replay.series import in_columns
 from pagefmt.quantities import count_text, duration_text, size_text
 
+# addresses that get a plot at most, the worst ones
 PLOTTED = 4
-"""Addresses that get a plot: the worst."""
+# rows of the table; further addresses are summed in one row
 ROWS = 24
-"""Rows of the table; the addresses after them are one row together."""
 ALWAYS = ("address", "sent", "paged", "peak memory", "peak disk", "page mode")
 
 
 def print_replay(recording: Recording) -> None:
-    """The whole account on standard output; 80 columns are enough for it."""
+    """Print the whole report, at least 80 columns wide."""
     width = min(screen_width(), 200)
     span = duration_text(recording.end - (recording.start or 0)) if recording.timed else "no times"
     print(f"{one_line(recording.name)}: {count_text(recording.operations, 'operation')}, {span}")
@@ -34,20 +34,20 @@ def print_replay(recording: Recording) -> None:
         print()
         for line in plot(record, recording, width):
             print(line)
-    found = folded(recording)
-    if found:
+    findings = folded(recording)
+    if findings:
         print("\nFindings")
-        for one in found:
-            print(_indented(one_line(one.message), width))
+        for finding in findings:
+            print(_indented(one_line(finding.message), width))
 
 
 def _indented(sentence: str, width: int) -> str:
-    """Folded between words."""
+    """Return a sentence folded between words and indented."""
     return textwrap.fill(sentence, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def print_addresses(recording: Recording) -> None:
-    """The worst first; columns that are zero everywhere are left out."""
+    """Print a table of addresses, the worst first, without columns that are zero everywhere."""
     records = worst_first(recording)
     if len(records) > ROWS + 1:
         records[ROWS:] = [summed(records[ROWS:], f"{len(records) - ROWS} others", recording.end)]
@@ -75,7 +75,7 @@ def _row(record: AddressRecord, recording: Recording) -> dict[str, str]:
 
 
 def _plotted(recording: Recording) -> list[AddressRecord]:
-    worth = [one for one in worst_first(recording) if one.memory.value or one.disk.value]
+    worth = [record for record in worst_first(recording) if record.memory.value or record.disk.value]
     return worth[:PLOTTED]
 
 

@@ -6,21 +6,21 @@ from pageengine.replay.totals import Totals
 from pagefmt.quantities import duration_text, size_text
 
 
-def in_words(found: Totals) -> dict[str, str]:
-    """By name; ``?`` is not known, ``-`` no time at all."""
+def in_words(totals: Totals) -> dict[str, str]:
+    """Return the totals in words by name; ``?`` stands for unknown, ``-`` for no time at all."""
     return {
-        "peak memory": _size(found.peak_memory),
-        "peak messages in memory": _count(found.peak_messages),
-        "peak disk": _size(found.peak_disk),
-        "peak pages": _count(found.peak_pages),
-        "paged": _count(found.paged),
-        "dropped": _count(found.dropped),
-        "refused": _count(found.refused),
-        "blocked": _count(found.blocked),
-        "waited": _time(found.blocked_ns),
-        "page mode": _time(found.page_mode_ns),
-        "lines not applied": _count(found.unapplied),
-        "acks failed": _count(found.failed_acks),
+        "peak memory": _size(totals.peak_memory),
+        "peak messages in memory": _count(totals.peak_messages),
+        "peak disk": _size(totals.peak_disk),
+        "peak pages": _count(totals.peak_pages),
+        "paged": _count(totals.paged),
+        "dropped": _count(totals.dropped),
+        "refused": _count(totals.refused),
+        "blocked": _count(totals.blocked),
+        "waited": _time(totals.blocked_ns),
+        "page mode": _time(totals.page_mode_ns),
+        "lines not applied": _count(totals.unapplied),
+        "acks failed": _count(totals.failed_acks),
     }
 
 

@@ -10,9 +10,9 @@ from pagectl.terminal.sanitise import one_line
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.change.salvage.directory import SalvagedDirectory
+    from pagefmt.change.salvage.store import SalvagedStore
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.salvage.directory import SalvagedDirectory
-    from pagefmt.salvage.store import SalvagedStore
 
 LOSSES_SHOWN = 20
 

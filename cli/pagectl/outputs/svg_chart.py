@@ -9,8 +9,8 @@ from html import escape
 from pagectl.terminal.sanitise import one_line
 from pageengine.replay.series import Points
 
+# widths of a chart in pixels: on a screen or paper, and on a phone, with letters of the same size
 WIDE, NARROW = 960, 400
-"""Widths of a chart: on a screen or paper, and on a phone; letters are as large on both."""
 LEFT, RIGHT = 84, 12
 
 
@@ -21,8 +21,10 @@ def safe(text: str) -> str:
 
 @dataclass(slots=True)
 class Chart:
-    """Rows are added from the top; ``svg`` closes the chart. ``start`` and ``end``: bounds of the axis, which has
-    ``marks``, every second one in a narrow chart."""
+    """A chart of rows that are added from the top; ``svg`` completes it.
+
+    ``start`` and ``end`` are the bounds of the axis. A narrow chart shows every second of its ``marks``.
+    """
 
     title: str
     start: int
@@ -34,18 +36,18 @@ class Chart:
 
     @property
     def plot(self) -> int:
-        """Pixels of the axis."""
+        """Return the length of the axis in pixels."""
         return self.width - LEFT - RIGHT
 
     def x(self, value: int) -> float:
-        """The horizontal position of a time, in pixels."""
+        """Return the horizontal position of a time in pixels."""
         span = max(self.end - self.start, 1)
         return round(LEFT + self.plot * min(max(value - self.start, 0), span) / span, 1)
 
-    def curve(self, css: str, points: Points, peak: int, top: str, limit: int | None = None, said: str = "") -> None:
-        """A step line on a scale of its own; ``top`` labels its peak.
+    def curve(self, css: str, points: Points, peak: int, top: str, limit: int | None = None, note: str = "") -> None:
+        """Add a step line with its own scale; ``top`` labels its peak.
 
-        ``limit`` is a line too, unless it is far above the peak; ``said`` is told of it in any case.
+        ``limit`` is drawn as a line unless it is far above the peak. ``note`` describes the limit in either case.
         """
         height, drawn = 72, limit is not None and limit <= 2 * peak
         scale = max(peak, limit or 0) if drawn else max(peak, 1)
@@ -61,9 +63,9 @@ class Chart:
         )
         if drawn:
             self._across("limit", base - height * (limit or 0) / scale)
-        if said:
+        if note:
             self.parts.append(
-                f'<text class="limited" x="{self.width - RIGHT}" y="{self.y - 4}" text-anchor="end">{safe(said)}</text>'
+                f'<text class="limited" x="{self.width - RIGHT}" y="{self.y - 4}" text-anchor="end">{safe(note)}</text>'
             )
         self.y = base + 10
 
@@ -71,7 +73,7 @@ class Chart:
         self.parts.append(f'<line class="{css}" x1="{LEFT}" x2="{self.width - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
 
     def _steps(self, points: Points, peak: int, base: int, height: int) -> str:
-        """Each bucket rises to its highest value and goes on at its last."""
+        """Return the path of a step line: each bucket rises to its highest value and continues at its last."""
         path, level, drawn = [f"M{LEFT} {base}"], 0, -1.0
 
         def y(value: int) -> str:
@@ -89,7 +91,7 @@ class Chart:
         return "".join([*path, f"H{self.width - RIGHT}"])
 
     def band(self, css: str, name: str, points: Points) -> None:
-        """A row that is filled while the level is not zero."""
+        """Add a row that is filled while the level is not zero."""
         self._label(self.y + 10, name)
         y, since = self.y, None
         self.parts.append(f'<rect class="track" x="{LEFT}" y="{y}" width="{self.plot}" height="12"/>')
@@ -109,15 +111,15 @@ class Chart:
         self.parts.append(f'<rect class="{css}" x="{left}" y="{y}" width="{width:.1f}" height="12"/>')
 
     def bars(self, css: str, name: str, sums: Sequence[int], top: str) -> None:
-        """A row of bars: a total for each equal part of the axis."""
+        """Add a row of bars, one total for each equal part of the axis."""
         self._label(self.y + 10, name)
         self._label(self.y + 24, top)
-        peak, each = max(max(sums, default=0), 1), self.plot / max(len(sums), 1)
+        peak, wide = max(max(sums, default=0), 1), self.plot / max(len(sums), 1)
         base = self.y + 28
         for n, value in enumerate(sums):
             if value:
                 tall = max(2.0, 28 * value / peak)
-                box = f'x="{LEFT + n * each:.1f}" y="{base - tall:.1f}" width="{each:.1f}" height="{tall:.1f}"'
+                box = f'x="{LEFT + n * wide:.1f}" y="{base - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}"'
                 self.parts.append(f'<rect class="{css}" {box}><title>{value}</title></rect>')
         self.y = base + 8
 
@@ -125,7 +127,7 @@ class Chart:
         self.parts.append(f'<text class="label" x="{LEFT - 6}" y="{y:g}" text-anchor="end">{safe(text)}</text>')
 
     def svg(self) -> str:
-        """The whole chart with its axis."""
+        """Return the whole chart with its axis."""
         y = self.y + 12
         marks = self.marks if self.width == WIDE else self.marks[::2]
         for n, (at, text) in enumerate(marks):

@@ -17,8 +17,8 @@ from pageengine.disk.monitor import DiskLimit
 from pageengine.disk.state import DiskState, FileStoreState
 from pagefmt.quantities import SECOND, duration_text, rate_text, size_text
 
+# seconds beyond the interval without an answer, after which the screen reports it
 STALE = 5.0
-"""Seconds without an answer, beyond the interval, after which that is said."""
 
 
 class Screen:
@@ -43,8 +43,8 @@ class Screen:
         clock = time.strftime("%H:%M:%S%z")
         yield Text(title + clock.rjust(max(1, width - len(title))), style="bold")
         limit = state.limit
-        told = limit_text(limit) if isinstance(limit, DiskLimit) else f"no disk monitor: {limit.value}"
-        yield _line(f"{told}, {state.edition.value}", width, "dim")
+        limit_words = limit_text(limit) if isinstance(limit, DiskLimit) else f"no disk monitor: {limit.value}"
+        yield _line(f"{limit_words}, {state.edition.value}", width, "dim")
         silent = time.monotonic() - self.live.looked
         if silent > self.live.interval + STALE:
             yield _line(f"no answer from the file system for {duration_text(silent * SECOND)}", width, "bold red")
@@ -62,14 +62,14 @@ class Screen:
         yield _line(self._outlook(store), width, "")
 
     def _outlook(self, store: FileStoreState) -> str:
-        found = trend(self.live.samples.store(store.file_system.mount))
-        if found is None:
+        growth = trend(self.live.samples.store(store.file_system.mount))
+        if growth is None:
             return "learning the rate"
-        left = time_left(store.margin, found)
-        told = f"{rate_text(found.rate)} over {duration_text(found.span * SECOND)}"
+        left = time_left(store.margin, growth)
+        rate_words = f"{rate_text(growth.rate)} over {duration_text(growth.span * SECOND)}"
         if not store.within or left is None:
-            return told
-        return f"{told}: {duration_text(left.seconds * SECOND)} left, sureness {found.sureness}"
+            return rate_words
+        return f"{rate_words}: {duration_text(left.seconds * SECOND)} left, sureness {growth.sureness}"
 
     def _addresses(self, room: int) -> Iterator[RenderableType]:
         rows = self.live.addresses
@@ -97,7 +97,7 @@ def _word(state: DiskState, store: FileStoreState) -> tuple[str, str]:
 
 
 def _bar(store: FileStoreState, width: int, style: str) -> Text:
-    """What is used, what is left until the broker blocks, and what it will never touch."""
+    """Return a bar of the used space, the space until the broker blocks, and the space that it never uses."""
     inner = max(10, width - 8)
     used = min(inner, max(0, round(inner * store.space.usage)))
     total = store.space.total
@@ -110,12 +110,12 @@ def _bar(store: FileStoreState, width: int, style: str) -> Text:
 
 
 def _numbers(store: FileStoreState) -> str:
-    told = f"{size_text(store.space.usable)} usable of {size_text(store.space.total)}"
+    sizes = f"{size_text(store.space.usable)} usable of {size_text(store.space.total)}"
     if store.blocks_at is None or store.margin is None:
-        return told
+        return sizes
     if not store.within:
-        return f"{told}, blocks at {size_text(store.blocks_at)}: {size_text(store.to_free)} must be freed"
-    return f"{told}, blocks at {size_text(store.blocks_at)}: {size_text(store.margin)} to go"
+        return f"{sizes}, blocks at {size_text(store.blocks_at)}: {size_text(store.to_free)} must be freed"
+    return f"{sizes}, blocks at {size_text(store.blocks_at)}: {size_text(store.margin)} to go"
 
 
 def _line(text: str, width: int, style: str) -> Text:

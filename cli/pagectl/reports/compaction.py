@@ -9,9 +9,9 @@ from pagectl.reports.form import Count, Report
 from pagectl.reports.journal import JournalName
 
 if TYPE_CHECKING:
-    from pagefmt.compaction.journals import JournalPlan, JournalsPlan
-    from pagefmt.compaction.plan import CompactionPlan, Step, StorePlan
-    from pagefmt.compaction.retention import RetentionPlan
+    from pagefmt.change.compaction.journals import JournalPlan, JournalsPlan
+    from pagefmt.change.compaction.plan import CompactionPlan, Step, StorePlan
+    from pagefmt.change.compaction.retention import RetentionPlan
 
 
 class NeededSpace(Report):
@@ -27,7 +27,7 @@ class NeededSpace(Report):
     @classmethod
     def of_pages(cls, plan: CompactionPlan, backup: Path) -> NeededSpace:
         """Return what a compaction of pages needs whose backup is, or would be, in this folder."""
-        from pagefmt.compaction.apply import space_needed
+        from pagefmt.change.compaction.apply import space_needed
 
         needed = space_needed(plan, backup)
         without = space_needed(plan, None).pages
@@ -36,7 +36,7 @@ class NeededSpace(Report):
     @classmethod
     def of_journals(cls, plan: JournalsPlan, backup: Path) -> NeededSpace:
         """Return what a compaction of journals needs whose backup is, or would be, in this folder."""
-        from pagefmt.compaction.apply import SPARE
+        from pagefmt.change.compaction.apply import SPARE
 
         beside = plan.needs + SPARE
         return cls(with_backup=beside, without_backup=beside, in_backup=plan.needs_in(backup))
@@ -53,7 +53,7 @@ class CompactionStep(Report):
     @classmethod
     def of(cls, step: Step) -> CompactionStep:
         """Return the report of a step."""
-        from pagefmt.compaction.plan import RewritePage
+        from pagefmt.change.compaction.plan import RewritePage
 
         after = step.after if isinstance(step, RewritePage) else 0
         return cls(

@@ -28,11 +28,11 @@ class DifferentSetting(Report):
     @classmethod
     def of(cls, difference: SettingDifference) -> DifferentSetting:
         """Return the report of a difference."""
-        name, one, other = difference.setting, difference.one, difference.other
+        name, a, b = difference.setting, difference.one, difference.other
         return cls(
             setting=name,
-            a=None if one is None else EffectiveSetting.of(one, name),
-            b=None if other is None else EffectiveSetting.of(other, name),
+            a=None if a is None else EffectiveSetting.of(a, name),
+            b=None if b is None else EffectiveSetting.of(b, name),
         )
 
 

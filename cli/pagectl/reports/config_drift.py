@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from brokerconf.evidence.drift import Deletion, Differing, Drift, LeftOver, Missing
 
     from pagefmt.editions import Edition
-    from pagefmt.outstanding.held import QueueHeld
+    from pagefmt.outstanding.queue_totals import QueueHeld
 
 DriftKind: TypeAlias = Literal["queue", "address"]
 OriginName: TypeAlias = Literal["configuration", "auto-created", "subscription", "management or client", "not recorded"]

@@ -10,7 +10,7 @@ from pagectl.reports.form import Count, EditionName, Report
 from pagefmt.findings import Severity
 
 if TYPE_CHECKING:
-    from brokerconf.linting.lint import FileReport
+    from brokerconf.linting.lint_report import FileReport
 
     from pagefmt.findings import Finding
 

@@ -9,6 +9,7 @@ from brokerconf.linting.rules_page import editions_said, severities_said
 from brokerconf.rules import rules
 
 from pagectl.reports.form import Report
+from pagectl.reports.listing import RowListing, TableColumn
 
 if TYPE_CHECKING:
     from brokerconf.evidence.rule import Rule
@@ -55,4 +56,7 @@ class ConfigRules(Report):
         return cls(rules=list(map(RuleRow.of, rules())), checks=checks)
 
 
+RULES = RowListing(
+    "rules", RuleRow, tuple(TableColumn(name, name) for name in RuleRow.__struct_fields__), prose=True
+)  # fmt: skip
 ANSWERS = {"config-rules": ConfigRules, "config-rules.line": (RuleRow, CheckRow)}

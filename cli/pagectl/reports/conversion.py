@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from pagectl.reports.form import Count, EditionName, Report
 
 if TYPE_CHECKING:
-    from pagefmt.conversion.bindings import NewQueue
-    from pagefmt.conversion.plan import ConversionPlan
+    from pagefmt.change.conversion.bindings import NewQueue
+    from pagefmt.change.conversion.plan import ConversionPlan
 
 
 class ConvertedAddress(Report):

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from pagectl.reports.form import Count, Report
-from pagefmt.bytes.far_paths import FarPath
+from pagefmt.storage.remote_paths import FarPath
 
 if TYPE_CHECKING:
     from pagefmt.spark.export_job import ExportJob

@@ -10,8 +10,8 @@ from msgspec import UNSET, Meta, UnsetType
 from pagectl.reports.form import Count, Either, Report
 
 if TYPE_CHECKING:
+    from pagefmt.codec.pages.frames import Damage
     from pagefmt.describe.field import Field
-    from pagefmt.pages.frames import Damage
 
 DamageName: TypeAlias = Literal[
     "fragment", "torn", "bad-start", "bad-end", "bad-length", "zero-tail", "swallowed", "undecodable", "unreadable",

@@ -11,9 +11,9 @@ from pagectl.reports.form import Checksum, Count, Report
 from pagectl.reports.listing import COUNT, SIZE, RowListing, TableColumn
 
 if TYPE_CHECKING:
-    from pagefmt.compaction.journals import JournalFiles
+    from pagefmt.change.compaction.journals import JournalFiles
+    from pagefmt.check.journal_files import JournalFileReport
     from pagefmt.journal.overview import JournalFileOverview
-    from pagefmt.verify.journal_files import JournalFileReport
 
 JournalName: TypeAlias = Literal["messages", "bindings", "jms"]
 

@@ -11,7 +11,7 @@ from pagectl.reports.form import Count, Report
 from pagectl.reports.listing import AGE, COUNT, SIZE, TIME, RowListing, TableColumn, ValueForm
 
 if TYPE_CHECKING:
-    from pagefmt.cross_checks.large_files import LargeRow
+    from pagefmt.check.cross.large_files import LargeRow
 
 Condition: TypeAlias = Literal[
     "ok", "done", "pending", "not durable", "other size", "missing", "unreferenced", "foreign name", "unknown"
@@ -45,7 +45,7 @@ class LargeBody(Report):
     @classmethod
     def of(cls, row: LargeRow) -> LargeBody:
         """Return the report of a file, or of a message without its file."""
-        from pagefmt.outstanding.origins import queue_state
+        from pagefmt.outstanding.message_location import queue_state
 
         file, message = row.file, row.reference
         names = row.state.bindings.queues if row.state.bindings is not None else {}

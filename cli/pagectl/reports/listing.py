@@ -63,12 +63,12 @@ class TextTable(NamedTuple):
     right: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RowListing(Generic[Row]):
     """The rows of one class: ``key`` of their list in a JSON document. ``left_out``: fields that CSV has not.
 
     ``sort_words``: other names of fields that ``--sort`` accepts. ``further_rows``: classes of rows that have other
-    fields, such as those of what failed.
+    fields, such as those of what failed. ``prose``: the last column of a text table is a sentence, which may be broken.
     """
 
     key: str
@@ -77,21 +77,22 @@ class RowListing(Generic[Row]):
     left_out: tuple[str, ...] = ()
     sort_words: Mapping[str, str] = field(default_factory=dict)
     further_rows: tuple[type[Report], ...] = ()
+    prose: bool = False
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What ``--columns`` and ``--sort`` may name."""
+        """Return the fields that ``--columns`` and ``--sort`` may name."""
         classes: tuple[type[Report], ...] = (self.row, *self.further_rows)
-        return tuple(dict.fromkeys(name for each in classes for name in each.__struct_fields__))
+        return tuple(dict.fromkeys(name for row_class in classes for name in row_class.__struct_fields__))
 
-    def view(self, asked: ListOptions, *, long: bool = False) -> View[Row]:
-        """The list as it is asked for; raises ``CallError`` for a column that it has not.
+    def view(self, options: ListOptions, *, long: bool = False) -> View[Row]:
+        """Return the list as options describe it. Raise ``CallError`` for a column that it does not have.
 
-        ``long``: a text table has the columns that are not usual as well.
+        ``long`` adds the columns to text tables that are usually left out.
         """
-        columns = None if asked.columns is None else [self._known(name) for name in asked.columns.split(",")]
-        sort = self.sort_words.get(asked.sort, asked.sort) if asked.sort is not None else None
-        return View(self, asked.form, columns, None if sort is None else self._known(sort), asked.limit, long)
+        columns = None if options.columns is None else [self._known(name) for name in options.columns.split(",")]
+        sort = self.sort_words.get(options.sort, options.sort) if options.sort is not None else None
+        return View(self, options.form, columns, None if sort is None else self._known(sort), options.limit, long)
 
     def table(
         self, rows: Sequence[Row], names: list[str] | None = None, *, long: bool = False,
@@ -123,7 +124,7 @@ class RowListing(Generic[Row]):
         return name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class View(Generic[Row]):
     """A list in one format. ``columns``: None for all. ``sort``: a field. ``limit``: rows; None and 0 for all."""
 
@@ -136,7 +137,7 @@ class View(Generic[Row]):
 
     @property
     def as_text(self) -> bool:
-        """Whether a person reads it."""
+        """Return whether the format is text."""
         return self.form is TableFormat.text
 
     def show(self, rows: Iterable[Row]) -> None:
@@ -144,11 +145,11 @@ class View(Generic[Row]):
         self.write(self.chosen(rows))
 
     def chosen(self, rows: Iterable[Row]) -> Iterable[Row]:
-        """The rows that are shown, in their order."""
+        """Return the rows to be shown, in their order."""
         return islice(self.ordered(rows), self.limit or None)
 
     def ordered(self, rows: Iterable[Row]) -> Iterable[Row]:
-        """All rows, sorted as ``--sort`` says.
+        """Return all rows in the order of ``--sort``.
 
         Numbers are sorted largest first, names and times smallest first, null last; equal rows keep their order.
         """
@@ -156,12 +157,14 @@ class View(Generic[Row]):
         if field is None:
             return rows
         forms = [column.form for column in self.listing.columns if column.field == field]
-        known, unknown = list[Row](), list[Row]()
+        valued, empty = list[Row](), list[Row]()
         for row in rows:
-            (unknown if getattr(row, field, UNSET) in (None, UNSET) else known).append(row)
-        largest = not forms[0].earliest if forms else all(isinstance(getattr(row, field), int | float) for row in known)
-        known.sort(key=lambda row: _rank(getattr(row, field)), reverse=largest)
-        return known + unknown
+            (empty if getattr(row, field, UNSET) in (None, UNSET) else valued).append(row)
+        largest = (
+            not forms[0].earliest if forms else all(isinstance(getattr(row, field), int | float) for row in valued)
+        )
+        valued.sort(key=lambda row: _rank(getattr(row, field)), reverse=largest)
+        return valued + empty
 
     def write(
         self, rows: Iterable[Row], further: Mapping[str, Iterable[Report]] = MappingProxyType({}),
@@ -199,7 +202,7 @@ class View(Generic[Row]):
 
     def _text(self, rows: list[Row], among: Sequence[Row] | None) -> None:
         table = self.listing.table(rows, self.columns, long=self.long, among=among)
-        print_table(table.headings, table.rows, right=table.right)
+        print_table(table.headings, table.rows, right=table.right, prose=self.listing.prose)
 
 
 def print_json_lists(lists: Mapping[str, Iterable[object]], *, lines: bool = False) -> None:
@@ -231,4 +234,4 @@ def _cell(row: Report, column: TableColumn) -> str:
 
 def _flat(value: Any, between: str) -> Any:
     """Return a list of words as a text."""
-    return between.join(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else value
+    return between.join(value) if isinstance(value, list) and all(isinstance(word, str) for word in value) else value

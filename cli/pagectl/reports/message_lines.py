@@ -40,5 +40,5 @@ ANSWERS = {
     "messages-decode": StoredMessageLines, "messages-decode.line": (StoredMessageLine, OddStoredMessageLine),
     "messages-find": StoredMessageLines, "messages-find.line": (StoredMessageLine, OddStoredMessageLine),
 }  # fmt: skip
+# classes whose fields ``--columns`` names
 CHOSEN = (ReadableColumns, StoredMessageLine, OddStoredMessageLine)
-"""Classes whose fields ``--columns`` names."""

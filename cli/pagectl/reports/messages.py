@@ -8,7 +8,7 @@ from pagectl.reports.form import Count, Report
 from pagectl.reports.listing import AGE, COUNT, SIZE, TIME, RowListing, TableColumn
 
 if TYPE_CHECKING:
-    from pagefmt.columns.queue_counts import QueueCount
+    from pagefmt.table.queue_counts import QueueCount
 
 
 class WaitingQueue(Report):

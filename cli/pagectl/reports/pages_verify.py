@@ -8,10 +8,10 @@ from pagectl.reports.data_findings import DataFinding
 from pagectl.reports.form import Checksum, Count, EditionName, Report
 
 if TYPE_CHECKING:
-    from pagefmt.pages.frames import Damage
-    from pagefmt.verify.broker_verdict import BrokerVerdict
-    from pagefmt.verify.pages import PageVerdict
-    from pagefmt.verify.report import PageReport
+    from pagefmt.check.broker_verdict import BrokerVerdict
+    from pagefmt.check.page_reports import PageVerdict
+    from pagefmt.check.report import PageReport
+    from pagefmt.codec.pages.frames import Damage
 
 
 class SuspectRecord(Report):

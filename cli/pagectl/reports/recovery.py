@@ -12,8 +12,8 @@ from msgspec import Meta
 from pagectl.reports.form import Count, EditionName, Report
 
 if TYPE_CHECKING:
-    from pagefmt.recovery.message_outcomes import MessageOutcomes, RecoveryOutcome
-    from pagefmt.recovery.plan import MessageRange, QueuePlan, RecoveryPlan, RecoveryStep
+    from pagefmt.change.recovery.message_outcomes import MessageOutcomes, RecoveryOutcome
+    from pagefmt.change.recovery.plan import MessageRange, QueuePlan, RecoveryPlan, RecoveryStep
 
 NAMED_IN_JSON: Final = 1000  # messages by id in a JSON document; --list writes all
 
@@ -178,7 +178,7 @@ def messages_by_id(plan: RecoveryPlan, outcomes: MessageOutcomes) -> Iterator[Me
 
 
 def _all_counts(outcomes: MessageOutcomes) -> dict[RecoveryOutcome, int]:
-    from pagefmt.recovery.message_outcomes import RecoveryOutcome
+    from pagefmt.change.recovery.message_outcomes import RecoveryOutcome
 
     return {outcome: outcomes.counts[outcome] for outcome in RecoveryOutcome}
 

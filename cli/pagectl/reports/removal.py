@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pagectl.reports.form import Count, Report
 
 if TYPE_CHECKING:
-    from pagefmt.removal.plan import DropPlan
-    from pagefmt.removal.purge import PurgePlan
+    from pagefmt.change.removal.plan import DropPlan
+    from pagefmt.change.removal.purge import PurgePlan
 
 
 class RemovedFromJournal(Report):

@@ -209,7 +209,7 @@ class ReplayImport(Report):
             trace=str(trace),
             source=imported.source.value,
             files=[
-                ImportedFile(file=str(one.path), lines=one.lines, records=one.records) for one in imported.files
+                ImportedFile(file=str(log.path), lines=log.lines, records=log.records) for log in imported.files
             ],
             sends=ImportedSends(logged=imported.logged_sends, left_out=imported.left_out),
             operations=dict(sorted(imported.operations.items())),

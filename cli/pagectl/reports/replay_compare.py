@@ -45,7 +45,7 @@ class DifferentOperation(Report):
     @classmethod
     def of(cls, first: FirstDifference) -> DifferentOperation:
         """Return the report of the first difference."""
-        fields = [FieldOfSides(name=one.name, a=one.left, b=one.right) for one in first.fields]
+        fields = [FieldOfSides(name=field.name, a=field.left, b=field.right) for field in first.fields]
         return cls(i=first.i, op=first.op, fields=fields)
 
 
@@ -103,7 +103,8 @@ class ReplayComparison(Report):
             by_field=dict(comparison.by_field.most_common()),
             sends=SendsOfSides(a=dict(sorted(comparison.left.items())), b=dict(sorted(comparison.right.items()))),
             changes=[
-                ChangedSends(a=one, b=other, count=count) for (one, other), count in sorted(comparison.changes.items())
+                ChangedSends(a=left, b=right, count=count)
+                for (left, right), count in sorted(comparison.changes.items())
             ],
         )
 

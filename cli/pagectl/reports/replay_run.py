@@ -53,8 +53,8 @@ class PagedAnswers(Report):
     longest_ns: Count
 
 
+# time, highest value until the next point, last value before the next point
 Points = list[tuple[Count, int, int]]
-"""Time, highest value from there to the next point, last value before that."""
 
 
 class AddressSeries(Report):
@@ -283,7 +283,7 @@ class ReplayRun(Report):
                 for finding in findings(recording)
             ],
             settings={
-                where: {one.name: ReplayedSetting(value=one.value, source=one.source) for one in values}
+                where: {setting.name: ReplayedSetting(value=setting.value, source=setting.source) for setting in values}
                 for where, values in settings.items()
             },
             warnings=list(warnings),

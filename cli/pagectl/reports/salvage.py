@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pagectl.reports.form import Count, Report
 
 if TYPE_CHECKING:
-    from pagefmt.salvage.directory import SalvagedDirectory
-    from pagefmt.salvage.store import Loss, SalvagedStore
+    from pagefmt.change.salvage.directory import SalvagedDirectory
+    from pagefmt.change.salvage.store import Loss, SalvagedStore
 
 
 class LostBounds(Report):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pagectl.reports.form import Checksum, Count, Report
 
 if TYPE_CHECKING:
-    from pagefmt.verify.seal import SealedFile
+    from pagefmt.check.seal import SealedFile
 
 
 class SealHeader(Report):

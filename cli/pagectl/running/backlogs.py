@@ -12,9 +12,9 @@ from pagectl.running.exits import describe
 from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.errors import PageFmtError
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.directory.bindings import QueueBinding
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.journal_backlog import JournalBacklog, JournalBacklogs
     from pagefmt.outstanding.state import PagingState
     from pagefmt.outstanding.watch import PagesWatch
-
 
 T = TypeVar("T")
 
@@ -39,8 +38,10 @@ class TopOrder(StrEnum):
 
 
 class RankedQueue(NamedTuple):
-    """A queue of a broker. ``store``: the folder of its pages, None: it has none. ``growth``: bytes a second, None: not
-    known."""
+    """A queue of a broker with its backlog.
+
+    ``store`` is the folder of its pages, None if it has none. ``growth`` is in bytes per second, None if not known.
+    """
 
     broker: str
     store: Path | None
@@ -49,7 +50,7 @@ class RankedQueue(NamedTuple):
 
     @property
     def key(self) -> tuple[str, Path | None, int | None]:
-        """The same in every look."""
+        """Return what identifies the queue in every reading."""
         return self.broker, self.store, self.backlog.id
 
 
@@ -80,26 +81,26 @@ class QueuesLook(NamedTuple):
     moment: float
 
     def since(self, before: QueuesLook) -> QueuesLook:
-        """With the growth since an earlier look; a queue that held nothing then is new."""
+        """Return this reading with the growth since an earlier one. A queue missing in the earlier one grew from 0."""
         was = {queue.key: queue.backlog.disk for queue in before.queues}
         seconds = self.moment - before.moment
         rows = []
         for queue in self.queues:
             now, then = queue.backlog.disk, was.get(queue.key, 0)
-            known = now is not None and then is not None and seconds > 0
-            rows.append(queue._replace(growth=(now - then) / seconds if known else None))  # type: ignore[operator]
+            is_known = now is not None and then is not None and seconds > 0
+            rows.append(queue._replace(growth=(now - then) / seconds if is_known else None))  # type: ignore[operator]
         return self._replace(queues=rows)
 
     def ranked(self, order: TopOrder) -> list[RankedQueue]:
-        """The largest first, what is not known last; equal ones by what they hold, and by name."""
+        """Return the queues, the largest first, unknown ones last; equal ones by what they hold, and by name."""
         return sorted(self.queues, key=lambda queue: _rank(_VALUES[order](queue), queue))
 
     def ranked_groups(self) -> list[QueueGroup]:
-        """Those that hold the most bytes first."""
+        """Return the groups of queues that hold pages together, most bytes first."""
         return sorted(self.groups, key=lambda group: (-group.pages.bytes, group.broker, group.pages.queues))
 
     def merged(self, more: QueuesLook) -> QueuesLook:
-        """With what another place has."""
+        """Return this reading together with that of another directory."""
         return QueuesLook(
             [*self.queues, *more.queues], [*self.groups, *more.groups], self.size + more.size, self.alone + more.alone,
             self.shared + more.shared, self.free + more.free, self.unknown + more.unknown,
@@ -150,25 +151,25 @@ class WatchedQueues:
     """The same places look after look: read again is only what changed since the look before."""
 
     def __init__(self, places: Sequence[DataLocation]) -> None:
-        from pagefmt.outstanding.watch import PagesWatch
+        from pagefmt.vectors import watch_pages
 
-        self._watches = [PagesWatch(place) for place in places]
+        self._watches = [watch_pages(place) for place in places]
 
     def look(self) -> QueuesLook:
-        """Raises what ``look`` raises."""
+        """Return a new reading of all directories. Raise as ``look``."""
         return _each(self._watches, _watched)
 
 
-def _each(places: Sequence[T], one: Callable[[T], QueuesLook]) -> QueuesLook:
-    found = _nothing()
+def _each(places: Sequence[T], read: Callable[[T], QueuesLook]) -> QueuesLook:
+    total = _nothing()
     for place in places:
         try:
-            found = found.merged(one(place))
+            total = total.merged(read(place))
         except (PageFmtError, OSError) as err:
             if len(places) == 1:
                 raise
-            found = found._replace(failed=[*found.failed, describe(err)])
-    return found
+            total = total._replace(failed=[*total.failed, describe(err)])
+    return total
 
 
 def _nothing() -> QueuesLook:
@@ -178,89 +179,91 @@ def _nothing() -> QueuesLook:
 def _watched(watch: PagesWatch) -> QueuesLook:
     broker, seen = str(watch.place.given), watch.look()
     remarks = [f"{broker}: {remark}" for remark in seen.remarks]
-    found = _nothing()._replace(remarks=remarks, wrong=seen.damaged is not False)
+    reading = _nothing()._replace(remarks=remarks, wrong=seen.damaged is not False)
     rows: list[RankedQueue] = []
     for store in seen.stores:
-        found.remarks.extend(f"{broker}: {store.address or store.folder.name}: {remark}" for remark in store.remarks)
+        reading.remarks.extend(f"{broker}: {store.address or store.folder.name}: {remark}" for remark in store.remarks)
         rows += [
             RankedQueue(broker, store.folder, row)
             for row in (store.uncounted if store.queues is None else store.queues)
         ]
-        found.groups.extend(QueueGroup(broker, group) for group in store.groups)
-        found = found._replace(
-            size=found.size + store.bytes, shared=found.shared + store.shared, free=found.free + store.free,
-            unknown=found.unknown + store.unknown, wrong=found.wrong or bool(store.remarks),
+        reading.groups.extend(QueueGroup(broker, group) for group in store.groups)
+        reading = reading._replace(
+            size=reading.size + store.bytes, shared=reading.shared + store.shared, free=reading.free + store.free,
+            unknown=reading.unknown + store.unknown, wrong=reading.wrong or bool(store.remarks),
         )  # fmt: skip
     if watch.place.store is not None:
-        return _ranked(found, rows)
-    return _completed(found, rows, broker, seen.journal, seen.bindings)
+        return _ranked(reading, rows)
+    return _completed(reading, rows, broker, seen.journal, seen.bindings)
 
 
 def _completed(
-    found: QueuesLook, rows: Sequence[RankedQueue], broker: str, journal: Mapping[int, JournalBacklog] | None,
+    reading: QueuesLook, rows: Sequence[RankedQueue], broker: str, journal: Mapping[int, JournalBacklog] | None,
     queues: Mapping[int, QueueBinding], *, unseen: bool = False,
 ) -> QueuesLook:  # fmt: skip
-    """Return the look at a broker with the queues that hold something, in pages or in the journal.
+    """Return a broker's reading with the queues that hold something, in pages or in the journal.
 
-    ``journal`` and ``unseen``: as for ``with_journal``.
+    ``journal`` and ``unseen`` are those of ``with_journal``.
     """
     from pagefmt.outstanding.backlog import with_journal
 
-    both = with_journal((each.backlog for each in rows), journal, queues, unseen=unseen)
+    both = with_journal((ranked.backlog for ranked in rows), journal, queues, unseen=unseen)
     return _ranked(
-        found, [RankedQueue(broker, rows[n].store if n < len(rows) else None, row) for n, row in enumerate(both)]
+        reading, [RankedQueue(broker, rows[n].store if n < len(rows) else None, row) for n, row in enumerate(both)]
     )
 
 
-def _ranked(found: QueuesLook, rows: Sequence[RankedQueue]) -> QueuesLook:
-    """Return the look with those of the queues that hold something."""
-    alone = found.size - found.shared - found.free - found.unknown
-    return found._replace(queues=[row for row in rows if row.backlog.disk != 0], alone=alone)
+def _ranked(reading: QueuesLook, rows: Sequence[RankedQueue]) -> QueuesLook:
+    """Return the reading with those of the queues that hold something."""
+    alone = reading.size - reading.shared - reading.free - reading.unknown
+    return reading._replace(queues=[row for row in rows if row.backlog.disk != 0], alone=alone)
 
 
 def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], None]) -> QueuesLook:
     from pagefmt.outstanding.backlog import backlog_of
     from pagefmt.outstanding.journal_backlog import large_sizes
 
-    broker, found = str(place.given), _nothing()
-    say = lambda text: found.remarks.append(f"{broker}: {text}")  # noqa: E731
+    broker, reading = str(place.given), _nothing()
+    say = lambda text: reading.remarks.append(f"{broker}: {text}")  # noqa: E731
     state = told_state(place, journal=True, within=within, closed=False, say=say)
     wrong = warn_closed(place, Reads.LARGE if within is StoredIn.JOURNAL else Reads.PAGES | Reads.LARGE, say)
     sized = closed_files(place, Reads.LARGE) is None
     bodies = large_sizes(place.large_messages) if sized else {}
     rows: list[RankedQueue] = []
     unseen = False
-    for known in each_store(place, state) if within is not StoredIn.JOURNAL else ():
-        unseen |= known.store.hides_address
-        store = backlog_of(known, bodies)
+    for store_state in each_store(place, state) if within is not StoredIn.JOURNAL else ():
+        unseen |= store_state.store.hides_address
+        store = backlog_of(store_state, bodies)
         name = store.whole.address or store.whole.folder
-        found.remarks.extend(f"{broker}: {name}: {remark}" for remark in store.verdict.remarks)
-        rows += [RankedQueue(broker, known.store.folder, queue) for queue in store.queues]
-        found.groups.extend(QueueGroup(broker, group) for group in store.groups)
-        found = found._replace(
-            size=found.size + store.size, shared=found.shared + store.shared, free=found.free + store.free,
-            unknown=found.unknown + store.unknown, wrong=found.wrong or not store.verdict.fine,
+        reading.remarks.extend(f"{broker}: {name}: {remark}" for remark in store.verdict.remarks)
+        rows += [RankedQueue(broker, store_state.store.folder, queue) for queue in store.queues]
+        reading.groups.extend(QueueGroup(broker, group) for group in store.groups)
+        reading = reading._replace(
+            size=reading.size + store.size, shared=reading.shared + store.shared, free=reading.free + store.free,
+            unknown=reading.unknown + store.unknown, wrong=reading.wrong or not store.verdict.fine,
         )  # fmt: skip
         advance(store.size)
-    found = found._replace(wrong=found.wrong or wrong or state.known.incomplete or bool(state.journal.prepared))
+    reading = reading._replace(wrong=reading.wrong or wrong or state.known.incomplete or bool(state.journal.prepared))
     bindings = state.bindings.queues if state.bindings else {}
-    whole = _ranked(found, rows)
+    whole = _ranked(reading, rows)
     if with_journal_of(place, within):
         journal = journal_of(state, bodies)
         waits = None if journal is None else journal.of_queues()
-        whole = _completed(found, rows, broker, waits, bindings, unseen=unseen)
+        whole = _completed(reading, rows, broker, waits, bindings, unseen=unseen)
     if sized:
         return whole
-    return whole._replace(queues=[each._replace(backlog=each.backlog._replace(held=None)) for each in whole.queues])
+    return whole._replace(
+        queues=[counted._replace(backlog=counted.backlog._replace(held=None)) for counted in whole.queues]
+    )
 
 
 def with_journal_of(place: DataLocation, within: StoredIn) -> bool:
-    """Whether the journal is asked for. A store or page that was named is asked about alone."""
+    """Return whether the journal is read, too; not if a single store or page was named."""
     return place.store is None and place.page is None and within is not StoredIn.PAGES
 
 
 def journal_of(state: PagingState, bodies: Mapping[int, int]) -> JournalBacklogs | None:
-    """What waits in the journal; None: it is not known what waits for which queue, in pages neither."""
+    """Return what waits in the journal, None if it is not known what waits for which queue."""
     from pagefmt.outstanding.journal_backlog import journal_backlogs
 
     return None if state.unknown is not None or state.known.no_paging else journal_backlogs(state, bodies)

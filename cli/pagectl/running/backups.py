@@ -14,13 +14,13 @@ from pagectl.terminal.streams import note
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
-    from pagefmt.compaction.backup import Backup
+    from pagefmt.change.compaction.backup import Backup
     from pagefmt.directory.locate import DataLocation
 
 
 def backup_folder(place: DataLocation, named: Path | None) -> Path:
-    """Where the backup is, or will be: beside the pages, unless another place was named."""
-    from pagefmt.compaction.backup import NAME
+    """Return the folder of the backup, existing or not: beside the pages, unless another one was named."""
+    from pagefmt.change.compaction.backup import NAME
 
     beside = place.paging or place.journal or place.bindings
     if beside is None:
@@ -37,7 +37,7 @@ def again(place: DataLocation, named: Path | None) -> str:
 @contextmanager
 def ways_out(place: DataLocation, named: Path | None) -> Iterator[None]:
     """Tell of a backup that is in the way by which commands it is restored or dropped."""
-    from pagefmt.compaction.backup import BackupStands
+    from pagefmt.change.compaction.backup import BackupStands
 
     try:
         yield
@@ -48,9 +48,9 @@ def ways_out(place: DataLocation, named: Path | None) -> Iterator[None]:
 
 
 def standing_backup_of(place: DataLocation, named: Path | None) -> Backup:
-    """The backup that is there."""
-    from pagefmt.compaction.backup import read_backup
-    from pagefmt.compaction.planning import roots_of
+    """Return the existing backup. Raise ``CallError`` if there is none."""
+    from pagefmt.change.compaction.backup import read_backup
+    from pagefmt.change.compaction.planning import roots_of
 
     folder = backup_folder(place, named)
     if not folder.exists():
@@ -60,8 +60,8 @@ def standing_backup_of(place: DataLocation, named: Path | None) -> Backup:
 
 def drop(backup: Backup) -> None:
     """Remove it, and say what that gave back."""
-    from pagefmt.bytes.writing import Disk
-    from pagefmt.compaction.backup import discard
+    from pagefmt.change.compaction.backup import discard
+    from pagefmt.storage.writing import Disk
 
     note(f"writes {backup.folder}")
     print(f"dropped the backup of {count_text(len(backup.entries), 'file')}, {size_text(discard(Disk(), backup))}")

@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+# new surviving objects before the collector runs; a replay holds millions, and a run visits them all
 SELDOM = 1_000_000
-"""Objects that are new and still there before it looks; a replay holds millions, and a look costs as many."""
 
 
+# thresholds of a new interpreter; a process that runs for days needs them, since a cycle may hold a journal
 USUAL: Final = (700, 10, 10)
-"""As interpreters begin. A start collects nothing; what lasts for days has to: a cycle may hold a journal."""
 
 
 def collected_as_usual() -> None:
-    """From here on, for a command that lasts; what was imported stays and is looked at no more."""
+    """Turn on regular garbage collection for a long-running command.
+
+    Objects of imports are frozen first, so that the collector never visits them.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(*USUAL)
@@ -35,7 +38,7 @@ def never_collected() -> Iterator[None]:
 
 @contextmanager
 def seldom_collected() -> Iterator[None]:
-    """Cycles are still found, but a third of the time of a replay is not spent on looking for them."""
+    """Collect garbage less often inside: a third of the time of a replay went into the search for cycles."""
     before = gc.get_threshold()
     gc.set_threshold(SELDOM, *before[1:])
     try:

@@ -7,6 +7,8 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from brokerconf.reading.decoding import read_at_most
+
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
 
@@ -20,9 +22,8 @@ def credentials(file: Path | None) -> bytes | None:
     Raises ``CallError``, ``OSError``.
     """
     if file is not None:
-        with file.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE).strip(b"\r\n")
-            mode = os.fstat(stream.fileno()).st_mode
+        raw = read_at_most(file, LARGEST_FILE).strip(b"\r\n")
+        mode = file.stat().st_mode
         if b":" not in raw or b"\n" in raw:
             raise CallError(f"--credentials {file}: must contain one line, USER:PASSWORD")
         if stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):

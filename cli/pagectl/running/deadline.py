@@ -30,9 +30,10 @@ class Answer(NamedTuple):
 
 
 def within(seconds: float, work: Callable[[], Answer]) -> Answer:
-    """Run ``work`` in a child; raises TimedOut after ``seconds`` and ChildProcessError when it died without an answer.
+    """Run ``work`` in a child process and return its answer.
 
-    ``work`` must not raise: what goes wrong is part of its answer.
+    Raises ``TimedOut`` after ``seconds``, and ``ChildProcessError`` if the child died without an answer. ``work`` must
+    not raise: errors are part of its answer.
     """
     end = time.monotonic() + seconds
     receiving, sending = os.pipe()
@@ -41,21 +42,21 @@ def within(seconds: float, work: Callable[[], Answer]) -> Answer:
         _in_child(receiving, sending, work)
     os.close(sending)
     try:
-        told = _read(receiving, end)
+        packed = _read(receiving, end)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         raise
     finally:
         os.close(receiving)
     os.waitpid(child, 0)
-    if not told:
+    if not packed:
         raise ChildProcessError("the process that examined the file systems died")
-    status, out, err = marshal.loads(told)
+    status, out, err = marshal.loads(packed)
     return Answer(status, out, err)
 
 
 def _in_child(receiving: int, sending: int, work: Callable[[], Answer]) -> None:
-    """Never returns: what the parent registered for its own end is not for the child to run."""
+    """Do the work and exit without returning: exit handlers that the parent registered must not run in the child."""
     try:
         os.close(receiving)
         nowhere = os.open(os.devnull, os.O_RDWR)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pagectl.terminal.progress import progress
-from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.permissions import ClosedFiles
 from pagefmt.directory.usage import (
@@ -23,6 +22,7 @@ from pagefmt.directory.usage import (
 from pagefmt.directory.usage_content import JournalContent, LargeOwners, journal_content
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.load import LoadedJournal
+from pagefmt.storage.files import NotReadable
 
 
 @dataclass(slots=True)
@@ -35,8 +35,8 @@ class Counting:
     remarks: list[str] = field(default_factory=list)
 
     def look(self, journal: LoadedJournal) -> None:
-        """How much of the message journal is still needed."""
-        from pagefmt.compaction.journals import JournalFiles, freeable
+        """Record how much of the message journal is still needed."""
+        from pagefmt.change.compaction.journals import JournalFiles, freeable
         from pagefmt.journal.files import Journal
 
         free = None
@@ -47,7 +47,10 @@ class Counting:
 
 
 def count(place: DataLocation, *, contents: bool = True) -> Counting:
-    """Sizes of everything; with ``contents`` the journal is read, and pages where large messages want an owner."""
+    """Return the sizes of everything in the directory.
+
+    ``contents``: the journal is read as well, and pages if large messages need an owner.
+    """
     counting = Counting(place, DirectoryUsage())
     with progress("counting", None, "folders") as bar:
         _sizes(place, counting.usage, bar.advance)
@@ -76,28 +79,28 @@ def _sizes(place: DataLocation, usage: DirectoryUsage, counted: Counted) -> None
         count_rest(_folder(place.given), usage, skip, counted)
 
 
-def _folder(given: Path) -> Path:
-    """The instance's folder, also where its configuration file was named."""
-    if given.is_dir():
-        return given
-    return given.parent.parent if given.parent.name == "etc" else given.parent
+def _folder(path: Path) -> Path:
+    """Return the instance's folder, also for the path of its configuration file."""
+    if path.is_dir():
+        return path
+    return path.parent.parent if path.parent.name == "etc" else path.parent
 
 
 def _contents(counting: Counting) -> None:
-    from pagefmt.outstanding.state import load_place
+    from pagefmt.vectors import load_place
 
     place, usage = counting.place, counting.usage
-    known = load_place(place, look=counting.look).known
-    counting.remarks += [each.reason for each in known.unknown() if not each.missing]
-    counting.remarks += known.lost()
-    if known.unread is not None:
+    loaded = load_place(place, inspect=counting.look).known
+    counting.remarks += [unknown.reason for unknown in loaded.unknown() if not unknown.missing]
+    counting.remarks += loaded.lost()
+    if loaded.unread is not None:
         counting.journal = None
     if place.large_messages is None or not usage.large.files:
         return
     try:
         owners = LargeOwners.of(place.large_messages, usage)
-        if known.bindings is not None:
-            owners.from_journal(known.journal, known.bindings)
+        if loaded.bindings is not None:
+            owners.from_journal(loaded.journal, loaded.bindings)
     except (NotReadable, PageFmtError) as err:
         counting.remarks.append(str(err))
         return

@@ -15,8 +15,8 @@ from pageengine.disk.state import DiskState
 if TYPE_CHECKING:
     from pagefmt.directory.usage import AddressUsage
 
+# the pause between counts is this factor times the duration of the last count, and at least as many seconds
 REST = 5.0
-"""Addresses are counted again after so many times the time that counting took, and not before so many seconds."""
 
 
 @dataclass(slots=True)
@@ -45,13 +45,16 @@ class LiveDisks:
             threading.Thread(target=run, daemon=True).start()
 
     def stop(self) -> None:
-        """Ends both threads after what they are at."""
+        """Make both threads end after what they are doing."""
         self._stop.set()
 
     def look(self) -> None:
-        """One look at the file systems; raises what locating and probing raise."""
+        """Read the file systems once. Raise what locating and probing raise."""
         state = self.probe()
-        used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in state.stores}
+        used = {
+            store.file_system.mount: (store.space.total - store.space.usable, store.space.total)
+            for store in state.stores
+        }
         self.samples = self.samples.added(DiskSample(time.monotonic(), used))
         self.state = state
         self.looked = time.monotonic()
@@ -82,7 +85,7 @@ class LiveDisks:
         self.sizes = [*self.sizes[-59:], (time.monotonic(), sizes)]
 
     def growth(self, folder: str | None) -> float | None:
-        """Bytes a second of one store folder since it was first seen, at most a minute's worth of counts ago."""
+        """Return the growth of a store folder in bytes per second over at most the last minute of counts."""
         seen = [(when, sizes[folder]) for when, sizes in list(self.sizes) if folder is not None and folder in sizes]
         if len(seen) < 2 or seen[-1][0] <= seen[0][0]:
             return None

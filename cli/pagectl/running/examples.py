@@ -7,10 +7,10 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand
 
+# what the example shows, and the words of the call after the program's name
 Examples = tuple[tuple[str, str], ...]
-"""What is asked, and the words that answer it, without the program's name."""
+# parameters that say where a configuration is and how it is read
 ABOUT_CONFIGURATION: Final = frozenset({"broker_xml", "properties", "profile", "server", "heap", "cwd", "define"})
-"""Parameters that say where a configuration lies and what it is read with."""
 
 
 class CommandWithExamples(TyperCommand):
@@ -23,28 +23,28 @@ class CommandWithExamples(TyperCommand):
         """
         if any(word == "" or word.endswith("=") for word in args):
             words, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-            for each in self.get_params(ctx):
-                value = words.get(each.name or "")
-                if _is_path(each) and (value == "" or (isinstance(value, list | tuple) and "" in value)):
+            for param in self.get_params(ctx):
+                value = words.get(param.name or "")
+                if _is_path(param) and (value == "" or (isinstance(value, list | tuple) and "" in value)):
                     message = "the path is empty; the current folder is ., any other has a name"
-                    raise typer.BadParameter(message, ctx=ctx, param=each)
+                    raise typer.BadParameter(message, ctx=ctx, param=param)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Options of the command itself first; those about a configuration, the same for many commands, at the end."""
+        """Write the help of options: the command's own first, those about a configuration in a section at the end."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Configuration": []}
-        for each in self.get_params(ctx):
-            row = each.get_help_record(ctx)
+        for param in self.get_params(ctx):
+            row = param.get_help_record(ctx)
             if row is not None:
-                other = "Configuration" if each.name in ABOUT_CONFIGURATION else "Options"
-                sections["Arguments" if each.param_type_name == "argument" else other].append(row)
+                other = "Configuration" if param.name in ABOUT_CONFIGURATION else "Options"
+                sections["Arguments" if param.param_type_name == "argument" else other].append(row)
         for title, rows in sections.items():
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """As written: a command line that is wrapped cannot be pasted."""
+        """Write the examples unchanged: a command line that is wrapped cannot be pasted."""
         if self.epilog:
             formatter.write(f"\nExamples:\n{self.epilog}")
 
@@ -55,12 +55,15 @@ def _is_path(parameter: Any) -> bool:
 
 
 def epilog(examples: Examples) -> str:
-    """The section's lines, within 80 columns: a longer command goes on behind a backslash, before an option."""
-    return "".join(f"  {asked}{'' if asked.endswith('?') else ':'}\n{in_lines(words)}\n" for asked, words in examples)
+    """Return the lines of the examples section, within 80 columns.
+
+    A longer command continues after a backslash, before an option.
+    """
+    return "".join(f"  {text}{'' if text.endswith('?') else ':'}\n{in_lines(words)}\n" for text, words in examples)
 
 
 def in_lines(words: str) -> str:
-    """The command, indented by four; to be pasted as it stands."""
+    """Return the command indented by four columns, in a form that can be pasted."""
     lines = ["    pagectl"]
     for part in words.replace(" --", "\n --").split("\n"):
         if len(lines[-1]) + len(part) > 77 and len(lines[-1]) > len("    pagectl"):

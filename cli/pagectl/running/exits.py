@@ -37,19 +37,19 @@ class EndedBySignal(KeyboardInterrupt):
 
 
 def tidy_up_on_signals() -> None:
-    """From now on Ctrl-C, SIGTERM and SIGHUP end the program in order, unless they are ignored (``nohup``).
+    """Make Ctrl-C, SIGTERM and SIGHUP end the program in order, unless they are ignored (``nohup``).
 
-    Some daemons start their children with SIGCHLD ignored: the system then keeps no status of a process that ended,
-    and its id may be another's when it is to be stopped. Here it counts again.
+    Some daemons start their children with SIGCHLD ignored. The system then keeps no status of a process that ended, and
+    its id may belong to another process when it is to be stopped; so SIGCHLD gets its default handling back.
     """
     import signal
 
     def end(number: int, _: object) -> None:
         raise EndedBySignal(number)
 
-    for each in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(each) is signal.SIG_DFL:
-            signal.signal(each, end)
+    for number_of_signal in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number_of_signal) is signal.SIG_DFL:
+            signal.signal(number_of_signal, end)
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
@@ -61,12 +61,12 @@ class CallError(Exception):
 
 
 def report(message: str, *, prefix: str = "pagectl: ") -> None:
-    """One message on standard error, safe for a terminal."""
+    """Print a message to standard error, safe for a terminal."""
     print(f"{prefix}{visible(without_secrets(message))}", file=sys.stderr)
 
 
 def debugging() -> bool:
-    """Whether internal errors are shown with a traceback."""
+    """Return whether internal errors are shown with a traceback."""
     return os.environ.get("PAGECTL_DEBUG", "") not in ("", "0")
 
 
@@ -112,12 +112,12 @@ _ADVICE = {
 
 
 def is_reported(err: BaseException) -> bool:
-    """Whether it is one for the operator, rather than a fault of this program."""
+    """Return whether an error is meant for the operator, as opposed to a fault of this program."""
     return isinstance(err, OSError | CallError) or getattr(err, "speaks_for_itself", False)
 
 
+# the dynamic linker's message for a library without memory, or on a file system mounted noexec
 _UNMAPPED = "failed to map segment"
-"""What the dynamic linker says of a library without room, and of one on a file system without the right to execute."""
 
 
 def _memory_is_limited() -> bool:
@@ -135,7 +135,7 @@ def _nowhere() -> bool:
 
 
 def describe(err: BaseException) -> str:
-    """One line for an error: our own errors speak for themselves, the system's get the file's name."""
+    """Return an error in one line: own errors as they are, those of the system with the file's name."""
     if isinstance(err, FileNotFoundError) and err.filename is None and _nowhere():
         return "the working folder was deleted; change to one that is there"
     if isinstance(err, OSError):
@@ -149,7 +149,7 @@ def describe(err: BaseException) -> str:
     limited = _memory_is_limited()
     if isinstance(err, MemoryError) or (isinstance(err, ImportError) and limited and _UNMAPPED in text):
         return f"not enough memory{f' ({text})' * bool(text)}; raise its limit (ulimit -v), or use fewer --jobs"
-    told = f"{type(err).__name__}: {text} (--debug shows where)"
+    detail = f"{type(err).__name__}: {text} (--debug shows where)"
     if isinstance(err, SystemError) and limited:  # a library that has lost its MemoryError, or a true fault of one
-        return f"perhaps not enough memory: raise its limit (ulimit -v); if it stays, please report it: {told}"
-    return f"internal error, please report it: {told}"
+        return f"perhaps not enough memory: raise its limit (ulimit -v); if it stays, please report it: {detail}"
+    return f"internal error, please report it: {detail}"

@@ -21,10 +21,10 @@ from pagectl.running.credentials import PASSWORD, USER, credentials
 from pagectl.running.deadline import Answer, TimedOut, within
 from pagectl.running.exits import CallError
 
+# path of Jolokia in the console of Artemis
 PATH: Final = "/console/jolokia"
-"""Where the console of Artemis has it."""
+# time limit of one answer, from its first byte to its last
 SECONDS: Final = 30.0
-"""For one answer, from the first byte to the last."""
 LARGEST: Final = 64 << 20
 LOCAL: Final = ("localhost", "127.0.0.1", "::1")
 
@@ -38,24 +38,26 @@ class Console(NamedTuple):
 
     @property
     def in_clear(self) -> bool:
-        """Whether a password crosses a network that anybody may listen to."""
+        """Return whether a password would cross the network unencrypted."""
         parts = urlsplit(self.url)
         return bool(self.authorization) and parts.scheme == "http" and parts.hostname not in LOCAL
 
 
 def console(url: str, file: Path | None) -> Console:
-    """What was typed, understood. ``file``: with USER:PASSWORD; without it two variables of the
-    environment count. Raises ``CallError``, ``OSError``."""
+    """Parse the URL of a console. Raise ``CallError`` or ``OSError``.
+
+    ``file`` contains USER:PASSWORD; without it, two environment variables are read.
+    """
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+        is_http = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
     except ValueError:
-        known = False
+        is_http = False
     if "@" in url:
         raise CallError(
             "--jolokia: credentials do not belong in a URL, where others can see them; give --credentials FILE"
         )
-    if not known or not url.isascii() or not url.isprintable() or " " in url or parts.query or parts.fragment:
+    if not is_http or not url.isascii() or not url.isprintable() or " " in url or parts.query or parts.fragment:
         raise CallError(f"--jolokia {url}: not a URL of a console; write http://HOST:8161{PATH}")
     path = parts.path.rstrip("/")
     path = PATH if path in ("", "/console") else path
@@ -68,8 +70,8 @@ def _basic(file: Path | None) -> str:
 
 
 def ask(place: Console, reads: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The value of each read, empty where no bean fits. Raises ``CallError``."""
-    content = json.dumps([{"type": "read", **each} for each in reads]).encode()
+    """Return the value of each read, empty if no bean matches. Raise ``CallError``."""
+    content = json.dumps([{"type": "read", **request} for request in reads]).encode()
     try:
         answer = within(SECONDS, lambda: _posted(place, content))
     except TimedOut:
@@ -77,14 +79,14 @@ def ask(place: Console, reads: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     if answer.status:
         raise CallError(f"{place.url}: {answer.err}")
     try:
-        found = json.loads(answer.out)
+        answers = json.loads(answer.out)
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, dict) and "status" in found:
-        found = [found] * len(reads)
-    if not isinstance(found, list) or len(found) != len(reads):
+        answers = None
+    if isinstance(answers, dict) and "status" in answers:
+        answers = [answers] * len(reads)
+    if not isinstance(answers, list) or len(answers) != len(reads):
         raise CallError(f"{place.url}: the answer is not Jolokia's; {_where()}")
-    return [_value(place, each) for each in found]
+    return [_value(place, request) for request in answers]
 
 
 def _where() -> str:
@@ -93,11 +95,11 @@ def _where() -> str:
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """No credentials for whoever is named there."""
+        """Refuse redirects, so that credentials go to no other host."""
 
 
 def _posted(place: Console, content: bytes) -> Answer:
-    """What came, as text; or why nothing did, with a status that is not 0."""
+    """Return the response as text, or the reason why there is none, with a status other than 0."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Origin": place.origin}
     if place.authorization:
         headers["Authorization"] = place.authorization

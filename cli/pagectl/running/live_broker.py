@@ -14,8 +14,8 @@ from pagectl.running.jolokia import Console, ask
 from pagefmt.quantities import count_text
 
 BROKERS: Final = "org.apache.activemq.artemis:broker=*"
+# seconds between two readings at least; a consumer that acknowledges nothing in that time does not read
 APART: Final = 3.0
-"""Seconds between two looks at least: a consumer that acknowledges nothing in that time does not read."""
 _OF_BROKER: Final = ("Name", "Version", "NodeID")
 _OF_ADDRESS: Final = ("Address", "Paging", "NumberOfPages")
 _OF_QUEUE: Final = (
@@ -23,8 +23,8 @@ _OF_QUEUE: Final = (
     "MessagesAdded", "MessagesAcknowledged", "MessagesExpired", "MessagesKilled", "Paused",
 )  # fmt: skip
 
+# address and queue
 QueueName = tuple[str, str]
-"""Address and queue."""
 
 
 class LiveQueue(NamedTuple):
@@ -74,7 +74,7 @@ class QueueFiles(NamedTuple):
 
     @property
     def messages(self) -> int | None:
-        """Both together."""
+        """Return the messages in journal and pages, None if those in pages are not known."""
         return None if self.pages is None else self.journal + self.pages
 
 
@@ -97,20 +97,20 @@ class LiveComparison(NamedTuple):
 
 
 def find_broker(place: Console, directory: object, node: str | None, name: str | None) -> LiveBroker:
-    """The broker whose files these are: by its node id, else by its configured name; None: not known.
+    """Return the broker whose files these are: by its node id, else by its configured name; None stands for unknown.
 
-    Raises ``CallError`` where it is another one.
+    Raises ``CallError`` if the console belongs to another broker.
     """
-    (found,) = ask(place, [{"mbean": BROKERS, "attribute": _OF_BROKER}])
+    (beans,) = ask(place, [{"mbean": BROKERS, "attribute": _OF_BROKER}])
     brokers = [
-        LiveBroker(bean, *(_typed(place, row, key, str) for key in _OF_BROKER)) for bean, row in _rows(place, found)
+        LiveBroker(bean, *(_typed(place, row, key, str) for key in _OF_BROKER)) for bean, row in _rows(place, beans)
     ]
     if not brokers:
         raise CallError(f"{place.url}: Jolokia answers, but there is no Artemis broker behind it")
-    fitting = [one for one in brokers if (one.node == node if node else name is None or one.name == name)]
+    fitting = [broker for broker in brokers if (broker.node == node if node else name is None or broker.name == name)]
     if len(fitting) == 1:
         return fitting[0]
-    there = ", ".join(f"{one.name} (node {one.node})" for one in brokers[:3])
+    there = ", ".join(f"{broker.name} (node {broker.node})" for broker in brokers[:3])
     own = f"node {node}" if node else f"a broker called {name}" if name else "one of several, it is not known which"
     raise CallError(
         f"{place.url}: is the console of {there}, but {directory} belongs to {own}; name the console of that broker"
@@ -118,7 +118,7 @@ def find_broker(place: Console, directory: object, node: str | None, name: str |
 
 
 def look_at(place: Console, broker: LiveBroker) -> LiveLook:
-    """Raises ``CallError``."""
+    """Read addresses and queues of the running broker. Raise ``CallError``."""
     moment = time.monotonic()
     addresses, queues = ask(
         place,
@@ -143,13 +143,13 @@ def look_at(place: Console, broker: LiveBroker) -> LiveLook:
 
 
 def second_look(place: Console, broker: LiveBroker, first: LiveLook) -> LiveLook:
-    """Some seconds behind the first at least."""
+    """Read the broker again, at least ``APART`` seconds after the first reading."""
     time.sleep(max(0.0, first.moment + APART - time.monotonic()))
     return look_at(place, broker)
 
 
-def _rows(place: Console, found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for bean, row in found.items():
+def _rows(place: Console, beans: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for bean, row in beans.items():
         if not isinstance(row, dict):
             raise CallError(f"{place.url}: not the answer of a broker's console about {bean:.40}")
         yield bean, row
@@ -184,10 +184,13 @@ def _queue(place: Console, row: dict[str, Any]) -> tuple[QueueName, LiveQueue]:
 def differences(
     before: LiveLook, after: LiveLook, files: Mapping[QueueName, QueueFiles], pages: Mapping[str, int]
 ) -> list[Difference]:
-    """In order of address and queue. ``pages``: outstanding messages in the page files of each address."""
+    """Return the differences in the order of address and queue.
+
+    ``pages`` are the outstanding messages in the page files of each address.
+    """
     names = sorted(before.queues.keys() & after.queues.keys() | files.keys())
-    found = [each for name in names for each in _of_queue(name, before, after, files.get(name))]
-    return found + list(_of_addresses(before, after, pages))
+    results = [difference for name in names for difference in _of_queue(name, before, after, files.get(name))]
+    return results + list(_of_addresses(before, after, pages))
 
 
 def _of_queue(name: QueueName, before: LiveLook, after: LiveLook, files: QueueFiles | None) -> Iterable[Difference]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def instance_of(place: DataLocation) -> Path | None:
-    """The instance, where that was named: it has a lock of its own."""
+    """Return the instance if one was named, because it has a lock of its own; else None."""
     from pagefmt.directory.locate import LocationKind
 
     return place.given if place.kind is LocationKind.INSTANCE and place.given.is_dir() else None
@@ -23,7 +23,7 @@ def instance_of(place: DataLocation) -> Path | None:
 
 def check_outside(out: Path | None, place: DataLocation) -> None:
     """Raise ``TargetRefused`` if a new folder cannot be made at ``out``, or would lie in what ``place`` reads."""
-    from pagefmt.bytes.writing import check_new_folder
+    from pagefmt.storage.writing import check_new_folder
 
     if out is not None:
         sources = place.read_folders if place.page is None else [place.page.parent]

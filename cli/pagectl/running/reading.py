@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pagectl.running.exits import CallError
 from pagectl.running.permissions import refuse_without_pages, warn_closed
 from pagectl.terminal.streams import note, warning
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -40,14 +40,19 @@ def told_state(
     place: DataLocation, *, journal: bool = False, within: StoredIn = StoredIn.LIVE, closed: bool = True,
     say: Callable[[str], None] | None = None,
 ) -> PagingState:  # fmt: skip
-    """What is known about the messages of a place; what cannot be read of journal and bindings is a warning.
+    """Return what is known about the messages of a place, and warn of journals that cannot be read.
 
-    ``journal``: raises ``CannotKnow`` where that is missing, and for pages alone (``within``) where the paging
-    directory is. ``closed``: warns of pages that this user may not read. ``say`` gets the warnings.
+    Args:
+        place: The directories.
+        journal: Whether to raise ``CannotKnow`` if the journal is missing, or the paging directory for pages alone.
+        within: Where messages are read.
+        closed: Whether to warn of pages that this user may not read.
+        say: Takes the warnings, None for standard error.
     """
     from pagefmt.directory.locate import LocationKind
-    from pagefmt.outstanding.knowledge import UnknownPart
-    from pagefmt.outstanding.state import CannotKnow, load_place
+    from pagefmt.outstanding.loaded_journals import UnknownPart
+    from pagefmt.outstanding.state import CannotKnow
+    from pagefmt.vectors import load_place
 
     if journal and within is StoredIn.PAGES and place.paging is None:
         raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
@@ -75,11 +80,11 @@ def told_state(
 
 
 def told_pages(place: DataLocation) -> PagingState:
-    """Pages as they lie, with the names of queues: the message journal is not read. Warns of damaged bindings.
+    """Return the pages with the names of queues, without the message journal. Warn of damaged bindings.
 
     Raises ``CallError`` if this user may read none of the pages.
     """
-    from pagefmt.outstanding.state import load_pages
+    from pagefmt.vectors import load_pages
 
     state = load_pages(place)
     refuse_without_pages(place)
@@ -89,11 +94,11 @@ def told_pages(place: DataLocation) -> PagingState:
 
 
 def while_it_moves(place: DataLocation, answer: Callable[[], T]) -> T:
-    """The answer; where a running broker takes a journal file away meanwhile it is tried again."""
-    from pagefmt.bytes.files import FileGone
+    """Return the answer, and try again if a running broker removed a journal file meanwhile."""
     from pagefmt.directory.locks import running_broker
     from pagefmt.journal.files import NotAJournal
     from pagefmt.journal.load import TRIES
+    from pagefmt.storage.files import FileGone
 
     for _ in range(TRIES):
         try:
@@ -105,25 +110,25 @@ def while_it_moves(place: DataLocation, answer: Callable[[], T]) -> T:
 
 
 def each_store(place: DataLocation, state: PagingState) -> Iterator[StoreState]:
-    """The place's stores with what the journals say about them."""
+    """Return the place's stores with what the journals say about them."""
     from pagefmt.directory.locate import stores
 
     return state.of(stores(place))
 
 
-def told_unknown(known: StoreState, shown: str) -> bool:
-    """Whether it is not known what is outstanding in a store; a warning where that is its own matter.
+def told_unknown(store_state: StoreState, shown: str) -> bool:
+    """Return whether it is not known what is outstanding in a store, and warn if only this store is concerned.
 
-    ``shown``: what the answer has in place of it.
+    ``shown`` says what the answer contains instead.
     """
-    said = known.not_known(shown)
-    if said and not known.store.hides_address:  # that was told of all files together
-        warning(said)
-    return said is not None
+    reason = store_state.not_known(shown)
+    if reason and not store_state.store.hides_address:  # that was told of all files together
+        warning(reason)
+    return reason is not None
 
 
 def bytes_to_read(place: DataLocation) -> int | None:
-    """For the progress bar; None where nobody sees one."""
+    """Return the bytes of all pages for a progress bar, None if standard error is no terminal."""
     from pagefmt.directory.locate import stores
 
     if not sys.stderr.isatty():
@@ -132,7 +137,7 @@ def bytes_to_read(place: DataLocation) -> int | None:
 
 
 def note_near_names(names: Collection[str], place: DataLocation, pages: PageRange) -> None:
-    """Says which names of properties are probably misspelt."""
+    """Note which names of properties are probably misspelt."""
     if names:
         from pagefmt.directory.locate import stores
         from pagefmt.selector.near_names import near_names

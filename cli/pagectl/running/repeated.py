@@ -12,17 +12,20 @@ from pagectl.running.exits import debugging, describe, report
 
 T = TypeVar("T")
 
+# factor of processor time: each reading is followed by a pause 20 times as long, so it takes 5 % at most
 REST: Final = 20.0
-"""The processor time of a look, so many times over, is rested afterwards: one in twenty, whatever there is to read."""
+# seconds of the longest pause, unless the interval is longer
 LONGEST_REST: Final = 300.0
-"""Seconds; unless the interval is longer."""
+# longest pauses after which a result is out of date
 STALE: Final = 3
-"""What is older than so many rests of the longest kind counts no more."""
 
 
 class Seen(NamedTuple, Generic[T]):
-    """What was seen last. ``value`` None: nothing, or too long ago. ``age``, ``spent`` in seconds; None before the
-    first look; ``spent`` is processor time."""
+    """The result of the last reading.
+
+    ``value`` is None if there is none or if it is out of date. ``age`` and ``spent``, which is processor time, are in
+    seconds; None before the first reading.
+    """
 
     value: T | None
     age: float | None
@@ -30,22 +33,24 @@ class Seen(NamedTuple, Generic[T]):
 
 
 class Repeated(Generic[T]):
-    """``look`` is called at every ``interval`` in seconds, or less often where it takes long. What it raises is told on
-    standard error once, and it is called again."""
+    """Calls ``look`` every ``interval`` seconds, or less often if it takes long.
 
-    def __init__(self, name: str, look: Callable[[], T], interval: float) -> None:
+    An error is reported on standard error once, and ``look`` is called again.
+    """
+
+    def __init__(self, name: str, read: Callable[[], T], interval: float) -> None:
         self._name = name
-        self._look = look
+        self._look = read
         self._interval = interval
         self._last: tuple[T | None, float, float] | None = None
         self._told = ""
 
     def start(self) -> None:
-        """A thread that ends with the process."""
+        """Start a thread that ends with the process."""
         threading.Thread(target=self._run, daemon=True, name=self._name).start()
 
     def seen(self) -> Seen[T]:
-        """The last look; from any thread."""
+        """Return the last reading; may be called from any thread."""
         last = self._last
         if last is None:
             return Seen(None, None, None)
@@ -55,20 +60,20 @@ class Repeated(Generic[T]):
         return Seen(value if fresh else None, age, spent)
 
     def once(self) -> float:
-        """One look; how long to rest then."""
+        """Read once, and return how many seconds to pause afterwards."""
         began, before = time.monotonic(), time.thread_time()
-        value, told = None, ""
+        value, problem = None, ""
         try:
             value = self._look()
         except Exception as err:
             if debugging():
                 traceback.print_exc()
-            told = describe(err)
+            problem = describe(err)
         spent = time.thread_time() - before
         self._last = value, began, spent
-        if told and told != self._told:
-            report(f"{self._name}: {told}")
-        self._told = told
+        if problem and problem != self._told:
+            report(f"{self._name}: {problem}")
+        self._told = problem
         return max(self._interval, min(REST * spent, LONGEST_REST))
 
     def _run(self) -> None:

@@ -43,7 +43,7 @@ class FullScreen(App[int]):
         self.ended: BaseException | None = None
 
     def on_mount(self) -> None:
-        """The terminal is put back also where somebody else ends the program."""
+        """Show the first screen, and handle signals that end the program, so that the terminal is restored."""
         import asyncio
 
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -52,7 +52,7 @@ class FullScreen(App[int]):
         self.push_screen(self._first())
 
     def action_interrupt(self) -> None:
-        """Ctrl-C."""
+        """End the program as Ctrl-C does."""
         self._end(KeyboardInterrupt())
 
     def _end(self, why: BaseException) -> None:
@@ -82,31 +82,31 @@ class ListScreen(Screen[None]):
         self.gone = threading.Event()
 
     def compose(self) -> ComposeResult:
-        """The parts from top to bottom."""
+        """Yield the parts from top to bottom."""
         yield Static(one_line(self._heading), id="title", markup=False)
         yield from self.parts()
         yield Static("", id="said", markup=False)
         yield Footer()
 
     def parts(self) -> ComposeResult:
-        """What stands between title and remarks."""
+        """Yield the widgets between title and remarks."""
         yield Listing(self._head, id="list")
 
     @property
     def listing(self) -> Listing:
-        """The list."""
+        """Return the list widget."""
         return self.query_one("#list", Listing)
 
     def say(self, text: str) -> None:
-        """A remark below the list."""
+        """Show a remark below the list."""
         self.query_one("#said", Static).update(one_line(text))
 
     def retitle(self, text: str) -> None:
-        """Another title."""
+        """Change the title."""
         self.query_one("#title", Static).update(one_line(text))
 
     def action_back(self) -> None:
-        """One level up; from the first one out."""
+        """Go one level up, or leave the program from the first level."""
         if len(self.app.screen_stack) > 2:
             self.dismiss()
         else:
@@ -128,6 +128,6 @@ class ListScreen(Screen[None]):
         threading.Thread(target=partial(copy_context().run, run), daemon=True).start()
 
     def soon(self, what: Callable[..., object], *words: object) -> None:
-        """From such a thread: done by the screen, if it is still there."""
+        """Have the screen's thread call a function, if the screen still exists; for calls from other threads."""
         if not self.gone.is_set() and self.app.is_running:
             self.app.call_later(lambda: None if self.gone.is_set() else what(*words))

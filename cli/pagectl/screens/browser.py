@@ -20,22 +20,23 @@ from pagectl.screens.listing import Listing, Row
 from pagectl.terminal.hexview import HexView
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import json_text
-from pagefmt.bytes.files import NotReadable
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.codec.pages.record import FRAME
 from pagefmt.directory.locate import DataLocation, stores
+from pagefmt.directory.paging import Store, read_store
 from pagefmt.errors import PageFmtError
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.paging import PageFile, Store, read_store
-from pagefmt.pages.record import FRAME
-from pagefmt.pages.record_index import RecordIndex
 from pagefmt.quantities import count_text, size_text, time_text
+from pagefmt.storage.files import NotReadable
+from pagefmt.vectors.pages.record_index import RecordIndex
 
 if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState, StoreState
 
+# bytes of the largest record whose fields are named; of a larger one only the bytes are shown
 TAKEN_APART: Final = 1 << 20
-"""Bytes of a record up to which its fields are named; of a larger one the bytes are shown."""
+# terminal columns from which on a record is shown beside the list
 WIDE: Final = 160
-"""Columns from which on a record is shown beside the list."""
 _ROW: Final = 16
 _REDRAWN: Final = 0.2
 
@@ -51,7 +52,7 @@ class OpenedPlace:
 
     def load(self) -> None:
         """Read journal and bindings, once."""
-        from pagefmt.outstanding.state import load_place
+        from pagefmt.vectors import load_place
 
         with self._lock:
             if self.state is None:
@@ -62,7 +63,7 @@ class OpenedPlace:
                     self.unknown = describe(err)
 
     def of(self, store: Store) -> StoreState | None:
-        """What is known of a store."""
+        """Return what is known about a store, None until the journals are loaded."""
         return None if self.state is None else next(self.state.of([store]))
 
 
@@ -76,22 +77,22 @@ class SearchScreen(ListScreen):
     ]
 
     def parts(self) -> ComposeResult:
-        """The list, and a line for what is searched."""
+        """Yield the list, and an input line for the search text."""
         yield from super().parts()
         yield Input(placeholder="text, or 0x and hexadecimal digits", id="search")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A slash in the text that is searched is none."""
+        """Return whether a key is an action: a slash in the search text is not."""
         return action not in ("ask", "other") or not isinstance(self.focused, Input)
 
     def action_ask(self) -> None:
-        """Ask for a text."""
-        asked = self.query_one("#search", Input)
-        asked.display = True
-        self.set_focus(asked)  # now: what is typed next is for it
+        """Show the input line for the search text."""
+        search = self.query_one("#search", Input)
+        search.display = True
+        self.set_focus(search)  # now: what is typed next is for it
 
     def on_input_submitted(self) -> None:
-        """Search for it."""
+        """Close the input line, and go to the next match."""
         self.close_search()
         self.action_next()
 
@@ -108,18 +109,18 @@ class SearchScreen(ListScreen):
             super().action_back()
 
     def action_next(self) -> None:
-        """The next place behind the cursor, from the start again behind the last."""
-        text, count, here = self.query_one("#search", Input).value, self.listing.count, self.listing.cursor
+        """Go to the next match after the cursor, continuing at the first row after the last."""
+        text, count, cursor = self.query_one("#search", Input).value, self.listing.count, self.listing.cursor
         if text:
-            rows = ((here + 1 + step) % count for step in range(count))
-            found = next((row for row in rows if text.casefold() in self.name_of(row).casefold()), None)
-            if found is None:
+            rows = ((cursor + 1 + step) % count for step in range(count))
+            match = next((row for row in rows if text.casefold() in self.name_of(row).casefold()), None)
+            if match is None:
                 self.say(f"{text!r} is not in any row")
             else:
-                self.listing.go(found)
+                self.listing.go(match)
 
     def action_copy(self) -> None:
-        """What has the cursor, as JSON."""
+        """Copy what is at the cursor as JSON."""
         try:
             value = self.value_of(self.listing.cursor) if self.listing.count else None
         except (PageFmtError, OSError) as err:
@@ -130,11 +131,11 @@ class SearchScreen(ListScreen):
             self.say("copied as JSON, if the terminal supports the clipboard (OSC 52)")
 
     def name_of(self, row: int) -> str:
-        """What is searched in a row."""
+        """Return the text of a row that is searched."""
         raise NotImplementedError
 
     def value_of(self, row: int) -> object:
-        """What is copied of a row; None where there is nothing."""
+        """Return the value of a row that is copied, None if there is none."""
         raise NotImplementedError
 
 
@@ -147,7 +148,7 @@ class StoresScreen(SearchScreen):
         self.stores: list[tuple[Store, int, int]] = []
 
     def on_mount(self) -> None:
-        """Folders are listed beside the drawing: there may be very many."""
+        """List folders in a thread beside the drawing: there may be very many."""
         self.say("listing folders …")
         self.beside(self._list)
         self.beside(self.opened.load)
@@ -183,17 +184,17 @@ class StoresScreen(SearchScreen):
         return f"{pages:>7}  {size_text(size):>10}  {self.name_of(row)}  {store.problem or ''}"
 
     def name_of(self, row: int) -> str:
-        """The address, or the folder of one that has none."""
+        """Return the address, or the folder if the address is not known."""
         store = self.stores[row][0]
         return store.address if store.address is not None else f"({store.name}: {store.text.problem})"
 
     def value_of(self, row: int) -> object:
-        """Where it is."""
+        """Return the address with its folder, pages and bytes."""
         store, pages, size = self.stores[row]
         return {"address": store.address, "folder": str(store.folder), "pages": pages, "bytes": size}
 
     def on_listing_opened(self, event: Listing.Opened) -> None:
-        """Its pages."""
+        """Open the pages of the address at the cursor."""
         self._open(event.listing.cursor)
 
     def _open(self, row: int) -> None:
@@ -211,7 +212,7 @@ class PagesScreen(SearchScreen):
         self.read: dict[int, tuple[str, str]] = {}
 
     def on_mount(self) -> None:
-        """The pages are listed now."""
+        """List the pages, and start reading the journals and the pages in the background."""
         try:
             self.store = read_store(self.store.folder)
         except PageFmtError as err:
@@ -249,21 +250,21 @@ class PagesScreen(SearchScreen):
         return Text(f"{page.number:>10}  {page.size:>12}  {records:>9}  ").append(one_line(damage), style="red")
 
     def name_of(self, row: int) -> str:
-        """The name of its file."""
+        """Return the name of the page file."""
         return self.pages[row].name
 
     def value_of(self, row: int) -> object:
-        """Where it is."""
+        """Return the page with its address, file and bytes."""
         page = self.pages[row]
         return {"address": self.store.address, "file": str(page.path), "page": page.number, "bytes": page.size}
 
     def on_listing_opened(self, event: Listing.Opened) -> None:
-        """Its records."""
+        """Open the records of the page at the cursor."""
         self.app.push_screen(RecordsScreen(self.opened, self.store, self.pages[event.listing.cursor]))
 
 
 def damage_text(index: RecordIndex) -> str:
-    """What reading stopped at, and what lies behind."""
+    """Return the damage at which reading stopped, and how many records follow it; "" without damage."""
     damage = index.damage
     if damage is None:
         return ""
@@ -301,7 +302,7 @@ class RecordsScreen(SearchScreen):
 
     @property
     def detail(self) -> Listing:
-        """The bytes."""
+        """Return the widget that shows the bytes of a record."""
         return self.query_one("#detail", Listing)
 
     def on_mount(self) -> None:
@@ -334,7 +335,7 @@ class RecordsScreen(SearchScreen):
         self.soon(self._draw)
 
     def _draw(self) -> None:
-        """What was found by now; behind the last record a row for the damage."""
+        """Show the records read so far, with a row for the damage after the last."""
         index = self.index
         self.listing.show(index.count + (index.done and index.damage is not None), self._row)
         self._show()
@@ -355,42 +356,42 @@ class RecordsScreen(SearchScreen):
             return Text(one_line(f"{row:>8}  {_reason(err)}"), style="red")
 
     def _message(self, row: int) -> str:
-        from pagefmt.pages.page import OddRecord
+        from pagefmt.codec.pages.page import OddRecord
 
         opened = self.index.record(row)
         route = opened.route(row, 0, len(opened.buf) - FRAME)
         if isinstance(route, Damage):
             return f"{route.kind}: {route.detail}"
-        found = opened.understood(route)
-        record = found.record if isinstance(found, OddRecord) else found
+        decoded = opened.understood(route)
+        record = decoded.record if isinstance(decoded, OddRecord) else decoded
         parts = [f"id {route[5]}", "", self._waits(route)]
         if record is not None:
             message = record.message
             parts[1] = f"{message.protocol} {message.type_name or ''}"
             parts.append(time_text(message.timestamp, "seconds"))
-        return "  ".join(parts) + (f"  {found.damage.kind}" if isinstance(found, OddRecord) else "")
+        return "  ".join(parts) + (f"  {decoded.damage.kind}" if isinstance(decoded, OddRecord) else "")
 
     def _waits(self, route: tuple[Any, ...]) -> str:
-        """Which queues it is for, and for which of them it still waits."""
-        known = self._known
-        rule = None if known is None else known.rule(self.page.number)
-        if known is None or rule is None or known.unknown is not None:
+        """Return in words which queues a message is for, and for which it still waits."""
+        store = self._known
+        rule = None if store is None else store.rule(self.page.number)
+        if store is None or rule is None or store.unknown is not None:
             return f"to queues {', '.join(map(str, route[6]))}; waiting ?"
         waiting = rule.outstanding(route[0], route[3], route[6])
         names = [
-            known.queues[queue].name if known.queues and queue in known.queues else str(queue) for queue in waiting
+            store.queues[queue].name if store.queues and queue in store.queues else str(queue) for queue in waiting
         ]
         return f"waits for {', '.join(names)}" if names else "acknowledged"
 
     def _show(self) -> None:
-        """The bytes of what has the cursor."""
+        """Show the bytes of the record at the cursor."""
         if not self.detail.display or not self.listing.count:
             return
         try:
             count, row = self._bytes(self.listing.cursor)
         except (PageFmtError, OSError, LookupError) as err:
-            said = _reason(err)
-            count, row = 1, lambda _n: Text(one_line(said), style="red")
+            reason = _reason(err)
+            count, row = 1, lambda _n: Text(one_line(reason), style="red")
         self.detail.show(count - 1, lambda number: row(number + 1))
         self.detail.head = row(0)
 
@@ -424,26 +425,26 @@ class RecordsScreen(SearchScreen):
         return 1 - (-(end - start) // _ROW), row
 
     def on_listing_moved(self, event: Listing.Moved) -> None:
-        """Another record."""
+        """Show the bytes of another record."""
         if event.listing is self.listing:
             self.detail.cursor = 0
             self.detail.scroll_to(y=0, animate=False, force=True)
             self._show()
 
     def on_listing_opened(self, event: Listing.Opened) -> None:
-        """Its bytes."""
+        """Go to the bytes of the record at the cursor."""
         if event.listing is self.listing:
             self.action_other()
 
     def action_other(self) -> None:
-        """From the list to the bytes and back."""
+        """Go from the list to the bytes, or back."""
         wide, to_bytes = self.has_class("wide"), not self.detail.has_focus
         self.detail.display, self.listing.display = wide or to_bytes, wide or not to_bytes
         self.set_focus(self.detail if to_bytes else self.listing)
         self._show()
 
     def action_back(self) -> None:
-        """From the bytes to the list, from the list to the pages."""
+        """Go from the bytes to the list, or from the list to the pages."""
         self._searching.clear()
         if self.detail.has_focus:
             self.action_other()
@@ -451,12 +452,12 @@ class RecordsScreen(SearchScreen):
             super().action_back()
 
     def action_hex(self) -> None:
-        """With bytes, or the fields alone."""
+        """Switch between fields with and without their bytes."""
         self.with_bytes = not self.with_bytes
         self._show()
 
     def action_next(self) -> None:
-        """The next record with the text in its bytes, in any encoding that brokers use."""
+        """Go to the next record whose bytes contain the text, in any encoding that brokers use."""
         text = self.query_one("#search", Input).value
         try:
             needles = _needles(text)
@@ -486,20 +487,20 @@ class RecordsScreen(SearchScreen):
             self.soon(self.listing.go, index.at(place) if place < index.passed else index.count)
             self.soon(self._tell, f"{text!r} at offset {place}")
 
-    def _tell(self, found: str) -> None:
-        self._found = f"{found}; "
+    def _tell(self, remark: str) -> None:
+        self._found = f"{remark}; "
         self._draw()
 
     def name_of(self, row: int) -> str:
-        """Records are searched by their bytes."""
+        """Return the number of the record. The search is by bytes, so the text is not used."""
         return str(row)
 
     def value_of(self, row: int) -> object:
-        """The message as ``pages decode`` prints it."""
-        from pagefmt.columns.message_row import selected_row
+        """Return the message as ``pages decode`` prints it."""
+        from pagefmt.codec.messages.large import LargeMessages
         from pagefmt.describe.message_json import BodyForm, MessageOptions
-        from pagefmt.messages.large import LargeMessages
         from pagefmt.outstanding.message_filter import SelectedMessage
+        from pagefmt.vectors.message_row import selected_row
 
         if row >= self.index.count:
             damage = self.index.damage
@@ -510,8 +511,8 @@ class RecordsScreen(SearchScreen):
         route = opened.route(row, 0, len(opened.buf) - FRAME)
         if isinstance(route, Damage):
             return {"page": self.page.number, "number": row, "damage": {**route._asdict(), "kind": str(route.kind)}}
-        known = self._known
-        rule = None if known is None else known.rule(self.page.number)
+        store_state = self._known
+        rule = None if store_state is None else store_state.rule(self.page.number)
         acked_by = None if rule is None else rule.acked_by(row, route[6])
         large = LargeMessages(self.opened.place.large_messages) if self.opened.place.large_messages else None
         options = MessageOptions(frozenset((BodyForm.SIZE, BodyForm.TEXT)), large)
@@ -525,7 +526,7 @@ def _reason(err: Exception) -> str:
 
 
 def _needles(text: str) -> list[bytes]:
-    """The bytes that stand for a text. Raises ``ValueError`` for odd hexadecimal digits."""
+    """Return the bytes that a search text stands for. Raise ``ValueError`` for odd hexadecimal digits."""
     if text.startswith("0x"):
         return [bytes.fromhex(text[2:])] if text[2:] else []
     encodings = ("utf-8", "utf-16-le", "utf-16-be")

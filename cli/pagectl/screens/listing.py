@@ -17,8 +17,8 @@ from textual.strip import Strip
 
 from pagectl.terminal.sanitise import one_line
 
+# a plain text is made safe when it is drawn; a ``Text`` consists of safe parts already
 Row = str | Text
-"""A plain text is made safe where it is drawn; a ``Text`` was made of safe parts."""
 _HEAD = Style(bold=True)
 _CURSOR = Style(reverse=True)
 
@@ -47,7 +47,7 @@ class Listing(ScrollView, can_focus=True):
 
         @property
         def control(self) -> Listing:
-            """The sender."""
+            """Return the listing that sent the message."""
             return self.listing
 
     class Opened(Moved):
@@ -70,7 +70,7 @@ class Listing(ScrollView, can_focus=True):
         self.refresh()
 
     def go(self, number: int) -> None:
-        """The cursor to a row, which is brought into sight."""
+        """Move the cursor to a row, and scroll the row into sight."""
         self.cursor = max(0, min(number, self.count - 1))
         top, height = self.scroll_offset.y, max(1, self.size.height - 1)
         if not top <= self.cursor < top + height:
@@ -81,33 +81,33 @@ class Listing(ScrollView, can_focus=True):
 
     @property
     def seen(self) -> range:
-        """The rows in sight."""
+        """Return the numbers of the visible rows."""
         return range(self.scroll_offset.y, min(self.count, self.scroll_offset.y + max(0, self.size.height - 1)))
 
     def action_move(self, by: int) -> None:
-        """Up or down."""
+        """Move the cursor by some rows."""
         self.go(self.cursor + by)
 
     def action_page(self, by: int) -> None:
-        """A screen up or down."""
+        """Move the cursor by some screens."""
         self.go(self.cursor + by * max(1, self.size.height - 2))
 
     def action_edge(self, last: int) -> None:
-        """To the first row or the last."""
+        """Move to the first row (``last`` 0) or to the last one."""
         self.go(last * (self.count - 1))
 
     def action_scroll_sideways(self, by: int) -> None:
-        """What is wider than the terminal comes into sight."""
+        """Scroll sideways, for rows that are wider than the terminal."""
         self._aside = max(0, self._aside + by)
         self.refresh()
 
     def action_open(self) -> None:
-        """Enter."""
+        """Send that the row at the cursor is to be opened."""
         if self.count:
             self.post_message(self.Opened(self))
 
     def on_click(self, event: events.Click) -> None:
-        """The cursor goes where the mouse is; a second click opens."""
+        """Move the cursor to the mouse; open the row if it is already there."""
         number = self.scroll_offset.y + event.y - 1
         if event.y < 1 or number >= self.count:
             return
@@ -117,7 +117,7 @@ class Listing(ScrollView, can_focus=True):
             self.go(number)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the terminal."""
+        """Return a line of the terminal."""
         number, width = self.scroll_offset.y + y - 1, self.size.width
         if y == 0:
             return self._strip(self.head, width, _HEAD)

@@ -12,8 +12,8 @@ from pagectl.options.groups import ListOptions
 from pagectl.running.backlogs import TopOrder
 from pagectl.running.collector import collected_as_usual
 from pagectl.running.exits import CallError
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.errors import installation
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -66,5 +66,5 @@ def watch_top(
 
 
 def on_terminal() -> bool:
-    """Whether both standard streams are one that can be drawn on."""
+    """Return whether both standard streams are terminals that can be drawn on."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"

@@ -17,11 +17,11 @@ from pagectl.screens.browser import OpenedPlace, PagesScreen
 from pagectl.screens.listing import Listing
 from pagectl.terminal.sanitise import one_line
 from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.paging import read_store
 from pagefmt.errors import PageFmtError
-from pagefmt.pages.paging import read_store
 
+# the pause is this factor times the duration of the last reading, and at least the interval
 REST = 5
-"""The next look comes after so many times the time that the last one took, and not before the interval."""
 
 
 class TopScreen(ListScreen):
@@ -44,7 +44,7 @@ class TopScreen(ListScreen):
         self._took = 0.0
 
     def on_mount(self) -> None:
-        """The first look."""
+        """Start reading in the background."""
         self.say("reading pages …")
         self.beside(self._look)
 
@@ -52,8 +52,8 @@ class TopScreen(ListScreen):
         while not self.gone.is_set():
             began = time.monotonic()
             try:
-                found = self._watched.look()
-                self.seen = found if self.seen is None else found.since(self.seen)
+                reading = self._watched.look()
+                self.seen = reading if self.seen is None else reading.since(self.seen)
                 self._took = time.monotonic() - began
                 self.soon(self._draw)
             except (PageFmtError, OSError) as err:  # it may be there again at the next look
@@ -61,7 +61,7 @@ class TopScreen(ListScreen):
             self.gone.wait(max(self.every, REST * self._took))
 
     def _draw(self) -> None:
-        """The queue with the cursor keeps it when it moves."""
+        """Show the rows in order; the cursor stays at its queue when the queue moves."""
         if self.seen is None:
             return
         chosen = self.rows[self.listing.cursor].key if self.rows else None
@@ -78,9 +78,9 @@ class TopScreen(ListScreen):
         ]
         self.listing.head = lines[0]
         self.listing.show(len(self.rows), lambda number: lines[number + 1])
-        here = next((n for n, row in enumerate(self.rows) if row.key == chosen), None)
-        if here is not None and here != self.listing.cursor:
-            self.listing.go(here)
+        row_of_chosen = next((n for n, row in enumerate(self.rows) if row.key == chosen), None)
+        if row_of_chosen is not None and row_of_chosen != self.listing.cursor:
+            self.listing.go(row_of_chosen)
         wrong = [*self.seen.failed, *self.seen.remarks]
         self.say(
             account(self.seen) + (f"; {wrong[0]}" if wrong else "") + (f" … {len(wrong)} in all" * (len(wrong) > 1))
@@ -90,12 +90,12 @@ class TopScreen(ListScreen):
         self.retitle(f"pagectl messages top {places}  by {self.order.value}  {clock}, read in {self._took:.1f} s")
 
     def action_sort(self, order: str) -> None:
-        """By another number."""
+        """Sort by another figure."""
         self.order = TopOrder(order)
         self._draw()
 
     def on_listing_opened(self, event: Listing.Opened) -> None:
-        """The pages of the queue's address."""
+        """Open the pages of the queue's address."""
         row = self.rows[event.listing.cursor]
         if row.store is None:
             self.say(f"{row.backlog.queue}: all its messages are in the journal: pagectl messages decode")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pagectl.running.exits import CallError
-from pagefmt.bytes.writing import refuse_input, refuse_linked_file
+from pagefmt.storage.writing import refuse_input, refuse_linked_file
 
 _VERSION: Final = 1
 _START: Final = b'{"pagectl"'
@@ -42,14 +42,18 @@ class QueueProgress:
 class SendingCheckpoint:
     """``queues`` by fully qualified name. Without a file nothing is kept."""
 
-    def __init__(self, path: Path | None, said: dict[str, Any]) -> None:
-        """``said``: what is sent where. Raises ``CallError``, where the file says something else too; ``OSError``."""
+    def __init__(self, path: Path | None, command: dict[str, Any]) -> None:
+        """Open or create the checkpoint file at ``path``; without a path, progress is only in memory.
+
+        ``command`` holds what the run sends and where to. Raises ``CallError`` if the file belongs to another command,
+        and ``OSError``.
+        """
         self.path = path
         self.queues: dict[str, QueueProgress] = {}
         self._handle = -1
         if path is None:
             return
-        head = {"pagectl": "messages send", "version": _VERSION, **said}
+        head = {"pagectl": "messages send", "version": _VERSION, **command}
         refuse_linked_file(path)
         refuse_input(path)
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -78,21 +82,25 @@ class SendingCheckpoint:
             os.close(folder)
 
     def of(self, queue: str) -> QueueProgress:
-        """That of a queue."""
+        """Return the progress of a queue, creating it if there is none."""
         return self.queues.setdefault(queue, QueueProgress())
 
     def save(self, queue: str, again: Iterable[int] = (), accepted: Iterable[int] = ()) -> None:
-        """The queue's progress as it is now; ``again``, ``accepted``: what changed in ``again``. Raises ``OSError``."""
-        found = self.queues[queue]
-        found.again.update(again)
-        found.again.difference_update(accepted)
+        """Append a queue's progress to the file. Raise ``OSError`` if that fails.
+
+        ``again`` are positions to add to the progress's set of messages to be sent again; ``accepted`` are those to
+        remove.
+        """
+        progress = self.queues[queue]
+        progress.again.update(again)
+        progress.again.difference_update(accepted)
         if self._handle >= 0:
-            line = {name: getattr(found, name) for name in ("settled", "begun", "crc", "done")}
+            line = {name: getattr(progress, name) for name in ("settled", "begun", "crc", "done")}
             changes = {"again": sorted(again), "accepted": sorted(accepted)}
             self._append({"queue": queue} | line | {key: value for key, value in changes.items() if value})
 
     def close(self) -> None:
-        """Nothing more is kept."""
+        """Close the file; later progress is not saved."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
@@ -121,21 +129,25 @@ class SendingCheckpoint:
 
     def _read(self, lines: list[bytes], head: dict[str, Any]) -> None:
         try:
-            found, *rest = map(json.loads, lines)
-            if found.get("pagectl") != head["pagectl"] or found.get("version") != _VERSION:
+            first, *records = map(json.loads, lines)
+            if first.get("pagectl") != head["pagectl"] or first.get("version") != _VERSION:
                 self._foreign()
-            other = [key for key in head if found.get(key) != head[key]]
+            other = [key for key in head if first.get(key) != head[key]]
             if other:
-                which = ", ".join(f"{key} ({found.get(key)})" for key in other)
+                which = ", ".join(f"{key} ({first.get(key)})" for key in other)
                 raise CallError(
                     f"--checkpoint {self.path}: it belongs to a command that differs in {which}; run that command "
                     "again, or name another file"
                 )
-            for line in rest:
-                kept = self.of(line["queue"])
-                kept.settled, kept.begun, kept.crc = int(line["settled"]), int(line["begun"]), int(line["crc"])
-                kept.again.update(line.get("again", ()))
-                kept.again.difference_update(line.get("accepted", ()))
-                kept.done = bool(line.get("done"))
+            for line in records:
+                state = self.of(line["queue"])
+                state.settled, state.begun, state.crc = (
+                    int(line["settled"]),
+                    int(line["begun"]),
+                    int(line["crc"]),
+                )
+                state.again.update(line.get("again", ()))
+                state.again.difference_update(line.get("accepted", ()))
+                state.done = bool(line.get("done"))
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             self._foreign()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pagectl.running.exits import CallError
 from pagectl.running.reading import told_state
 from pagectl.sending.messages import QueueToSend, StoredMessages
-from pagefmt.columns.table_content import StoredIn
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.directory.bindings import QueueBinding
@@ -24,7 +24,7 @@ def chosen_messages(
     ``mapping``: rules FROM=TO. Raises ``CallError`` for a queue or rule that fits nothing, ``CannotKnow`` if it is not
     known which messages to send.
     """
-    from pagefmt.messages.large import LargeMessages
+    from pagefmt.codec.messages.large import LargeMessages
     from pagefmt.outstanding.message_filter import queue_ids
     from pagefmt.outstanding.state import CannotKnow
     from pagefmt.selector import parse
@@ -55,7 +55,7 @@ def _targets(queues: list[QueueBinding], mapping: Sequence[str], place: DataLoca
     If a rule maps an address to an address, its queues keep their names, but a queue that is named as its address gets
     the new name. Destinations of HornetQ and 1.x get the names that they have in 2.x.
     """
-    from pagefmt.conversion.names import NewNames
+    from pagefmt.change.conversion.names import NewNames
     from pagefmt.directory.queue_names import qualified
 
     rules = _rules(mapping)

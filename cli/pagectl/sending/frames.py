@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
-from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
-from pagefmt.messages.values import NULL, TypedValue, ValueKind
+from pagefmt.codec.messages.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.codec.messages.values import NULL, TypedValue, ValueKind
+from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
 
 LARGEST_FRAME: Final = 1 << 20  # bytes; Proton announces that it takes less
 _PROTOCOL: Final = b"AMQP"
@@ -46,7 +46,7 @@ class Frames:
 
 
 def performative(frame: bytes) -> int | None:
-    """The code of what a frame says; None: nothing, or no frame of AMQP proper."""
+    """Return the performative code of a frame, or None if the frame is empty or is no AMQP frame."""
     at = frame[4] * 4
     if frame[:4] == _PROTOCOL or frame[5] != 0 or len(frame) < at + 3 or frame[at : at + 2] != b"\0\x53":
         return None
@@ -61,7 +61,7 @@ class FramesOut:
         self._desired, self._formats = desired, formats
 
     def filtered(self, content: bytes) -> bytes:
-        """The whole frames among it, as they are to be sent."""
+        """Return the complete frames in ``content``, changed as they are to be sent."""
         return b"".join(map(self._changed, self._frames.cut(content)))
 
     def _changed(self, frame: bytes) -> bytes:
@@ -71,7 +71,11 @@ class FramesOut:
         return self._with_capabilities(frame) if code == _ATTACH else frame
 
     def _with_format(self, frame: bytes) -> bytes:
-        """Proton writes the format 0 as one byte behind handle, delivery id and tag."""
+        """Return a transfer frame with the message format of its delivery.
+
+        Proton always writes format 0 as one byte after handle, delivery id and tag, so the byte is replaced by a
+        four-byte uint and the sizes of frame and list grow by four.
+        """
         start = frame[4] * 4 + 3
         at = start + 3
         for _ in range(2):
@@ -84,8 +88,8 @@ class FramesOut:
         assert frame[at] == _UINT_0
         size = (len(frame) + 4).to_bytes(4, "big")
         listed = bytes((_LIST8, frame[start + 1] + 4))
-        said = bytes((_UINT,)) + form.to_bytes(4, "big")
-        return size + frame[4:start] + listed + frame[start + 2 : at] + said + frame[at + 1 :]
+        encoded = bytes((_UINT,)) + form.to_bytes(4, "big")
+        return size + frame[4:start] + listed + frame[start + 2 : at] + encoded + frame[at + 1 :]
 
     def _with_capabilities(self, frame: bytes) -> bytes:
         at = frame[4] * 4
@@ -109,13 +113,13 @@ class FramesIn:
         self.offered: dict[str, frozenset[str]] = {}
 
     def heard(self, content: bytes) -> None:
-        """Look at what comes. Raises ``NotAmqp``."""
+        """Record the capabilities offered in attach frames of ``content``. Raise ``NotAmqp`` if it is malformed."""
         for frame in self._frames.cut(content):
             if performative(frame) == _ATTACH:
                 try:
                     fields = decode_amqp_value(ByteReader(frame, frame[4] * 4 + 3)).value
-                    found = fields[_OFFERED] if len(fields) > _OFFERED else NULL
-                    names = found.value if found.kind is ValueKind.ARRAY else (found,)
-                    self.offered[str(fields[0].value)] = frozenset(str(each.value) for each in names)
+                    capabilities = fields[_OFFERED] if len(fields) > _OFFERED else NULL
+                    names = capabilities.value if capabilities.kind is ValueKind.ARRAY else (capabilities,)
+                    self.offered[str(fields[0].value)] = frozenset(str(name.value) for name in names)
                 except (Undecodable, ValueError, TypeError, AttributeError, LookupError, RecursionError) as err:
                     raise NotAmqp from err

@@ -8,13 +8,16 @@ from typing import Any, Final, NamedTuple
 
 from pagectl.sending.peer import LinkEnded, Peer
 
+# duplicate ids that a broker remembers per address by default (id-cache-size)
 REMEMBERED: Final = 20000
-"""The ids of an address that a broker remembers where nothing else is set."""
 
 
 class AddressRules(NamedTuple):
-    """``ids``: of messages that are remembered, None: it is not known. ``drops``: without a word where it is full.
-    ``forgets``: the ids are gone when the broker stops."""
+    """Settings of an address that decide how sending to it recovers from a lost connection.
+
+    ``ids`` is the number of duplicate ids that the broker remembers, None if not known. ``drops``: a full address
+    silently drops messages. ``forgets``: the remembered ids are lost when the broker stops.
+    """
 
     ids: int | None
     drops: bool
@@ -22,22 +25,26 @@ class AddressRules(NamedTuple):
 
 
 def rules_of(peer: Peer, addresses: Iterable[str]) -> dict[str, AddressRules]:
-    """Those of the addresses. Raises ``ConnectionLost``."""
-    found = dict.fromkeys(addresses, AddressRules(None, False, False))
+    """Return the rules of each address as the broker's management reports them. Raise ``ConnectionLost``.
+
+    An address for which there is no answer, or any address of a broker other than Artemis, gets rules that assume
+    nothing.
+    """
+    rules = dict.fromkeys(addresses, AddressRules(None, False, False))
     if "artemis" not in (peer.product or ""):
-        return found
+        return rules
     try:
         remembered = _count(_only(peer.ask({"_AMQ_Attribute": "IDCacheSize"}, None)))
         forgets = _only(peer.ask({"_AMQ_Attribute": "PersistIDCache"}, None)) is False
-        for each in found:
-            answer = peer.ask({"_AMQ_OperationName": "getAddressSettingsAsJSON"}, json.dumps([each]))
+        for address in rules:
+            answer = peer.ask({"_AMQ_OperationName": "getAddressSettingsAsJSON"}, json.dumps([address]))
             settings = json.loads(str(_only(answer)))
             if isinstance(settings, dict):
                 ids = _count(settings.get("idCacheSize", remembered))
-                found[each] = AddressRules(ids, settings.get("addressFullMessagePolicy") == "DROP", forgets)
+                rules[address] = AddressRules(ids, settings.get("addressFullMessagePolicy") == "DROP", forgets)
     except (LinkEnded, ValueError, RecursionError):
-        return found
-    return found
+        return rules
+    return rules
 
 
 def _count(value: object) -> int | None:
@@ -46,12 +53,12 @@ def _count(value: object) -> int | None:
 
 
 def _only(answer: str | None) -> Any:
-    """Return the one value of an answer, which is a list in JSON.
+    """Return the single value of an answer, which is a JSON list; None if it has no value or several.
 
-    Raises ``LinkEnded`` without an answer: to wait for each of many would take long, and a late one be taken for that
-    of the next question.
+    Raises ``LinkEnded`` if there was no answer: waiting for one per address would take long, and a late answer would be
+    taken for that to the next question.
     """
     if answer is None:
         raise LinkEnded("no answer")
-    found = json.loads(answer or "[]")
-    return found[0] if isinstance(found, list) and len(found) == 1 else None
+    values = json.loads(answer or "[]")
+    return values[0] if isinstance(values, list) and len(values) == 1 else None

@@ -13,29 +13,29 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from pagectl.decoding.sources import AllSources, PageToRead
-from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.json_lines import picked_lines
-from pagefmt.columns.table_content import StoredIn
-from pagefmt.conversion.forms import NewForm
-from pagefmt.conversion.names import ANYCAST, NewNames, routing_of
+from pagefmt.change.conversion.forms import NewForm
+from pagefmt.change.conversion.names import ANYCAST, NewNames, routing_of
+from pagefmt.codec.messages.amqp_message import AmqpMessageBase
+from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.values import has_expired
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import OddRecord
+from pagefmt.codec.wire import Undecodable
 from pagefmt.directory.locks import node_id
 from pagefmt.directory.queue_names import FQQN, has_wildcards, qualified
 from pagefmt.editions import NEWEST
 from pagefmt.exchange.outgoing import Outgoing, SendingWay, outgoing, own_duplicate_id
-from pagefmt.messages.amqp_message import AmqpMessageBase
-from pagefmt.messages.large import LargeMessages
-from pagefmt.messages.values import has_expired
 from pagefmt.outstanding.journal_parts import JournalPart
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
-from pagefmt.outstanding.origins import AT_SOME_TIME, scheduled_time
-from pagefmt.pages.chunks import WHOLE_FILE
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.page import OddRecord
+from pagefmt.outstanding.message_location import AT_SOME_TIME, scheduled_time
+from pagefmt.table.json_lines import picked_lines
+from pagefmt.table.table_content import StoredIn
+from pagefmt.vectors.pages.chunks import WHOLE_FILE
 
 if TYPE_CHECKING:
+    from pagefmt.codec.messages.persisted import Message
     from pagefmt.directory.bindings import QueueBinding
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.messages.persisted import Message
     from pagefmt.outstanding.state import PagingState
     from pagefmt.selector import Selector
 
@@ -52,8 +52,11 @@ CAPABILITIES: Final = {"ANYCAST": "queue", "MULTICAST": "topic"}
 
 
 class QueuedMessage(NamedTuple):
-    """One message of a queue. ``scheduled``: not before when (ms); 0: at once. ``first``: whether the queue is the
-    first of those that it was routed to. ``unread``: why it cannot be sent."""
+    """A message of a queue, ready to be prepared for sending.
+
+    ``scheduled`` is the earliest delivery time in milliseconds, 0 for immediate delivery. ``first`` says whether this
+    queue is the first of those that the message was routed to. ``unread`` is the reason why the message cannot be sent.
+    """
 
     position: int
     id: int
@@ -91,18 +94,21 @@ class QueueToSend:
 
     @property
     def name(self) -> str:
-        """``address::queue``."""
+        """Return ``address::queue``."""
         return qualified(self.queue)
 
     @property
     def capability(self) -> str:
-        """What the target is to be, as the queue is."""
+        """Return the capability of the link's target that matches the routing type of the queue."""
         anycast = routing_of(self.queue.address) == ANYCAST
         return CAPABILITIES[self.queue.routing or ("ANYCAST" if anycast else "MULTICAST")]
 
     def target_of(self, message: Message) -> str:
-        """Where this message goes. Nobody sends to an address with wildcards (docs/spec/messages.md 16): what a queue
-        of such a one has goes to the address that it was sent to, and the broker finds the queue."""
+        """Return the address to send this message to.
+
+        Nobody can send to an address with wildcards (docs/spec/messages.md 16), so messages of a queue on such an
+        address go to the address that they were originally sent to, from where the broker routes them to the queue.
+        """
         address, both, queue = self.target.partition(FQQN)
         own = message.address
         wild = both and own and has_wildcards(address) and _matches(address.split("."), own.split("."))
@@ -122,30 +128,33 @@ class StoredMessages:
     _told: set[tuple[str, int]] = field(default_factory=set)
 
     def of(self, queue: QueueBinding) -> Iterator[QueuedMessage]:
-        """Those that the queue would deliver, in that order, those with a time behind the others: by the clock a run
-        that goes on would not find the order of the one before."""
+        """Yield the messages that the queue would deliver, in delivery order.
+
+        Scheduled messages come last, whatever the clock says: otherwise a continued run would see another order than
+        the run before.
+        """
         choice = MessageFilter(queues=frozenset((queue.id,)), selector=self.selector, outstanding=True)
         sources = AllSources(self.place, self.state, choice, within=self.within, large=self.large, now=0)
         position = 0
         for at in sources:
-            known = at.known
-            for found in picked_lines(at.page, known, known.store, None, at.choice, at.origin, at.part or WHOLE_FILE):
-                if isinstance(found, Damage):
-                    self._tell(at, found)
-                elif isinstance(found, SelectedMessage):
-                    yield self._queued(at, found, queue, position)
+            holder = at.known
+            for item in picked_lines(at.page, holder, holder.store, None, at.choice, at.origin, at.part or WHOLE_FILE):
+                if isinstance(item, Damage):
+                    self._tell(at, item)
+                elif isinstance(item, SelectedMessage):
+                    yield self._queued(at, item, queue, position)
                     position += 1
         self.damaged |= sources.damaged
 
-    def _tell(self, at: PageToRead, found: Damage) -> None:
-        """Once, however many queues have messages there."""
-        file, damage, _ = at.placed(found)
+    def _tell(self, at: PageToRead, damaged: Damage) -> None:
+        """Report damage once, however many queues have messages in the damaged place."""
+        file, damage, _ = at.placed(damaged)
         if (file, damage.offset) not in self._told:
             self._told.add((file, damage.offset))
-            self.damaged |= at.tell(found)
+            self.damaged |= at.tell(damaged)
 
-    def _queued(self, at: PageToRead, found: SelectedMessage, queue: QueueBinding, position: int) -> QueuedMessage:
-        record = found.record
+    def _queued(self, at: PageToRead, selected: SelectedMessage, queue: QueueBinding, position: int) -> QueuedMessage:
+        record = selected.record
         if isinstance(record, OddRecord):
             why = f"{record.damage.kind}: {record.damage.detail}"
             number = record.record.message.id if record.record is not None else 0
@@ -160,18 +169,21 @@ class StoredMessages:
 
 
 def _matches(pattern: list[str], words: list[str]) -> bool:
-    """As brokers do: ``*`` is one word, ``#`` any number of them."""
+    """Return whether an address matches a pattern: ``*`` stands for one word, ``#`` for any number of words."""
     reached = {0}  # words that are matched so far
-    for each in pattern:
-        if each == "#":
+    for wanted in pattern:
+        if wanted == "#":
             reached = set(range(min(reached, default=len(words) + 1), len(words) + 1))
         else:
-            reached = {at + 1 for at in reached if at < len(words) and each in ("*", words[at])}
+            reached = {at + 1 for at in reached if at < len(words) and wanted in ("*", words[at])}
     return len(words) in reached
 
 
 def _scheduled(at: PageToRead, index: int) -> int:
-    """The time that the journal has; those that have one come in a part of their own."""
+    """Return the delivery time in the journal (ms) of a scheduled message, 0 if it has none.
+
+    Scheduled journal messages come in a part of their own, of one message each.
+    """
     if not isinstance(at.known, JournalPart) or len(at.known.origin.numbers) != 1:
         return 0
     _, times = at.known.origin.deliveries(np.zeros(1, np.int64), np.zeros(0, np.int64))
@@ -187,8 +199,11 @@ class RefusedMessage(NamedTuple):
 
 
 class Preparing:
-    """Makes messages ready. ``lost``: how many lose what, ``lost_before``: of these in an earlier run; ``refused``:
-    those that did not arrive."""
+    """Prepares stored messages for sending, and counts what they lose.
+
+    ``lost`` counts messages by sending way and what they lose, ``lost_before`` those among them that an earlier run
+    sent. ``refused`` lists messages that did not arrive.
+    """
 
     def __init__(self, place: DataLocation, large: LargeMessages | None) -> None:
         self.source = node_id(place.journal) or str((place.journal or place.given).resolve())
@@ -199,56 +214,66 @@ class Preparing:
         self.refused: list[RefusedMessage] = []
 
     def ready(
-        self, sending: QueueToSend, each: QueuedMessage, *, tunnel: bool, queues: bool, before: bool = False
+        self, sending: QueueToSend, queued: QueuedMessage, *, tunnel: bool, queues: bool, before: bool = False
     ) -> tuple[str, Outgoing]:
-        """Counted, with where it goes. ``queues``: the broker knows queues by their names; ``before``: it was sent by
-        an earlier run.
+        """Return a message in the form in which it is sent, with its target address, and count it.
 
-        Raises ``Undecodable`` and ``NotReadable`` where it cannot be read."""
-        message, now = each.message, int(time.time() * 1000)
+        Raises ``Undecodable`` and ``NotReadable`` if the message cannot be read.
+
+        Args:
+            sending: The queue, with its totals.
+            queued: The message.
+            tunnel: Whether the broker accepts core messages unchanged inside AMQP.
+            queues: Whether the broker accepts ``address::queue`` as a target.
+            before: Whether an earlier run sent the message.
+        """
+        message, now = queued.message, int(time.time() * 1000)
         if message is None:
-            raise Undecodable(0, each.unread or "not understood")
+            raise Undecodable(0, queued.unread or "not understood")
         if sending.queue.routing is None:
             message = _NEW_FORM.message(message, sending.queue.address)
         target = sending.target_of(message)
         if not queues:
             target = target.partition(FQQN)[0]
-        made = outgoing(
-            message, self._large, tunnel=tunnel, duplicate_id=self._duplicate_id(sending, each, message, target),
-            scheduled=each.scheduled, now=now,
+        prepared = outgoing(
+            message, self._large, tunnel=tunnel, duplicate_id=self._duplicate_id(sending, queued, message, target),
+            scheduled=queued.scheduled, now=now,
         )  # fmt: skip
         totals = sending.totals
         totals.messages += 1
-        totals.bytes += made.size
-        totals.ways[made.way] += 1
-        totals.scheduled += each.scheduled > 0 or scheduled_time(message) not in range(AT_SOME_TIME + 1, now)
+        totals.bytes += prepared.size
+        totals.ways[prepared.way] += 1
+        totals.scheduled += queued.scheduled > 0 or scheduled_time(message) not in range(AT_SOME_TIME + 1, now)
         totals.expired += has_expired(message.expiration, now)
-        lost = set(made.lost)
+        lost = set(prepared.lost)
         if FQQN in target:
-            lost.add(_BY_QUEUE[made.way])
-        if made.way is SendingWay.CONVERTED:
+            lost.add(_BY_QUEUE[prepared.way])
+        if prepared.way is SendingWay.CONVERTED:
             lost.add(_AS_AMQP)
         for counts in (self.lost, self.lost_before) if before else (self.lost,):
-            counts.update((made.way, what) for what in lost)
-        return target, made
+            counts.update((prepared.way, what) for what in lost)
+        return target, prepared
 
     def refuse(self, sending: QueueToSend, number: int, why: str) -> None:
-        """Told and kept."""
+        """Count and record a message that is not sent."""
         sending.totals.refused += 1
         self.refused.append(RefusedMessage(sending.name, number, why))
 
-    def _duplicate_id(self, sending: QueueToSend, each: QueuedMessage, message: Message, target: str) -> str | None:
-        """None: the message keeps its own. Brokers look for ids per address, whatever queue of it was named: of a
-        message for several queues only the first one's copy keeps it, and of several messages with one id the first."""
+    def _duplicate_id(self, sending: QueueToSend, queued: QueuedMessage, message: Message, target: str) -> str | None:
+        """Return a duplicate id for a message, or None if the message keeps its own.
+
+        Brokers compare ids per address, whichever of its queues was named. So only the copy for the first queue of a
+        message keeps the message's own id, and of several messages with one id only the first does.
+        """
         own = own_duplicate_id(message)
-        if own is not None and each.first:
+        if own is not None and queued.first:
             raw = own if isinstance(own, bytes) else own.encode("utf-8", "surrogatepass")
             digest = hashlib.blake2b(raw, digest_size=16).digest()
             seen = self._owned.setdefault(target.partition(FQQN)[0], set())
             if digest not in seen:
                 seen.add(digest)
                 return None
-        parts = (self.source, sending.name, str(each.id), str(message.timestamp))
+        parts = (self.source, sending.name, str(queued.id), str(message.timestamp))
         return (
             "pagectl-" + hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         )

@@ -21,21 +21,21 @@ from pagectl.running.credentials import PASSWORD, USER
 from pagectl.running.exits import CallError
 from pagectl.sending.frames import FramesIn, FramesOut, NotAmqp
 from pagectl.sending.target import Target
-from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.queue_names import FQQN
 from pagefmt.exchange.outgoing import MessageFormat
+from pagefmt.storage.files import NotReadable
 
+# time limit for a connection or link to open
 SECONDS: Final = 30.0
-"""For a connection or a link to come about."""
+# first release of Artemis that creates the queue that a sender names, or refuses the sender
 _MAKES_QUEUES: Final = (2, 29)
-"""The release from which a broker makes the queue that a sender names, or refuses the sender."""
 TUNNELLING: Final = "AMQ_CORE_MESSAGE_TUNNELING"
 _TAGS: Final = {MessageFormat.AMQP: "0", MessageFormat.CORE: "1", MessageFormat.CORE_LARGE: "2"}
 _FORMATS: Final = {ord(tag): form.value for form, tag in _TAGS.items()}
 _SMALLEST_FRAME: Final = 512  # bytes; AMQP 1.0, 2.7.1
 _BESIDE_PAYLOAD: Final = 128  # bytes of a frame left to header and performative: Proton is never to cut a frame itself
+# delivery number of requests to the broker's management
 _ASKED: Final = -1
-"""The number of a message to the broker's management."""
 _ANSWER: Final = 5.0  # seconds for an answer of management
 _LARGEST_ANSWER: Final = 1 << 20  # bytes of an answer of management
 _UNASKED: Final = 64 << 20  # bytes that may come without being asked for before the connection is ended
@@ -54,9 +54,9 @@ _OUTCOMES: Final = frozenset((Delivery.ACCEPTED, Delivery.REJECTED, *_RETURNED))
 class ConnectionLost(Exception):
     """Why there is no connection any more. ``told``: the broker ended it and said why."""
 
-    def __init__(self, why: str, *, told: bool = False) -> None:
+    def __init__(self, why: str, *, by_broker: bool = False) -> None:
         super().__init__(why)
-        self.told = told
+        self.by_broker = by_broker
 
 
 class LinkEnded(Exception):
@@ -85,9 +85,12 @@ class Settlement(NamedTuple):
 
 
 class Peer:
-    """A connection that is open. ``unsure``: queues that this user may not look at, so that nobody knows whether they
-    are there. Raises ``CallError`` where the other side is no broker or lets nobody in, and
-    ``ConnectionLost`` here and in each method."""
+    """An open AMQP connection to a broker.
+
+    ``unsure`` holds queues that this user may not look at, so that it is unknown whether they exist. The constructor
+    raises ``CallError`` if the other side is no broker or refuses the user; it and all methods raise
+    ``ConnectionLost``.
+    """
 
     def __init__(self, where: Target) -> None:
         self._where = where
@@ -110,17 +113,20 @@ class Peer:
         self._session = self._connection.session()
         self._session.open()
         self._until(lambda: bool(self._connection.state & Connection.REMOTE_ACTIVE), "connection")
-        found = self._connection.remote_properties
-        found = found if isinstance(found, dict) else {}
+        properties = self._connection.remote_properties
+        properties = properties if isinstance(properties, dict) else {}
         self.product, self.version = (
-            str(found[key])[:_LONGEST_REASON] if key in found else None for key in ("product", "version")
+            str(properties[key])[:_LONGEST_REASON] if key in properties else None for key in ("product", "version")
         )
         frame = min(self._transport.remote_max_frame_size or 1 << 20, 1 << 20)
         self._largest = max(frame, _SMALLEST_FRAME) - _BESIDE_PAYLOAD
 
     @property
     def knows_queues(self) -> bool:
-        """Whether messages go to ``address::queue``; what is no Artemis is taken for a newer one."""
+        """Return whether the broker accepts ``address::queue`` as a target.
+
+        Products other than Artemis are assumed to.
+        """
         numbers = re.match(r"([0-9]{1,6})\.([0-9]{1,6})(?![0-9])", self.version or "")
         if numbers is None or "artemis" not in (self.product or ""):
             return True
@@ -147,11 +153,11 @@ class Peer:
 
     @property
     def tunnels(self) -> bool:
-        """Whether the link takes core messages as they are."""
+        """Return whether the current link accepts core messages unchanged."""
         return TUNNELLING in self._incoming.offered.get(self._link.name, ())
 
     def attach(self, address: str, capability: str | None) -> None:
-        """A link to the address in the place of those before. Raises ``LinkEnded``."""
+        """Replace all links by one to the address. Raise ``LinkEnded`` if the broker refuses it."""
         for link in self._senders.values():
             link.close()
         self._senders.clear()
@@ -166,21 +172,24 @@ class Peer:
         self.turn_to(address if self.knows_queues else whole, capability)
 
     def turn_to(self, address: str, capability: str | None) -> None:
-        """The link to the address, beside those that are there. Raises ``LinkEnded``."""
-        found = self._senders.get(address)
-        if found is None:
-            found = self._session.sender(self._name("to"))
-            self._open(found, address, capability)
-            self._senders[address] = found
-        self._link = found
+        """Make the link to the address the current one, opening it if needed. Raise ``LinkEnded`` if it is refused."""
+        link = self._senders.get(address)
+        if link is None:
+            link = self._session.sender(self._name("to"))
+            self._open(link, address, capability)
+            self._senders[address] = link
+        self._link = link
 
     def _name(self, what: str) -> str:
         self._links += 1
         return f"pagectl-{what}-{self._links}"
 
     def _ask_for(self, address: str, capability: str | None) -> None:
-        """Brokers take messages for a queue that is not there, or belongs to another address, and drop them; a receiver
-        without credit has them make it, or say why not (docs/spec/messages.md 16)."""
+        """Have the broker create the queue, or raise ``LinkEnded`` with its reason for not doing so.
+
+        Brokers accept messages for a queue that does not exist, or belongs to another address, and drop them. A
+        receiver without credit makes the broker create the queue or refuse (docs/spec/messages.md 16).
+        """
         receiver = self._session.receiver(self._name("queue"))
         try:
             self._open(receiver, address, capability)
@@ -252,21 +261,21 @@ class Peer:
             self._drain()
 
     def settled(self, seconds: float) -> list[Settlement]:
-        """What was settled, after waiting for something to come for so long."""
+        """Return the deliveries that the broker settled, waiting up to ``seconds`` for the first."""
         self._turn(0 if self._settled else seconds)
         for link in self._senders.values():
             self._check_open(link)
-        found, self._settled = self._settled, []
-        return found
+        settlements, self._settled = self._settled, []
+        return settlements
 
     def _check_open(self, link: Any) -> None:
         """Raise ``LinkEnded`` if the broker has ended the link, or the session and all links with it."""
-        for each in (self._session, link):
-            if each is not None and each.state & Session.REMOTE_CLOSED:
-                raise LinkEnded(_said(each.remote_condition))
+        for endpoint in (self._session, link):
+            if endpoint is not None and endpoint.state & Session.REMOTE_CLOSED:
+                raise LinkEnded(_said(endpoint.remote_condition))
 
     def close(self) -> None:
-        """In order, if that is possible at once."""
+        """Close the connection in AMQP terms if the broker answers within two seconds, else only the socket."""
         if self._socket.fileno() < 0:
             return
         try:
@@ -278,7 +287,7 @@ class Peer:
             self._socket.close()
 
     def drop(self) -> None:
-        """Without a word."""
+        """Close the socket without notice to the broker."""
         self._socket.close()
 
     # -- the engine's turns -------------------------------------------------------------------------------------------
@@ -330,7 +339,7 @@ class Peer:
         except (ValueError, TypeError, KeyError, AttributeError, AssertionError, ProtonException) as err:
             raise ConnectionLost(f"{self._where.url}: what it sends is not understood ({type(err).__name__})") from err
         if self._ended is not None:
-            raise ConnectionLost(f"{self._where.url}: {self._ended}", told=True)
+            raise ConnectionLost(f"{self._where.url}: {self._ended}", by_broker=True)
 
     def _write(self) -> None:
         try:
@@ -365,7 +374,11 @@ class Peer:
             view = view[room:]
 
     def _events(self) -> None:
-        """By the functions below Proton's classes: these cost more than all the rest of a message."""
+        """Handle all collected events.
+
+        Calls the C functions below Proton's classes, because the classes cost more time than everything else per
+        message.
+        """
         collector = self._collector._impl
         while not cproton.isnull(event := cproton.pn_collector_peek(collector)):
             kind = cproton.pn_event_type(event)
@@ -382,9 +395,9 @@ class Peer:
 
     def _refused(self, condition: Any) -> None:
         if condition is not None and condition.name == "amqp:unauthorized-access":
-            known = self._transport.sasl().outcome == SASL.AUTH or "mechanism" not in (condition.description or "")
+            rejected = self._transport.sasl().outcome == SASL.AUTH or "mechanism" not in (condition.description or "")
             self._not_let_in(
-                "" if known else f"it accepts none of the authentication mechanisms offered; {condition.description}"
+                "" if rejected else f"it accepts none of the authentication mechanisms offered; {condition.description}"
             )
         self._ended = _said(condition)
 
@@ -393,17 +406,17 @@ class Peer:
         how = how or (f"give --credentials FILE, or {USER} and {PASSWORD}" if nobody else "user or password is wrong")
         raise CallError(f"--to {self._where.url}: the broker refused the login: {how}")
 
-    def _delivery(self, found: Any) -> None:
-        if cproton.pn_link_is_receiver(cproton.pn_delivery_link(found)):
-            self._answered(found)
+    def _delivery(self, delivery: Any) -> None:
+        if cproton.pn_link_is_receiver(cproton.pn_delivery_link(delivery)):
+            self._answered(delivery)
             return
-        state = cproton.pn_delivery_remote_state(found)
-        settled = cproton.pn_delivery_settled(found)
-        if not (settled or state in _OUTCOMES) or not cproton.pn_delivery_updated(found):
+        state = cproton.pn_delivery_remote_state(delivery)
+        settled = cproton.pn_delivery_settled(delivery)
+        if not (settled or state in _OUTCOMES) or not cproton.pn_delivery_updated(delivery):
             return
-        number, outcome, why = int(cproton.pn_delivery_tag(found)[1:]), SendingOutcome.ACCEPTED, ""
+        number, outcome, why = int(cproton.pn_delivery_tag(delivery)[1:]), SendingOutcome.ACCEPTED, ""
         untyped: Any = Delivery  # also where Proton is not installed
-        remote = untyped.wrap(found).remote
+        remote = untyped.wrap(delivery).remote
         if state == Delivery.REJECTED:
             condition = remote.condition
             full = condition is not None and condition.name == "amqp:resource-limit-exceeded"
@@ -416,12 +429,12 @@ class Peer:
             self._settled.append(Settlement(number, outcome, why))
         elif outcome is not SendingOutcome.ACCEPTED:
             self._answer = ""
-        cproton.pn_delivery_settle(found)
+        cproton.pn_delivery_settle(delivery)
 
-    def _answered(self, found: Any) -> None:
-        """Take an answer of management. One that is too large is "", and what comes of it later is discarded."""
+    def _answered(self, raw: Any) -> None:
+        """Store an answer of management. One that is too large becomes "", and its remaining bytes are discarded."""
         untyped: Any = Delivery  # also where Proton is not installed
-        delivery = untyped.wrap(found)
+        delivery = untyped.wrap(raw)
         size = delivery.pending
         if self._answer is not None or size > _LARGEST_ANSWER:
             self._answer = ""
@@ -443,8 +456,8 @@ class Peer:
 def _said(condition: Any) -> str:
     if condition is None:
         return "ended without a reason"
-    said = " ".join(f"{condition.name or ''}: {condition.description or 'no reason given'}".split())
-    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"
+    text = " ".join(f"{condition.name or ''}: {condition.description or 'no reason given'}".split())
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 
 def _pieces(parts: Iterable[bytes], largest: int) -> Iterator[bytes]:
@@ -458,10 +471,10 @@ def _pieces(parts: Iterable[bytes], largest: int) -> Iterator[bytes]:
 
 def _connected(where: Target) -> Any:
     try:
-        made = socket.create_connection((where.host, where.port), SECONDS)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = socket.create_connection((where.host, where.port), SECONDS)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if where.tls is not None:
-            made = where.tls.wrap_socket(made, server_hostname=where.host)
+            connection = where.tls.wrap_socket(connection, server_hostname=where.host)
     except ssl.SSLCertVerificationError as err:
         what = "" if "mismatch" in err.verify_message else "; name your authority with --ca"
         raise CallError(f"--to {where.url}: its certificate is not trusted: {err.verify_message}{what}") from err
@@ -469,5 +482,5 @@ def _connected(where: Target) -> Any:
         raise CallError(f"--to {where.url}: it does not speak TLS, or only an insecure version; is it amqp?") from err
     except OSError as err:
         raise ConnectionLost(f"{where.url}: {err.strerror or err}") from err
-    made.setblocking(False)
-    return made
+    connection.setblocking(False)
+    return connection

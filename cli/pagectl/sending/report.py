@@ -12,10 +12,10 @@ from pagectl.sending.messages import Preparing, QueueToSend, StoredMessages
 from pagectl.sending.target import Target
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_table, warning
-from pagefmt.bytes.files import NotReadable
-from pagefmt.bytes.wire import Undecodable
+from pagefmt.codec.wire import Undecodable
 from pagefmt.exchange.outgoing import SendingWay
 from pagefmt.quantities import count_text, size_text
+from pagefmt.storage.files import NotReadable
 
 _SHOWN: Final = 10
 
@@ -35,9 +35,9 @@ class SendingReport:
 
     @property
     def wrong(self) -> bool:
-        """Something is left out or was refused."""
+        """Return whether a message was left out, refused, or perhaps sent twice."""
         return bool(self.preparing.refused) or any(
-            each.totals.in_doubt or each.totals.failure or each.totals.perhaps_twice for each in self.queues
+            queue.totals.in_doubt or queue.totals.failure or queue.totals.perhaps_twice for queue in self.queues
         )
 
     def as_report(self) -> SentMessages:
@@ -60,47 +60,47 @@ class SendingReport:
         )  # fmt: skip
 
     def print_text(self) -> None:
-        """The table."""
+        """Print the table of queues, and a summary line."""
         heads = ("MESSAGES", "BYTES", *(way.value.upper() for way in SendingWay))
-        shown = [each for each in self.queues if each.totals.messages or each.totals.before or each.totals.failure]
+        shown = [queue for queue in self.queues if queue.totals.messages or queue.totals.before or queue.totals.failure]
         if not shown and self.stopped is None:
             print("no message to send")
             return
         last = () if self.dry else ("SENT", "REFUSED")
         if shown:
             print_table((*heads, *last, "QUEUE", "TARGET"), map(self._cells, shown), right=(*heads, *last))
-        count = sum(each.totals.messages if self.dry else each.totals.sent for each in self.queues)
+        count = sum(queue.totals.messages if self.dry else queue.totals.sent for queue in self.queues)
         done = "would send" if self.dry else "sent"
         broker = f" ({one_line(self.product or '')} {one_line(self.version)})" if self.version is not None else ""
         print(f"{done} {count_text(count, 'message')} to {self.target.url}{broker}")
-        if self.dry and any(each.totals.ways[SendingWay.TUNNELLED] for each in self.queues):
+        if self.dry and any(queue.totals.ways[SendingWay.TUNNELLED] for queue in self.queues):
             note("tunnelled: brokers before 2.32 do not accept that and are sent converted messages")
 
-    def _cells(self, each: QueueToSend) -> tuple[object, ...]:
-        totals = each.totals
+    def _cells(self, queue: QueueToSend) -> tuple[object, ...]:
+        totals = queue.totals
         last = () if self.dry else (totals.sent, totals.refused)
         ways = (totals.ways[way] for way in SendingWay)
-        return (totals.messages, size_text(totals.bytes), *ways, *last, each.name, each.target)
+        return (totals.messages, size_text(totals.bytes), *ways, *last, queue.name, queue.target)
 
     def tell(self, checkpoint: Path | None) -> None:
         """Warn of what was not sent or is not known, and say why the run stopped."""
-        for each in self.queues:
-            totals = each.totals
+        for queue in self.queues:
+            totals = queue.totals
             if totals.failure is not None:
-                warning(f"{each.name}: nothing sent to {each.target}: {totals.failure}")
+                warning(f"{queue.name}: nothing sent to {queue.target}: {totals.failure}")
             if totals.perhaps_twice:
                 twice = count_text(totals.perhaps_twice, "message")
                 warning(
-                    f"{each.name}: {twice} may have arrived twice: connection lost, and the broker remembers no ids"
+                    f"{queue.name}: {twice} may have arrived twice: connection lost, and the broker remembers no ids"
                 )
             if totals.in_doubt:
-                warning(f"{each.name}: {count_text(totals.in_doubt, 'message')} in doubt left out")
+                warning(f"{queue.name}: {count_text(totals.in_doubt, 'message')} in doubt left out")
         for refusal in self.preparing.refused[:_SHOWN]:
             warning(f"{refusal.queue}: message {refusal.id}: {refusal.why}")
         if len(self.preparing.refused) > _SHOWN:
             more = count_text(len(self.preparing.refused) - _SHOWN, "more message")
             warning(f"{more} refused or unreadable; --format json lists all of them")
-        for (way, what), count in sorted(self.preparing.lost.items(), key=lambda each: (-each[1], each[0])):
+        for (way, what), count in sorted(self.preparing.lost.items(), key=lambda queue: (-queue[1], queue[0])):
             before = self.preparing.lost_before[way, what]
             earlier = f" ({before} of them sent before)" if before else ""
             are = "is" if count == 1 else "are"
@@ -108,15 +108,15 @@ class SendingReport:
             if self.dry and way is SendingWay.CONVERTED:
                 which = "if the broker is older than 2.32, so that they are converted"
             note(f"lost in {count_text(count, 'message')} {which}{earlier}: {what}")
-        for told, count in (
-            ("are scheduled and will be delivered at their time", sum(each.totals.scheduled for each in self.queues)),
+        for remark, count in (
+            ("are scheduled and will be delivered at their time", sum(queue.totals.scheduled for queue in self.queues)),
             (
                 "have expired: the target broker will expire them by its own settings",
-                sum(each.totals.expired for each in self.queues),
+                sum(queue.totals.expired for queue in self.queues),
             ),
         ):
             if count:
-                note(f"{count_text(count, 'message')}: {told}")
+                note(f"{count_text(count, 'message')}: {remark}")
         if self.stopped is not None:
             kept = "" if checkpoint is None else f": {checkpoint} records how far it got"
             complain(f"{self.stopped}; to continue, run the same command again{kept}")
@@ -134,13 +134,16 @@ def _sent_queue(queue: QueueToSend) -> SentQueue:
 
 
 def plan(stored: StoredMessages, report: SendingReport) -> None:
-    """What would be sent, by a broker that takes core messages as they are; lost: by one that does not."""
+    """Prepare all messages as for a broker that accepts core messages unchanged, without sending.
+
+    What messages lose is counted as for a broker that does not accept them.
+    """
     report.dry = True
-    for each in report.queues:
-        for queued in stored.of(each.queue):
+    for sending in report.queues:
+        for queued in stored.of(sending.queue):
             try:
-                report.preparing.ready(each, queued, tunnel=False, queues=False)
+                report.preparing.ready(sending, queued, tunnel=False, queues=False)
             except (Undecodable, NotReadable) as err:
-                report.preparing.refuse(each, queued.id, f"cannot be read: {err}")
-        ways = each.totals.ways
+                report.preparing.refuse(sending, queued.id, f"cannot be read: {err}")
+        ways = sending.totals.ways
         ways[SendingWay.TUNNELLED] = ways.pop(SendingWay.CONVERTED, 0)

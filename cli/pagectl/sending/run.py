@@ -23,20 +23,20 @@ from pagectl.sending.report import SendingReport
 from pagectl.sending.target import Target
 from pagectl.terminal.progress import Progress
 from pagectl.terminal.streams import note
-from pagefmt.bytes.files import NotReadable
-from pagefmt.bytes.wire import Undecodable
+from pagefmt.codec.wire import Undecodable
 from pagefmt.directory.queue_names import FQQN
 from pagefmt.exchange.outgoing import Outgoing
 from pagefmt.quantities import count_text
+from pagefmt.storage.files import NotReadable
 
+# messages in flight at most, unless the broker remembers fewer duplicate ids
 WINDOW: Final = 2000
-"""Messages that may be under way at once, unless the broker remembers fewer ids."""
+# bytes of prepared messages in memory at most
 LARGEST_WINDOW: Final = 32 << 20
-"""Bytes of them that are held in memory."""
 _FIRST_PAUSE: Final = 1.0  # seconds until a message that was given back is sent again; doubled each time
 _LONGEST_PAUSE: Final = 30.0
+# seconds without a connection before the run gives up
 _WITHOUT: Final = 600.0
-"""Seconds without a connection before it is given up."""
 _QUIET: Final = 5.0
 _TELL_AGAIN: Final = 60.0  # seconds after which it is said again that the broker accepts nothing
 _TO_FINISH: Final = 6.0  # seconds after a signal in which what is under way may be settled
@@ -63,7 +63,10 @@ class _UnderWay(NamedTuple):
 
 @dataclass(slots=True)
 class Sending:
-    """One call. ``duplicates``: ids that the broker remembers of an address, None: as it says."""
+    """One run of ``messages send``.
+
+    ``duplicates`` is the number of ids per address that the broker remembers, None to use the number that it reports.
+    """
 
     target: Target
     stored: StoredMessages
@@ -84,73 +87,84 @@ class Sending:
 
     @property
     def preparing(self) -> Preparing:
-        """What makes messages ready."""
+        """Return the object that prepares messages and counts them."""
         return self.report.preparing
 
     def remembered(self, sending: QueueToSend) -> int:
-        """So many ids of the queue's messages."""
+        """Return how many duplicate ids the broker remembers for the target address of a queue."""
         if self.duplicates is not None:
             return self.duplicates
         ids = self._rules[sending.target].ids
         return REMEMBERED if ids is None else ids
 
     def window(self, sending: QueueToSend) -> int:
-        """Messages under way at most."""
+        """Return how many messages of a queue may be in flight at once."""
         return max(1, min(WINDOW, self.remembered(sending)))
 
     def _check(self, peer: Peer, queues: list[QueueToSend]) -> None:
-        """Refuses to go on where the broker has forgotten ids of what may have been sent. Raises ``CallError``."""
-        asked = rules_of(peer, (each.target.partition(FQQN)[0] for each in queues))
-        for each in queues:
-            self._rules[each.target] = asked[each.target.partition(FQQN)[0]]
-            found = self.checkpoint.queues.get(each.name)
-            if found is not None and found.unsure > self.remembered(each):
+        """Read the rules of all target addresses, and refuse to continue if messages might be delivered twice.
+
+        Raises ``CallError`` if the broker remembers fewer duplicate ids than there are messages that may have been
+        sent.
+        """
+        rules = rules_of(peer, (queue.target.partition(FQQN)[0] for queue in queues))
+        for queue in queues:
+            self._rules[queue.target] = rules[queue.target.partition(FQQN)[0]]
+            progress = self.checkpoint.queues.get(queue.name)
+            if progress is not None and progress.unsure > self.remembered(queue):
                 raise CallError(
-                    f"--checkpoint {self.checkpoint.path}: {count_text(found.unsure, 'message')} of {each.name} may "
-                    f"have been sent, and the broker remembers {self.remembered(each)} duplicate ids of {each.target}; "
-                    f"where its id-cache-size was at least {found.unsure} all the time, say so with --id-cache-size"
+                    f"--checkpoint {self.checkpoint.path}: {count_text(progress.unsure, 'message')} of {queue.name} "
+                    f"may have been sent, and the broker remembers {self.remembered(queue)} duplicate ids of "
+                    f"{queue.target}; "
+                    f"where its id-cache-size was at least {progress.unsure} all the time, say so with --id-cache-size"
                 )
-        if any(each.forgets for each in asked.values()):
+        if any(queue.forgets for queue in rules.values()):
             note("persist-id-cache is off there: if the broker stops during this run, some messages may arrive twice")
 
     def run(self, queues: list[QueueToSend]) -> None:
-        """Raises ``Interrupted``, ``CallError``, and ``ConnectionLost`` where there is no way back."""
+        """Send the messages of all queues, one queue after another.
+
+        Raises ``Interrupted``, ``CallError``, and ``ConnectionLost`` if the broker cannot be reached again.
+        """
         with self._signals():
             try:
                 with self._idle():
                     peer = self._connect()
-                    self._check(peer, [each for each in queues if self._left(each)])
-                for each in queues:
-                    self._queue(each)
+                    self._check(peer, [queue for queue in queues if self._left(queue)])
+                for queue in queues:
+                    self._queue(queue)
             finally:
                 if self._peer is not None:
                     self._peer.close()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """End it in order on the first signal, within ``_AT_MOST`` seconds in any case, and on the second at once."""
+        """Install signal handlers while the context is open.
+
+        The first signal ends the run in order, within ``_AT_MOST`` seconds in any case; the second ends it at once.
+        """
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
         def end(number: int, _: object) -> None:
             if number == signal.SIGALRM and self._ended is not None:
                 raise Interrupted(128 + self._ended)
-            for each, was in zip(numbers[:3], before, strict=False):
-                signal.signal(each, was)
+            for signum, was in zip(numbers[:3], before, strict=False):
+                signal.signal(signum, was)
             self._ended, self._ended_at = number, time.monotonic()
             if self._is_idle:
                 raise Interrupted(128 + number)
             signal.setitimer(signal.ITIMER_REAL, _AT_MOST)
 
-        before: list[Any] = [signal.getsignal(each) for each in numbers]
-        for each, was in zip(numbers, before, strict=True):
-            if was is not signal.SIG_IGN or each == signal.SIGALRM:
-                signal.signal(each, end)
+        before: list[Any] = [signal.getsignal(signum) for signum in numbers]
+        for signum, was in zip(numbers, before, strict=True):
+            if was is not signal.SIG_IGN or signum == signal.SIGALRM:
+                signal.signal(signum, end)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            for each, was in zip(numbers, before, strict=True):
-                signal.signal(each, was)
+            for signum, was in zip(numbers, before, strict=True):
+                signal.signal(signum, was)
 
     @contextmanager
     def _idle(self) -> Iterator[None]:
@@ -227,7 +241,7 @@ class Sending:
                     return None
                 return run.go(self._peer)
             except (ConnectionLost, LinkEnded) as err:
-                lost = err if isinstance(err, ConnectionLost) else ConnectionLost(str(err), told=True)
+                lost = err if isinstance(err, ConnectionLost) else ConnectionLost(str(err), by_broker=True)
                 run.lost(lost)
                 self._again(lost)
 
@@ -246,7 +260,7 @@ class Sending:
         return None
 
     def tunnels(self, offered: bool) -> bool:
-        """Whether core messages go as they are. Raises ``CallError`` where another connection says otherwise."""
+        """Return whether core messages are sent unchanged. Raise ``CallError`` if an earlier connection differed."""
         if self._tunnels is None:
             self._tunnels = offered
         if self._tunnels != offered:
@@ -256,7 +270,7 @@ class Sending:
         return offered
 
     def pause(self) -> float:
-        """Seconds until the rate allows another message; 0: now."""
+        """Return the seconds until the rate allows another message, 0 for now."""
         if self.rate is None:
             return 0.0
         now = time.monotonic()
@@ -264,18 +278,18 @@ class Sending:
         return max(0.0, self._paced - now)
 
     def paced(self) -> None:
-        """One message was sent."""
+        """Advance the pacing clock by one sent message."""
         if self.rate is not None:
             self._paced += 1 / self.rate
 
     @property
     def ended(self) -> int | None:
-        """The signal that ended it."""
+        """Return the number of the signal that ended the run, None while it continues."""
         return self._ended
 
     @property
     def is_late(self) -> bool:
-        """Whether a signal came so long ago that nothing more is waited for."""
+        """Return whether the signal came so long ago that outstanding settlements are no longer awaited."""
         return self._ended is not None and time.monotonic() - self._ended_at > _TO_FINISH
 
 
@@ -302,7 +316,7 @@ class _QueueRun:
         self._fruitless = 0
 
     def go(self, peer: Peer) -> None:
-        """Until all are settled, over this connection."""
+        """Send over this connection until all messages of the queue are settled."""
         tunnel = self.all.tunnels(peer.tunnels)
         self._to_send = deque(sorted(self.under_way))
         self._flying.clear()
@@ -322,8 +336,8 @@ class _QueueRun:
                 if self._whole and not self.under_way:
                     break
             settled = peer.settled(min(1.0, self.all.pause() or 1.0))
-            for each in settled:
-                self._settled(each)
+            for settlement in settled:
+                self._settled(settlement)
             now = time.monotonic()
             if settled:
                 quiet_until = now + _QUIET
@@ -341,11 +355,14 @@ class _QueueRun:
         self._save()
 
     def lost(self, err: ConnectionLost) -> None:
-        """Whether it was one message that the broker ends connections for: it goes alone in the end."""
+        """Record a lost connection, and decide whether messages are to be sent one at a time.
+
+        If the broker repeatedly ends the connection, one message may be the cause; sent alone, it is found and refused.
+        """
         if not self.all.remembered(self.queue):
             self.queue.totals.perhaps_twice += len(self._flying)
-        self._fruitless += err.told and bool(self._flying)
-        if self._alone and err.told and len(self._flying) == 1:
+        self._fruitless += err.by_broker and bool(self._flying)
+        if self._alone and err.by_broker and len(self._flying) == 1:
             (position,) = self._flying
             self._refuse(position, f"the broker ended the connection: {err}")
             self._alone, self._fruitless = False, 0
@@ -362,9 +379,9 @@ class _QueueRun:
                     return
                 continue
             position = self._to_send[0]
-            one = self.under_way[position]
+            entry = self.under_way[position]
             try:
-                peer.turn_to(one.target, self.queue.capability)
+                peer.turn_to(entry.target, self.queue.capability)
             except LinkEnded as err:
                 self._to_send.popleft()
                 self._refuse(position, str(err))
@@ -373,18 +390,20 @@ class _QueueRun:
                 return
             self._to_send.popleft()
             try:
-                peer.send(position, one.outgoing.format, one.outgoing.parts())
+                peer.send(position, entry.outgoing.format, entry.outgoing.parts())
             except NotReadable as err:
                 self._refuse(position, f"cannot be read: {err}")
                 continue
             except PartlySent as err:
                 self._refuse(position, f"cannot be read to its end: {err}")
-                raise ConnectionLost(f"ended here, because message {one.queued.id} cannot be read to its end") from err
+                raise ConnectionLost(
+                    f"ended here, because message {entry.queued.id} cannot be read to its end"
+                ) from err
             self._flying.add(position)
             self.all.paced()
 
     def _begin(self, position: int) -> bool:
-        """Says what may have been sent from now on, before it is."""
+        """Record what may have been sent, before it is sent; return whether the window had to move."""
         low, window = self._low(), self.all.window(self.queue)
         if low + window <= position:
             return False
@@ -393,36 +412,39 @@ class _QueueRun:
         return True
 
     def _read(self, peer: Peer, tunnel: bool) -> bool:
-        """The next message to be sent; False: there is none."""
-        for each in self._left:
-            self._check(each)
-            crc, self._crc = self._crc, next_crc(self._crc, each.id)
-            self._next = each.position + 1
-            known = each.position < self.progress.settled and each.position not in self.progress.again
+        """Prepare the next message to be sent; return False if there is none."""
+        for queued in self._left:
+            self._check(queued)
+            crc, self._crc = self._crc, next_crc(self._crc, queued.id)
+            self._next = queued.position + 1
+            was_sent = queued.position < self.progress.settled and queued.position not in self.progress.again
             try:
-                target, made = self.all.preparing.ready(
-                    self.queue, each, tunnel=tunnel, queues=peer.knows_queues, before=known
+                target, prepared = self.all.preparing.ready(
+                    self.queue, queued, tunnel=tunnel, queues=peer.knows_queues, before=was_sent
                 )
             except (Undecodable, NotReadable) as err:
-                self._again.add(each.position)
-                self.all.preparing.refuse(self.queue, each.id, f"cannot be read: {err}")
+                self._again.add(queued.position)
+                self.all.preparing.refuse(self.queue, queued.id, f"cannot be read: {err}")
                 continue
-            if known:
+            if was_sent:
                 self.all.bar.advance(1)
                 self.queue.totals.before += 1
                 continue
-            self.under_way[each.position] = _UnderWay(each, target, made, crc)
-            self._held += len(made.head)
-            self._to_send.append(each.position)
+            self.under_way[queued.position] = _UnderWay(queued, target, prepared, crc)
+            self._held += len(prepared.head)
+            self._to_send.append(queued.position)
             return True
         self._check(None)
         self._whole = True
         return False
 
-    def _check(self, each: QueuedMessage | None) -> None:
-        """The messages in front are those that the checkpoint is about."""
+    def _check(self, queued: QueuedMessage | None) -> None:
+        """Raise ``CallError`` unless the messages before ``queued`` are those that the checkpoint recorded as sent.
+
+        ``queued`` None means that there are no more messages.
+        """
         settled = self.progress.settled
-        if self._checked or (each is not None and each.position < settled):
+        if self._checked or (queued is not None and queued.position < settled):
             return
         self._checked = True
         if self._crc != self.progress.crc or self._next < settled:
@@ -434,42 +456,42 @@ class _QueueRun:
 
     # -- settling -----------------------------------------------------------------------------------------------------
 
-    def _settled(self, each: Settlement) -> None:
-        if each.number not in self._flying:
+    def _settled(self, settlement: Settlement) -> None:
+        if settlement.number not in self._flying:
             return
-        self._flying.discard(each.number)
-        if each.outcome is SendingOutcome.RETURNED:
-            self._returns[each.number] += 1
-            if self._returns[each.number] == _TRIES:
-                self._refuse(each.number, f"sent {_TRIES} times: {each.why}")
+        self._flying.discard(settlement.number)
+        if settlement.outcome is SendingOutcome.RETURNED:
+            self._returns[settlement.number] += 1
+            if self._returns[settlement.number] == _TRIES:
+                self._refuse(settlement.number, f"sent {_TRIES} times: {settlement.why}")
                 return
-        if each.outcome in (SendingOutcome.FULL, SendingOutcome.RETURNED):
-            self._later.append(each.number)
-            self._why = each.why
+        if settlement.outcome in (SendingOutcome.FULL, SendingOutcome.RETURNED):
+            self._later.append(settlement.number)
+            self._why = settlement.why
             return
         self._fruitless = 0
-        if each.outcome is SendingOutcome.REJECTED:
-            self._refuse(each.number, each.why)
+        if settlement.outcome is SendingOutcome.REJECTED:
+            self._refuse(settlement.number, settlement.why)
             return
-        self._done(each.number)
+        self._done(settlement.number)
         self._alone, self._pause = False, _FIRST_PAUSE
         self.queue.totals.sent += 1
-        if each.number in self.progress.again:
-            self._accepted.add(each.number)
+        if settlement.number in self.progress.again:
+            self._accepted.add(settlement.number)
 
     def _refuse(self, position: int, why: str) -> None:
-        one = self._done(position)
+        message = self._done(position)
         self._flying.discard(position)
         self._again.add(position)
-        self.all.preparing.refuse(self.queue, one.queued.id, why)
+        self.all.preparing.refuse(self.queue, message.queued.id, why)
 
     def _done(self, position: int) -> _UnderWay:
         self.all.settled_one()
         self._returns.pop(position, None)
-        one = self.under_way.pop(position)
-        self._held -= len(one.outgoing.head)
+        message = self.under_way.pop(position)
+        self._held -= len(message.outgoing.head)
         self.all.bar.advance(1)
-        return one
+        return message
 
     def _wait(self, peer: Peer) -> None:
         """Pause after the broker gave messages back, then queue them again in their original order."""
@@ -483,9 +505,9 @@ class _QueueRun:
         self._later.clear()
 
     def _low(self) -> int:
-        """The first position that is not settled."""
+        """Return the first position that is not settled."""
         settled = self.progress.settled
-        return next((each for each in self.under_way if each >= settled), max(settled, self._next))
+        return next((position for position in self.under_way if position >= settled), max(settled, self._next))
 
     def _save(self) -> None:
         low = self._low()
@@ -505,7 +527,10 @@ def send_queues(
     stored: StoredMessages, report: SendingReport, checkpoint: SendingCheckpoint, bar: Progress, duplicates: int | None,
     rate: float | None,
 ) -> None:  # fmt: skip
-    """Sends what the report's queues wait for; that it came to an end before is said there. Raises ``CallError``."""
+    """Send the messages of the report's queues. Raise ``CallError``.
+
+    If the run ends early, the report says why.
+    """
     sending = Sending(report.target, stored, report, checkpoint, bar, duplicates, rate)
     try:
         sending.run(report.queues)

@@ -15,14 +15,14 @@ from pagectl.sending.report import SendingReport, plan
 from pagectl.sending.target import Target
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note
-from pagefmt.columns.table_content import StoredIn
 from pagefmt.errors import installation
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SendingChoice:
     """Which messages are sent, and where. ``queues``: None for all; ``mapping``: rules FROM=TO."""
 

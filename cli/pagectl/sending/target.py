@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from brokerconf.reading.decoding import read_at_most
+
 from pagectl.running.credentials import credentials
 from pagectl.running.exits import CallError
 from pagectl.running.jolokia import LOCAL
@@ -29,12 +31,15 @@ class Target:
 
     @property
     def in_clear(self) -> bool:
-        """Whether a password crosses a network that anybody may listen to."""
+        """Return whether a password would cross the network unencrypted."""
         return self.user is not None and self.tls is None and self.host not in LOCAL
 
 
 def target(url: str, file: Path | None, ca: Path | None, cert: Path | None, key: Path | None) -> Target:
-    """What was typed, understood. ``file``: with credentials. Raises ``CallError``, ``OSError``."""
+    """Parse the target URL and the options beside it. Raise ``CallError`` or ``OSError``.
+
+    ``file`` contains the credentials, None for an anonymous connection.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -62,17 +67,17 @@ def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> ssl.SSLContext
         raise CallError("--key: needs a certificate; name it with --cert")
     for option, path in (("--ca", ca), ("--cert", cert), ("--key", key)):
         if path is not None:
-            path.open("rb").close()
+            read_at_most(path, 0)  # raises the error that names the file; that of ssl does not
             try:
                 if option == "--ca":
-                    made = ssl.create_default_context(cafile=str(path))
+                    context = ssl.create_default_context(cafile=str(path))
             except ssl.SSLError as err:
                 raise CallError(f"--ca {path}: contains no certificate in PEM form") from err
     if ca is None:
-        made = ssl.create_default_context()
+        context = ssl.create_default_context()
     if cert is not None:
         try:
-            made.load_cert_chain(cert, key, password=lambda: b"")
+            context.load_cert_chain(cert, key, password=lambda: b"")
         except (ssl.SSLError, ValueError) as err:
             raise CallError(f"--cert {cert}: not a certificate in PEM form with an unencrypted key") from err
-    return made
+    return context

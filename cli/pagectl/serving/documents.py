@@ -20,9 +20,12 @@ from brokerconf.editor.text import Caret, EditedText
 from brokerconf.errors import BrokerConfError
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.instance.recognition import PROPERTY_FORMS, SUFFIXES, ConfigurationForm, recognised
-from brokerconf.linting.lint import LintContext, RuleSelection, lint
-from brokerconf.reading.inclusion import read_raw
-from brokerconf.reading.properties import Entry, property_file
+from brokerconf.linting.lint import lint
+from brokerconf.linting.lint_report import LintContext, RuleSelection
+from brokerconf.reading.decoding import read_at_most
+from brokerconf.reading.inclusion import LARGEST
+from brokerconf.reading.properties import property_file
+from brokerconf.reading.property_entries import Entry
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.reading.substitution import names_only
@@ -43,7 +46,7 @@ _CANNOT = (OSError, ValueError, BrokerConfError, CallError)
 _MAIN_FILES = ("broker.xml", "hornetq-configuration.xml")
 
 
-@dataclass
+@dataclass(slots=True)
 class OpenDocument:
     """One document. ``path`` is None for one that has never been saved; ``name`` is how findings call it."""
 
@@ -59,40 +62,40 @@ class OpenDocument:
     _form: tuple[EditedText, ConfigurationForm | None] | None = None
 
     def change(self, changes: Iterable[Any], version: int | None) -> None:
-        """Takes over edits of the protocol, in their order; one without a range is the whole text."""
-        for one in changes:
-            area = getattr(one, "range", None)
+        """Apply edits of the protocol in order; an edit without a range replaces the whole text."""
+        for edit in changes:
+            area = getattr(edit, "range", None)
             if area is None:
-                self.text, self.checkpoints = EditedText(one.text), Checkpoints()
+                self.text, self.checkpoints = EditedText(edit.text), Checkpoints()
                 continue
             start, end = Caret(area.start.line, area.start.character), Caret(area.end.line, area.end.character)
             first = min(self.text.offset(*start), self.text.offset(*end))
             self.checkpoints = self.checkpoints.until(first)
-            self.text = self.text.edited(start, end, one.text)
+            self.text = self.text.edited(start, end, edit.text)
         self.version = version
 
     @property
     def form(self) -> ConfigurationForm | None:
-        """How it is written; None for what is no broker's configuration."""
+        """Return the form of the configuration, None if the text is no broker configuration."""
         if self._form is None or self._form[0] is not self.text:
             start = self.text.text[:_TELLING]
-            known = self._form[1] if self._form and self._form[0].text[:_TELLING] == start else None
-            found = known or recognised(self.name, self.text.text.encode("utf-8", "replace"))
-            if found is None and not self.text.text.strip("< \t\r\n"):
+            earlier = self._form[1] if self._form and self._form[0].text[:_TELLING] == start else None
+            form = earlier or recognised(self.name, self.text.text.encode("utf-8", "replace"))
+            if form is None and not self.text.text.strip("< \t\r\n"):
                 # nothing is written yet that could tell
-                found = SUFFIXES.get(Path(self.name).suffix.lower())
-            self._form = self.text, found
+                form = SUFFIXES.get(Path(self.name).suffix.lower())
+            self._form = self.text, form
         return self._form[1]
 
     @property
     def edition(self) -> Edition:
-        """The edition that the last check found, else what the name space says."""
-        known = self.checked.edition if self.checked else ""
+        """Return the edition that the last check detected, else the one that the XML namespace names."""
+        name = self.checked.edition if self.checked else ""
         # an application server's subsystem has a version of its own
-        return Edition(known) if known in EDITION_NAMES else edition_by_namespace(self.text.text)
+        return Edition(name) if name in EDITION_NAMES else edition_by_namespace(self.text.text)
 
     def area(self, start: int, stop: int) -> Json:
-        """A range of the protocol."""
+        """Return a range in the form of the protocol."""
         return _area(self.text, start, stop)
 
 
@@ -114,14 +117,14 @@ class Documents:
     # diagnostics
 
     def diagnostics(self, document: OpenDocument) -> list[Json]:
-        """Checks a document; its diagnostics in the protocol's form."""
+        """Check a document, and return its diagnostics in the form of the protocol."""
         form = document.form
         if form is None:
             document.checked = None
             return []
-        found = self._check(document, form)
-        document.checked = found
-        return [_diagnostic(document, one) for one in found.diagnostics]
+        checked = self._check(document, form)
+        document.checked = checked
+        return [_diagnostic(document, diagnostic) for diagnostic in checked.diagnostics]
 
     def _check(self, document: OpenDocument, form: ConfigurationForm) -> CheckedText:
         main = self._main_file(document) if form in PROPERTY_FORMS else None
@@ -139,15 +142,15 @@ class Documents:
         return next((folder / name for name in _MAIN_FILES if (folder / name).is_file()), None) if folder else None
 
     def _raw(self, path: Path) -> bytes:
-        """The text of a file as the editor has it, else as it is on the disk."""
-        known = self._opened(str(path))
-        return known.text.text.encode("utf-8", "replace") if known else read_raw(path)
+        """Return the content of a file as the editor has it, else as it is on the disk."""
+        document = self._opened(str(path))
+        return document.text.text.encode("utf-8", "replace") if document else read_at_most(path, LARGEST)
 
     def _opened(self, name: str) -> OpenDocument | None:
-        return next((one for one in self.open.values() if one.path is not None and one.name == name), None)
+        return next((entry for entry in self.open.values() if entry.path is not None and entry.name == name), None)
 
     def around(self, document: OpenDocument) -> tuple[LintContext, RuleSelection]:
-        """What counts beside a document: its instance, its properties as the editor has them, its project file."""
+        """Return the context of a document: its instance, its properties as edited, and its project file."""
         if document.around is None:
             document.around = self._around(document.name, document.path)
         return document.around
@@ -169,17 +172,17 @@ class Documents:
         return self._with_buffers(replace(context, environment=names_only(os.environ))), selection
 
     def _with_buffers(self, context: LintContext) -> LintContext:
-        """Properties that are open in the editor count as they stand there."""
+        """Return the context with property files as they are in the editor."""
         edited = {source.path: self._opened(source.path) for source in context.beside}
         if not any(edited.values()):
             return context
         sources: list[SourceFile] = []
         entries: list[Entry] = []
         for source in context.beside:
-            known = edited[source.path]
-            text = known.text.text if known else source.original
+            document = edited[source.path]
+            text = document.text.text if document else source.original
             sources.append(plain_source(source.path, text, markup=False))
-            if known:
+            if document:
                 raw = text.encode("latin-1" if source.path.endswith(".properties") else "utf-8", "replace")
                 entries += property_file(raw, source.path, context.edition or NEWEST).entries
             else:
@@ -189,24 +192,24 @@ class Documents:
     # what stands at a place
 
     def completion(self, document: OpenDocument, offset: int, *, snippets: bool) -> Json:
-        """Proposals at an offset."""
+        """Return the proposals at an offset."""
         form = document.form
-        found: Iterator[Proposal] = iter(())
+        proposals: Iterator[Proposal] = iter(())
         if form is ConfigurationForm.XML:
-            found = xml_proposals(document.text.text, offset, document.edition, document.checkpoints)
+            proposals = xml_proposals(document.text.text, offset, document.edition, document.checkpoints)
         elif form is not None:
-            found = key_proposals(document.text.text, offset, document.edition, form)
-        items = [_completion(document, one, n, snippets) for n, one in enumerate(found)]
+            proposals = key_proposals(document.text.text, offset, document.edition, form)
+        items = [_completion(document, proposal, n, snippets) for n, proposal in enumerate(proposals)]
         return {"isIncomplete": False, "items": items}
 
     def hover(self, document: OpenDocument, offset: int) -> Json | None:
-        """What is found there and why, and what the word there means."""
+        """Return the findings at an offset with their reasons, and the meaning of the word; None for nothing."""
         lines: list[str] = []
         for finding in at(
             document.checked.diagnostics if self._is_current(document) and document.checked else (), offset
         ):
             lines += [f"{finding.severity.said}: {finding.message} [{finding.rule}]"]
-            lines += [f"  {said}" for said in (finding.why, finding.help) if said]
+            lines += [f"  {text}" for text in (finding.why, finding.help) if text]
         about = None
         if document.form is ConfigurationForm.XML:
             about = xml_hover(document.text.text, offset, document.edition, document.checkpoints)
@@ -216,27 +219,27 @@ class Documents:
             lines += ["", *about.lines] if lines else about.lines
         if not lines:
             return None
-        found: Json = {"contents": {"kind": "plaintext", "value": "\n".join(lines)}}
-        return found | ({"range": document.area(about.start, about.stop)} if about else {})
+        answer: Json = {"contents": {"kind": "plaintext", "value": "\n".join(lines)}}
+        return answer | ({"range": document.area(about.start, about.stop)} if about else {})
 
     @staticmethod
     def _is_current(document: OpenDocument) -> bool:
         return document.checked is not None and document.checked.text is document.text
 
     def fixes(self, document: OpenDocument, start: int, stop: int) -> list[Json]:
-        """Repairs for the findings in a part of the text."""
+        """Return the repairs for findings that overlap a part of the text."""
         if not self._is_current(document):
             self.diagnostics(document)
         if document.checked is None or document.form is None:
             return []
-        found: list[Json] = []
-        for one in document.checked.diagnostics:
-            if one.start <= stop and one.stop >= start:
-                found += [_action(document, one, fix) for fix in fixes_for(document.text.text, one, document.form)]
-        return found
+        actions: list[Json] = []
+        for mark in document.checked.diagnostics:
+            if mark.start <= stop and mark.stop >= start:
+                actions += [_action(document, mark, fix) for fix in fixes_for(document.text.text, mark, document.form)]
+        return actions
 
     def definition(self, document: OpenDocument, offset: int) -> list[Json]:
-        """The places that decide about what stands at an offset; of a property, the element that it wins over."""
+        """Return the places that decide about the value at an offset; for a property, the element that it overrides."""
         if document.form is ConfigurationForm.XML:
             context = replace(self.around(document)[0], edition=document.edition)
             facts = self._facts(document.text.text.encode("utf-8", "replace"), document.name, context)
@@ -246,7 +249,7 @@ class Documents:
             facts = self._facts(self._raw(main), str(main), self._around(str(main), main)[0]) if main else None
             line = document.text.caret(offset).line + 1
             places = set_under(facts, document.name, line) if facts else []
-        return [found for one in places if (found := self._location(document, one))]
+        return [location for place in places if (location := self._location(document, place))]
 
     def _facts(self, raw: bytes, name: str, context: LintContext) -> ConfigFacts | None:
         folder = Path(os.path.realpath(context.cwd or Path(name).parent))
@@ -272,41 +275,58 @@ class Documents:
         return {"uri": uri, "range": _area(text, offset, offset)}
 
     def symbols(self, document: OpenDocument) -> list[Json]:
-        """The outline."""
+        """Return the outline of the document, empty unless it is XML."""
         if document.form is not ConfigurationForm.XML:
             return []
-        return [_symbol(document, one) for one in outline(document.text.text)]
+        return [_symbol(document, entry) for entry in outline(document.text.text)]
 
 
-def _diagnostic(document: OpenDocument, one: Diagnostic) -> Json:
-    finding = one.finding
+def _diagnostic(document: OpenDocument, diagnostic: Diagnostic) -> Json:
+    finding = diagnostic.finding
     return {
-        "range": document.area(one.start, one.stop), "severity": _SEVERITIES[finding.severity], "code": finding.rule,
-        "source": "pagectl", "message": f"{finding.message}\n{finding.help}" if finding.help else finding.message,
-    }  # fmt: skip
+        "range": document.area(diagnostic.start, diagnostic.stop),
+        "severity": _SEVERITIES[finding.severity],
+        "code": finding.rule,
+        "source": "pagectl",
+        "message": f"{finding.message}\n{finding.help}" if finding.help else finding.message,
+    }
 
 
-def _completion(document: OpenDocument, one: Proposal, number: int, snippets: bool) -> Json:
+def _completion(document: OpenDocument, proposal: Proposal, number: int, snippets: bool) -> Json:
     return {
-        "label": one.label, "kind": _COMPLETIONS[one.type], "detail": one.detail, "sortText": f"{number:04}",
-        "filterText": document.text.text[one.start : one.start + 1] + one.label if one.text[:1] == "<" else one.label,
-        "documentation": "\n".join(one.about), "insertTextFormat": 2 if snippets else 1,
-        "textEdit": {"range": document.area(one.start, one.stop), "newText": one.snippet if snippets else one.text},
-    }  # fmt: skip
+        "label": proposal.label,
+        "kind": _COMPLETIONS[proposal.type],
+        "detail": proposal.detail,
+        "sortText": f"{number:04}",
+        "filterText": document.text.text[proposal.start : proposal.start + 1] + proposal.label
+        if proposal.text[:1] == "<"
+        else proposal.label,
+        "documentation": "\n".join(proposal.about),
+        "insertTextFormat": 2 if snippets else 1,
+        "textEdit": {
+            "range": document.area(proposal.start, proposal.stop),
+            "newText": proposal.snippet if snippets else proposal.text,
+        },
+    }
 
 
-def _action(document: OpenDocument, one: Diagnostic, fix: QuickFix) -> Json:
+def _action(document: OpenDocument, diagnostic: Diagnostic, fix: QuickFix) -> Json:
     edits = [{"range": document.area(edit.start, edit.stop), "newText": edit.new} for edit in fix.edits]
     return {
-        "title": fix.title, "kind": "quickfix", "isPreferred": fix.sure, "diagnostics": [_diagnostic(document, one)],
+        "title": fix.title,
+        "kind": "quickfix",
+        "isPreferred": fix.sure,
+        "diagnostics": [_diagnostic(document, diagnostic)],
         "edit": {"changes": {document.uri: edits}},
-    }  # fmt: skip
+    }
 
 
-def _symbol(document: OpenDocument, one: OutlineEntry) -> Json:
+def _symbol(document: OpenDocument, entry: OutlineEntry) -> Json:
     return {
-        "name": one.name, "detail": one.element, "kind": 8,
-        "range": document.area(one.start, max(one.stop, one.name_stop)),
-        "selectionRange": document.area(one.start, one.name_stop),
-        "children": [_symbol(document, below) for below in one.inside],
-    }  # fmt: skip
+        "name": entry.name,
+        "detail": entry.element,
+        "kind": 8,
+        "range": document.area(entry.start, max(entry.stop, entry.name_stop)),
+        "selectionRange": document.area(entry.start, entry.name_stop),
+        "children": [_symbol(document, below) for below in entry.inside],
+    }

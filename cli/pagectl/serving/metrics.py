@@ -57,18 +57,18 @@ def _gauges(broker: WatchedBroker) -> Iterator[Gauge]:
 
 
 def _looks(looks: dict[str, Repeated[Any]]) -> Iterator[Gauge]:
-    seen = [({"part": part}, look.seen()) for part, look in looks.items()]
+    seen = [({"part": part}, reading.seen()) for part, reading in looks.items()]
     yield Gauge(
         "pagectl_up", "1 if the last reading of this part succeeded and is recent.",
-        tuple((label, int(look.value is not None)) for label, look in seen),
+        tuple((label, int(reading.value is not None)) for label, reading in seen),
     )  # fmt: skip
     yield Gauge(
         "pagectl_look_age_seconds", "Time since the last reading began.",
-        tuple((label, look.age) for label, look in seen if look.age is not None),
+        tuple((label, reading.age) for label, reading in seen if reading.age is not None),
     )  # fmt: skip
     yield Gauge(
         "pagectl_look_cpu_seconds", "Processor time of the last reading.",
-        tuple((label, look.spent) for label, look in seen if look.spent is not None),
+        tuple((label, reading.spent) for label, reading in seen if reading.spent is not None),
     )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ class MetricsServer(ThreadingHTTPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Return the port on which the server listens."""
         return int(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -136,7 +136,7 @@ class MetricsServer(ThreadingHTTPServer):
                 self._open.pop(request, None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away, or says nothing, is its own affair."""
+        """Ignore errors of a connection: clients may disconnect or send nothing."""
 
 
 class _Handler(MetricsHandler):
@@ -165,4 +165,4 @@ class _Handler(MetricsHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is logged."""
+        """Log nothing."""

@@ -54,33 +54,33 @@ class EditorProtocol(LanguageServerProtocol):
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *args: Any) -> None:  # type: ignore[override]
-        """The session ends: well, if it was shut down before."""
+        """End the session, with status 0 if it was shut down before."""
         self.exit_status = 0 if self._shutdown else 1
         self.stopped.set()
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        """A document is there."""
+        """Pass on that a document was opened."""
         self.server.opened(params.text_document)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """A document was edited."""
+        """Pass on that a document was edited."""
         self.server.changed(params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        """A document is gone; its diagnostics go with it."""
+        """Pass on that a document was closed, which removes its diagnostics."""
         self.server.closed(params.text_document.uri)
 
     @property
     def server(self) -> EditorServer:
-        """The server that this is the protocol of."""
+        """Return the server of this protocol."""
         assert isinstance(self._server, EditorServer)
         return self._server
 
     def handle_message(self, message: Any) -> None:
-        """Requests before ``initialize`` and after ``shutdown`` get the answer that the protocol has for them."""
+        """Handle a message. Refuse requests before ``initialize`` and after ``shutdown`` as the protocol demands."""
         method, number = getattr(message, "method", None), getattr(message, "id", None)
         if method is not None and number is not None and method != types.INITIALIZE and not self._initialized:
             self._refuse(number, JsonRpcServerNotInitialized("initialize comes first"))
@@ -91,7 +91,7 @@ class EditorProtocol(LanguageServerProtocol):
             self.server.rest_soon()
 
     def structure_message(self, data: Json) -> Any:
-        """A request whose parameters make no sense is answered, too."""
+        """Parse a message, and answer requests whose parameters are invalid."""
         try:
             return super().structure_message(data)
         except JsonRpcException as err:
@@ -113,7 +113,7 @@ class EditorProtocol(LanguageServerProtocol):
             super()._send_response(msg_id, result, error)
 
     def tell(self, method: str, params: Json) -> None:
-        """A notification of plain values."""
+        """Send a notification of plain values."""
         self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
 
@@ -130,13 +130,13 @@ class EditorServer(LanguageServer):
         self._register()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """One line in the log; nothing pops up in the editor."""
+        """Log an error in one line; the editor shows nothing."""
         _log("the message cannot be handled", error)
 
     # documents
 
     def opened(self, item: types.TextDocumentItem) -> None:
-        """Takes over a document, and checks it."""
+        """Record an opened document, and check it."""
         path = to_fs_path(item.uri) if item.uri.startswith("file:") else None
         name = str(Path(path)) if path else item.uri
         self.documents.open[item.uri] = OpenDocument(
@@ -145,7 +145,7 @@ class EditorServer(LanguageServer):
         self.check(item.uri)
 
     def changed(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Takes over edits; the check comes when there are no more for a moment."""
+        """Apply edits, and check the document once there are no more for a moment."""
         document = self.documents.open.get(params.text_document.uri)
         if document is not None:
             document.change(params.content_changes, params.text_document.version)
@@ -154,7 +154,7 @@ class EditorServer(LanguageServer):
             self._check_soon(document.uri)
 
     def closed(self, uri: str) -> None:
-        """Forgets a document."""
+        """Forget a document, and remove its diagnostics."""
         self._stop_waiting(uri)
         if self.documents.open.pop(uri, None) is not None:
             self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": []})
@@ -169,18 +169,18 @@ class EditorServer(LanguageServer):
             waiting.cancel()
 
     def check(self, uri: str) -> None:
-        """Checks a document, and tells what was found."""
+        """Check a document, and send its diagnostics."""
         self._stop_waiting(uri)
         document = self.documents.open.get(uri)
         if document is None:
             return
         try:
-            found = self.documents.diagnostics(document)
+            diagnostics = self.documents.diagnostics(document)
         except Exception as err:
             _log("the document cannot be checked", err)
             return
         version = {} if document.version is None else {"version": document.version}
-        self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": found, **version})
+        self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": diagnostics, **version})
 
     def rest_soon(self) -> None:
         """Garbage is collected once nothing comes any more: in the middle of a check it would take as long again."""
@@ -189,7 +189,7 @@ class EditorServer(LanguageServer):
         self._resting = asyncio.get_running_loop().call_later(IDLE, gc.collect)
 
     def check_all(self) -> None:
-        """Checks all documents: something beside them has changed."""
+        """Check all documents, after something beside them has changed."""
         self.documents.forget_surroundings()
         for uri in list(self.documents.open):
             self.check(uri)
@@ -215,7 +215,7 @@ class EditorServer(LanguageServer):
             register(changed)(lambda _: self.check_all())
 
     def _about(self, ask: Callable[[OpenDocument, Any], Any], nothing: Any) -> Callable[[Any], Any]:
-        """The handler of a request about a document; where no answer can be found, the answer is that there is none."""
+        """Return the handler of a request about a document, which answers ``nothing`` after an error."""
 
         def handler(params: Any) -> Any:
             document = self.documents.open.get(params.text_document.uri)
@@ -228,7 +228,7 @@ class EditorServer(LanguageServer):
         return handler
 
     def _at_position(self, ask: Callable[[OpenDocument, int], Any], nothing: Any) -> Callable[[Any], Any]:
-        """The same for a place in a document."""
+        """Return the handler of a request about a position in a document, which answers ``nothing`` after an error."""
 
         def at(document: OpenDocument, params: Any) -> Any:
             return ask(document, document.text.offset(params.position.line, params.position.character))
@@ -236,8 +236,8 @@ class EditorServer(LanguageServer):
         return self._about(at, nothing)
 
     def _completion(self, document: OpenDocument, offset: int) -> Json:
-        known = self.client_capabilities.text_document
-        item = known.completion.completion_item if known and known.completion else None
+        capabilities = self.client_capabilities.text_document
+        item = capabilities.completion.completion_item if capabilities and capabilities.completion else None
         return self.documents.completion(document, offset, snippets=bool(item and item.snippet_support))
 
     def _fixes(self, document: OpenDocument, params: types.CodeActionParams) -> list[Json]:
@@ -247,7 +247,7 @@ class EditorServer(LanguageServer):
 
 
 def _log(message: str, error: BaseException) -> None:
-    """One line on standard error, without what may stand in the document; with ``--debug`` all of it."""
+    """Log a message in one line, without text of the document; with ``--debug`` also the traceback."""
     report(f"{message}: {type(error).__name__}")
     if debugging():
         logging.getLogger("pagectl").error(message, exc_info=error)
@@ -281,7 +281,7 @@ class _LimitedReader(StdinAsyncReader):
 
 
 def serve(request: LintRequest, stdin: BinaryIO, stdout: BinaryIO) -> int:
-    """One session; returns its exit status: 1 where the editor went away without an end."""
+    """Serve one session, and return its exit status: 1 if the editor disconnected without ``exit``."""
     if not debugging():
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_OneLine())

@@ -9,9 +9,9 @@ from pagectl.terminal.sanitise import one_line
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.codec.pages.frames import Damage
     from pagefmt.describe.field import Field
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.pages.frames import Damage
 
 _ROW: Final = 8
 _BYTES_WIDTH: Final = 3 * _ROW - 1
@@ -30,15 +30,18 @@ class HexView:
         self._base = 0
 
     def heading(self, text: str) -> None:
-        """One line in bold."""
+        """Print a line in bold."""
         self.line(self._in(_BOLD, text))
 
     def line(self, text: str = "") -> None:
-        """One line of text."""
+        """Print a line of text."""
         self._out.write(text + "\n")
 
     def record(self, buf: bytes | memoryview, number: int, offset: int, length: int, base: int = 0) -> None:
-        """The record at ``offset``: its fields, and their bytes where asked for. ``base``: where ``buf`` begins."""
+        """Print the fields of the record at ``offset``, and their bytes if requested.
+
+        ``base`` is the offset of ``buf`` in the file.
+        """
         from pagefmt.describe.anatomy import record_fields
 
         self.fields(buf, f"record {number}", offset, length + 6, record_fields(buf, offset, length), base)
@@ -46,7 +49,7 @@ class HexView:
     def fields(
         self, buf: bytes | memoryview, title: str, offset: int, size: int, fields: Iterable[Field], base: int = 0
     ) -> None:
-        """A record under a title, field by field. ``base``: where ``buf`` begins."""
+        """Print a record under a title, field by field. ``base`` is the offset of ``buf`` in the file."""
         self._base = base
         at = base + offset
         self.line()
@@ -55,12 +58,12 @@ class HexView:
             self._field(buf, field)
 
     def torn(self, offset: int, detail: str) -> None:
-        """What begins like a record and is none."""
+        """Print a torn record: bytes that begin like a record and are none."""
         self.line()
         self.line(self._in(_RED, f"torn record at offset {offset} (0x{offset:x})") + f": {one_line(detail)}")
 
     def damage(self, buf: bytes | memoryview, damage: Damage, behind: int, place: DataLocation) -> None:
-        """What reading stopped at, and how many whole records lie behind."""
+        """Print the damage at which reading stopped, and how many whole records follow it."""
         self.line()
         self.line(
             self._in(_RED, f"{damage.kind} at offset {damage.offset} (0x{damage.offset:x})") + f": {damage.detail}"
@@ -72,18 +75,18 @@ class HexView:
             self.line(f"after it: {count_text(behind, 'whole record')}; see: {place.call('pages salvage')} --out NEW")
 
     def _field(self, buf: bytes | memoryview, field: Field) -> None:
-        said = one_line(field.text)
+        text = one_line(field.text)
         if self._with_bytes and field.size > _ROW:
-            said = shortened(said, _SAID_WIDTH - len(field.name))
-        label = self._in(_CYAN, one_line(field.name)) + (f"  {said}" if said else "")
+            text = shortened(text, _SAID_WIDTH - len(field.name))
+        label = self._in(_CYAN, one_line(field.name)) + (f"  {text}" if text else "")
         if not self._with_bytes:
             self.line(f"{self._offset(field.offset)}  {field.size:>6}  {label}")
             return
         raw = bytes(buf[field.offset : field.offset + field.size])
-        first, rest = raw[:_ROW], raw[_ROW:]
+        first, further = raw[:_ROW], raw[_ROW:]
         self.line(f"{self._offset(field.offset)}  {first.hex(' '):<{_BYTES_WIDTH}}  {label}")
-        for n in range(0, len(rest), _ROW):
-            row = rest[n : n + _ROW]
+        for n in range(0, len(further), _ROW):
+            row = further[n : n + _ROW]
             dim = self._in(_DIM, _ascii(row))
             self.line(f"{self._offset(field.offset + _ROW + n)}  {row.hex(' '):<{_BYTES_WIDTH}}  {dim}")
 
@@ -95,7 +98,7 @@ class HexView:
 
 
 def shortened(text: str, width: int) -> str:
-    """At most so many characters; what was cut is in the bytes below."""
+    """Return a text of at most ``width`` characters; the bytes below it show what was cut."""
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
 
 

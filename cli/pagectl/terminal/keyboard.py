@@ -16,7 +16,7 @@ class Keys:
         self._descriptor = descriptor
 
     def pressed(self, seconds: float) -> str:
-        """The key, or an empty text when there was none in that time."""
+        """Return the key pressed within so many seconds, "" if none was."""
         if self._descriptor is None:
             select.select([], [], [], seconds)
             return ""
@@ -31,7 +31,7 @@ class Keys:
 
 @contextmanager
 def keys() -> Iterator[Keys]:
-    """Keys arrive one at a time and are not shown; Ctrl-C still interrupts."""
+    """Read keys one at a time without echo; Ctrl-C still interrupts."""
     if not sys.stdin.isatty():
         yield Keys(None)
         return

@@ -28,7 +28,7 @@ class Status(IntEnum):
 
     @property
     def word(self) -> StatusWord:
-        """The name, as lines and reports have it."""
+        """Return the name of the status in lines and reports."""
         return _WORDS[self.value]
 
     @property
@@ -38,7 +38,7 @@ class Status(IntEnum):
 
     @classmethod
     def worst(cls, statuses: Iterable[Status]) -> Status:
-        """The most serious."""
+        """Return the most serious status, OK if there is none."""
         return max(statuses, key=lambda status: status.rank, default=cls.OK)
 
 
@@ -57,11 +57,14 @@ class Range(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Range:
-        """``[@]start:end`` as the convention writes it; ValueError says what is wrong."""
-        found = re.fullmatch(_RANGE, text.strip())
-        if found is None or text.strip() in ("", "@"):
+        """Parse a range ``[@]start:end`` of the plugin convention.
+
+        Raise ``ValueError`` with a message if it is invalid.
+        """
+        match = re.fullmatch(_RANGE, text.strip())
+        if match is None or text.strip() in ("", "@"):
             raise ValueError(f"{text!r} is not a range such as 10, 10:, ~:10, 10:20 or @10:20")
-        at, start, end = found.groups()
+        at, start, end = match.groups()
         low = -math.inf if start == "~" else float(start or 0)
         high = math.inf if end is None else float(end)
         if low > high:
@@ -69,7 +72,7 @@ class Range(NamedTuple):
         return cls(low, high, bool(at))
 
     def alerts(self, value: float) -> bool:
-        """Whether the range alerts about a value."""
+        """Return whether the range alerts about a value."""
         return (self.start <= value <= self.end) is self.inside
 
     def __str__(self) -> str:
@@ -99,12 +102,12 @@ class Perf(NamedTuple):
 
 
 def _label(text: str) -> str:
-    """Always quoted; an apostrophe is doubled, the equals sign may not be there."""
+    """Return a label in quotes, with apostrophes doubled and equals signs, which are not allowed, replaced."""
     return "'" + plain(text).replace("=", "_").replace("'", "''") + "'"
 
 
 def number(value: float | int) -> str:
-    """Digits, a point, a minus: no exponent, no trailing zeros."""
+    """Return a number with digits, point and minus only: no exponent, no trailing zeros."""
     if isinstance(value, int) or value == int(value):
         return str(int(value))
     text = f"{value:.6f}".rstrip("0").rstrip(".")
@@ -123,5 +126,5 @@ def line(service: str, status: Status, text: str, perfs: Iterable[Perf] = ()) ->
 
 
 def lines(service: str, status: Status, text: str, perfs: Iterable[Perf], details: Iterable[str]) -> str:
-    """The whole output: the one line, and a line for each of ``details`` below it."""
-    return "".join(f"{each}\n" for each in (line(service, status, text, perfs), *map(plain, details)))
+    """Return the whole output: the plugin's line, followed by a line for each of ``details``."""
+    return "".join(f"{text_line}\n" for text_line in (line(service, status, text, perfs), *map(plain, details)))

@@ -14,10 +14,10 @@ class Progress:
     """What a command tells of its progress; this one shows nothing."""
 
     def advance(self, amount: int) -> None:
-        """So much more is done."""
+        """Record that so much more is done."""
 
     def describe(self, what: str) -> None:
-        """What is done now."""
+        """Show what is being done."""
 
     def clear(self) -> None:
         """Take the bar away before something is printed; the next ``advance`` brings it back."""
@@ -69,10 +69,11 @@ class _Bar(Progress):
 
 @contextmanager
 def progress(what: str, total: int | None, unit: str = "bytes", *, beside_output: bool = False) -> Iterator[Progress]:
-    """A bar while the work goes on; ``total`` None where it is not known. ``unit`` is ``bytes`` or a plural noun.
+    """Show a bar while the context is open.
 
-    ``beside_output``: answers are written meanwhile; where these go to the terminal as well they are progress enough.
-    Standard output is never touched: rich would send it to the bar's own console.
+    ``total`` is None if not known, and ``unit`` is ``bytes`` or a plural noun. ``beside_output`` says that answers are
+    written at the same time: if these go to the terminal, they show progress enough, and there is no bar. Standard
+    output is never touched: rich would send it to the bar's own console.
     """
     shown = is_terminal(sys.stderr) and sys.stderr.isatty() and not (beside_output and sys.stdout.isatty())
     if not shown:

@@ -33,14 +33,14 @@ class ReplayProgress:
             self.bar.describe(f"replaying, {self.rate_text()}")
 
     def rate_text(self) -> str:
-        """Operations a second so far."""
+        """Return the operations per second so far, as text."""
         seconds = max(time.monotonic() - self.started, 1e-9)
         return f"{self.operations / seconds:,.0f} operations a second"
 
 
 @contextmanager
 def replay_progress(trace: Path) -> Iterator[ReplayProgress]:
-    """A bar over the bytes of a trace (rows for Parquet, whose total is not known beforehand)."""
+    """Show a bar over the bytes of a trace; for Parquet over its rows, whose total is not known beforehand."""
     parquet = trace.suffix == ".parquet"
     total = None if parquet or not trace.is_file() else trace.stat().st_size
     with progress("replaying", total, "rows" if parquet else "bytes") as bar:

@@ -31,12 +31,12 @@ def _plain(text: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """The text with everything that could steer a terminal shown as an escape; newline and tab stay."""
+    """Return the text with everything that could control a terminal as an escape; newline and tab stay."""
     return text if _plain(text) else re.sub(UNSAFE, _escape, text)
 
 
 def one_line(text: str) -> str:
-    """As ``visible``, with newlines and tabs shown as escapes too: for a cell of a table or one line of a log."""
+    """Return the text as ``visible`` does, with newlines and tabs as escapes: for a table cell or a log line."""
     return text if _plain(text) else re.sub(_LINE_UNSAFE, _escape, text)
 
 
@@ -46,6 +46,6 @@ def without_secrets(message: str) -> str:
 
 
 def csv_cell(text: str) -> str:
-    """A text cell of a CSV file: made visible, and a leading ``'`` where a spreadsheet would take it for a formula."""
+    """Return a text as a CSV cell: visible, and with ``'`` before what a spreadsheet would take for a formula."""
     safe = visible(text)
     return f"'{safe}" if safe.startswith(("=", "+", "-", "@", "\t", "\r")) else safe

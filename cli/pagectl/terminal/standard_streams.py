@@ -56,7 +56,8 @@ class _StandardStream(io.FileIO):
         return len(view)
 
 
-_streams: list[_StandardStream] = []  # standard output, standard error
+# Standard output and standard error, of which a process has one each.
+_streams: Final[list[_StandardStream]] = []
 
 
 def open_standard_streams() -> None:

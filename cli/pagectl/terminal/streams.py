@@ -16,19 +16,22 @@ if TYPE_CHECKING:
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """A terminal that takes escapes: a tty, and neither ``TERM=dumb`` nor ``NO_COLOR`` without ``FORCE_COLOR``."""
+    """Return whether a stream is a terminal that accepts escapes.
+
+    ``FORCE_COLOR`` makes any stream one, and ``TERM=dumb`` none.
+    """
     if os.environ.get("FORCE_COLOR"):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def coloured(stream: TextIO) -> bool:
-    """Whether a stream gets colours: a terminal, unless ``NO_COLOR`` forbids it."""
+    """Return whether a stream gets colours: a terminal, unless ``NO_COLOR`` forbids it."""
     return is_terminal(stream) and not (os.environ.get("NO_COLOR") and not os.environ.get("FORCE_COLOR"))
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """A Rich console for text that was made safe before; it parses no markup and guesses no highlights."""
+    """Return a Rich console for text that is already safe; it parses no markup and highlights nothing."""
     from rich.console import Console
 
     out = stream or sys.stdout
@@ -39,19 +42,21 @@ def console(stream: TextIO | None = None) -> Console:
 
 
 COLUMNS = 80
+# columns that prose gets at least
 NARROWEST = 16
-"""Columns that prose gets at least."""
 WIDEST = 120  # columns: a longer value does not widen its column for all other rows
 
 
 def within_columns(lines: Iterable[str], hang: int | None = None) -> str:
-    """The lines, those beyond 80 columns broken at blanks; what goes on stands ``hang`` columns in (None: two more than
-    its line). Blocks of code stay as they are."""
-    made, code = [], False
+    """Return the lines, with those longer than 80 columns broken at blanks. Blocks of code stay as they are.
+
+    Continuation lines are indented by ``hang`` columns, None for two more than their line.
+    """
+    folded_lines, code = [], False
     for line in lines:
         code ^= line.startswith("```")
-        made.append(line if code or len(line) <= COLUMNS else _broken(line, hang))
-    return "\n".join(made)
+        folded_lines.append(line if code or len(line) <= COLUMNS else _broken(line, hang))
+    return "\n".join(folded_lines)
 
 
 @lru_cache(256)
@@ -67,7 +72,7 @@ def _broken(line: str, hang: int | None) -> str:
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
-    """JSON that is always valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\\u`` escape."""
+    r"""Return JSON that is valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\u`` escape."""
     import json
 
     separators = None if indent else (",", ":")
@@ -75,31 +80,31 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 
 
 def _plain(report: object) -> object:
-    """A report as dictionaries; ``msgspec.json`` itself refuses text with lone surrogates, which messages may have."""
+    """Return a report as dictionaries: ``msgspec.json`` refuses lone surrogates, which messages may contain."""
     import msgspec
 
     return msgspec.to_builtins(report)
 
 
 def safe_json(text: str) -> str:
-    """JSON text with what ``visible`` would change as ``\\u`` escapes. The C0 controls are escapes already."""
+    r"""Return JSON text with what ``visible`` would change as ``\u`` escapes. The C0 controls are escapes already."""
     return text if text.isascii() and "\x7f" not in text else re.sub(UNSAFE, _json_escape, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:
-    """Only inside strings does JSON have such characters; newlines of the layout are not among them."""
+    """Return the JSON escape of a control character, which JSON has inside strings only."""
     import json
 
     return json.dumps(match.group())[1:-1] if match.group() != "\x7f" else "\\u007f"
 
 
 def print_json(value: object) -> None:
-    """One JSON document, indented."""
+    """Print an indented JSON document."""
     sys.stdout.write(json_text(value, indent=2) + "\n")
 
 
 def print_json_line(value: object) -> None:
-    """One line of JSON Lines."""
+    """Print a line of JSON Lines."""
     sys.stdout.write(json_text(value) + "\n")
 
 
@@ -122,11 +127,11 @@ class CsvTable:
         self._stream.write(_csv_line(self.columns))
 
     def row(self, values: Mapping[str, Any]) -> None:
-        """One row; columns that ``values`` lacks stay empty."""
+        """Write a row; columns that ``values`` lacks stay empty."""
         self._stream.write(self.text(values))
 
     def text(self, values: Mapping[str, Any]) -> str:
-        """The same for the caller to write."""
+        """Return the text of a row, for the caller to write."""
         return _csv_line(values.get(name) for name in self.columns)
 
 
@@ -155,19 +160,19 @@ def _cell(value: Any) -> str:
 
 
 def screen_width() -> int:
-    """Columns of the terminal that answers go to; 80 for a pipe or a file. The variable ``COLUMNS`` sets it."""
+    """Return the columns of the terminal, or 80 for a pipe or a file; the variable ``COLUMNS`` sets it."""
     import shutil
 
     return max(40, shutil.get_terminal_size((COLUMNS, 24)).columns)
 
 
 def line_width() -> int:
-    """Columns of a line: those of the terminal; without one a line is never broken, so that a row stays a line."""
+    """Return the columns of a line. Without a terminal lines are never broken, so that a row stays a line."""
     return screen_width() if sys.stdout.isatty() else sys.maxsize
 
 
 def cell_width(text: str) -> int:
-    """Columns that a text takes on a terminal: wide characters take two, combining ones none."""
+    """Return the columns that a text takes on a terminal: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -192,18 +197,18 @@ def folded(line: str, hang: int = 4) -> str:
 
 
 def say(text: str, hang: int = 4) -> None:
-    """One line of an answer, made safe, within the screen's width."""
+    """Print a sentence of an answer, made safe, folded at the screen's width."""
     print(folded(one_line(text), hang))
 
 
 def print_table(
     columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = (), prose: bool = False
 ) -> None:
-    """A plain table: aligned columns, a header, no borders; the text is made safe here.
+    """Print a table with aligned columns and a header, without borders; the text is made safe.
 
-    ``right`` names the columns aligned to the right. Nothing is cut: columns that a line of a terminal has no room for
-    stand in lines of their own below, and so does a value that is much longer than the others. ``prose``: the last
-    column may go on in the next line at a blank; a name must not, so that it can be copied.
+    ``right`` names the columns that are aligned to the right. Nothing is cut: columns for which a terminal line has no
+    room go to lines of their own below, and so does a value that is much longer than the others. ``prose`` allows the
+    last column to continue in the next line at a blank; a name must not, so that it can be copied.
     """
     names = list(columns)
     cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
@@ -216,8 +221,8 @@ def print_table(
         sys.stdout.write(_row(row, places, to_right, prose=prose) + "\n")
 
 
+# indentation in columns of a row's continuation lines
 BELOW = 4
-"""Columns that lines of a row stand in that are not its first."""
 
 
 class _Column(NamedTuple):
@@ -229,18 +234,18 @@ class _Column(NamedTuple):
 
 
 def _places(names: list[str], cells: list[list[str]], to_right: set[int], *, prose: bool) -> list[_Column]:
-    """A value of more than half a screen does not make its column that wide."""
+    """Return the position of each column. A value of more than half a screen does not widen its column."""
     screen, end = line_width(), -2
-    found: list[_Column] = []
+    placed: list[_Column] = []
     for n, column in enumerate(zip(names, *cells, strict=True)):
         sizes = [*map(cell_width, column)]
         width = max(size for size in sizes if n in to_right or size <= max(min(screen // 2, WIDEST), sizes[0]))
         if n + 1 == len(names) and n not in to_right:
             width = max(sizes[0], min(width, NARROWEST) if prose else 0)
         below = n > 0 and end + 2 + width > screen
-        found.append(_Column(below, BELOW if below else end + 2, width))
-        end = found[-1].start + width
-    return found
+        placed.append(_Column(below, BELOW if below else end + 2, width))
+        end = placed[-1].start + width
+    return placed
 
 
 def _row(row: list[str], columns: list[_Column], to_right: set[int], *, prose: bool) -> str:
@@ -257,16 +262,16 @@ def _row(row: list[str], columns: list[_Column], to_right: set[int], *, prose: b
         )
         if folds:
             line = folded(line, start)
-    return "\n".join(each for each in [*lines, line.rstrip()] if each)
+    return "\n".join(text for text in [*lines, line.rstrip()] if text)
 
 
 def note(message: str) -> None:
-    """A remark for the person at the terminal, on standard error."""
+    """Write a remark for the user to standard error."""
     sys.stderr.write(f"note: {one_line(without_secrets(message))}\n")
 
 
 def warning(message: str) -> None:
-    """A warning, on standard error."""
+    """Write a warning to standard error."""
     sys.stderr.write(f"warning: {one_line(without_secrets(message))}\n")
 
 
@@ -277,11 +282,11 @@ class JsonItems:
         self._keys, self._lines, self._open, self._any = list(keys), lines, "", False
 
     def add(self, key: str, item: object) -> None:
-        """One item of the list ``key``; those of a key come together, in the order of the keys."""
+        """Write an item of the list ``key``. Items of a key must follow one another, in the order of the keys."""
         self.add_parts(key, (json_text(item),))
 
     def add_parts(self, key: str, parts: Iterable[str]) -> None:
-        """An item too large to be one value, as the parts of its text."""
+        """Write an item that is too large for a single string, as the parts of its text."""
         if not self._lines:
             self._begin(key)
             sys.stdout.write("," * self._any + "\n")
@@ -291,7 +296,7 @@ class JsonItems:
             sys.stdout.write("\n")
 
     def end(self) -> None:
-        """Lists that nothing was added to are empty ones of the document."""
+        """Write the end of the document, with empty lists for keys without items."""
         if not self._lines:
             self._begin(None)
             sys.stdout.write("\n]}\n")
@@ -304,12 +309,12 @@ class JsonItems:
 
 
 def print_json_list(key: str, items: Iterable[object], *, lines: bool = False) -> None:
-    """One JSON document ``{key: [items]}`` written as the items come, one a line; or the items alone."""
+    """Print ``{key: [items]}`` as the items arrive, one per line; with ``lines`` the items alone."""
     print_json_parts(key, ((json_text(item),) for item in items), lines=lines)
 
 
 def print_json_parts(key: str, items: Iterable[Iterable[str]], *, lines: bool = False) -> None:
-    """As ``print_json_list``, of items too large to be one value: each as the parts of its text."""
+    """Print items as ``print_json_list`` does, each given as the parts of its text."""
     listed = JsonItems(key, lines=lines)
     for parts in items:
         listed.add_parts(key, parts)
@@ -317,7 +322,7 @@ def print_json_parts(key: str, items: Iterable[Iterable[str]], *, lines: bool = 
 
 
 def wrapped(text: str, indent: int) -> str:
-    """One paragraph, made safe, indented, broken between words at the screen's width."""
+    """Return a paragraph, made safe, indented, and broken between words at the screen's width."""
     import textwrap
 
     blank = " " * indent

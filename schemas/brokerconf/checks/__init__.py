@@ -1,1 +1,1 @@
-"""What brokers' readers ask of a value, and what they accept in silence."""
+"""Checks of values: what brokers' readers require, and what they accept silently."""

@@ -1,4 +1,7 @@
-"""What the broker accepts silently inside ``core`` and reads differently; looked up by tag, one pass for all checks."""
+"""What the broker accepts silently inside ``core`` and reads differently.
+
+Elements are looked up by tag, so that one pass serves all checks.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,21 @@ _NEVER_READ = {
 _ROUTING = "wild-card-routing-enabled"
 _SPOKEN_OF = {name for name, _ in _NEVER_READ} | {_ROUTING, "connector", "permission"}
 _PERMISSIONS = {
-    "send", "consume", "createDurableQueue", "deleteDurableQueue", "createNonDurableQueue", "deleteNonDurableQueue",
-    "createTempQueue", "deleteTempQueue", "manage", "browse", "createAddress", "deleteAddress", "view", "edit",
-}  # fmt: skip
+    "send",
+    "consume",
+    "createDurableQueue",
+    "deleteDurableQueue",
+    "createNonDurableQueue",
+    "deleteNonDurableQueue",
+    "createTempQueue",
+    "deleteTempQueue",
+    "manage",
+    "browse",
+    "createAddress",
+    "deleteAddress",
+    "view",
+    "edit",
+}
 
 
 # rule: why it matters
@@ -42,12 +57,12 @@ _WHY = {
 
 
 def warning(rule: str, node: ConfigNode, message: str, help: str, why: str = "", at: Position | None = None) -> Finding:
-    """A warning about an element; ``at`` is the place where it is not that of the start tag."""
+    """Return a warning about an element, positioned at its start tag unless ``at`` is given."""
     return Finding(at or node.position, Severity.WARNING, rule, message, node.path, help, why or _WHY[rule])
 
 
 class SilentlyAccepted:
-    """Elements of ``core`` by the types of its schema."""
+    """Warnings about the elements of one ``core``."""
 
     def __init__(self, document: Document, core: ConfigNode) -> None:
         self.document, self.core, self.edition = document, core, document.edition
@@ -65,7 +80,7 @@ class SilentlyAccepted:
         self.with_booleans = {name for name, fact in facts if fact.type_name in owners}
 
     def findings(self) -> Iterator[Finding]:
-        """All warnings for this ``core``, by element name."""
+        """Yield all warnings for this ``core``, by element name."""
         for nodes in self.core.by_tag().values():
             name = nodes[0].name
             if name in self.booleans or name in self.sizes:
@@ -79,7 +94,7 @@ class SilentlyAccepted:
         yield from self._taken_from_below()
 
     def _values(self, nodes: list[ConfigNode]) -> Iterator[Finding]:
-        """Thousands of elements of one name have a few texts between them."""
+        """Yield warnings about values, checking each distinct text once: thousands of elements share a few texts."""
         odd: dict[str, bool] = {}
         for node in nodes:
             text = node.text
@@ -124,8 +139,8 @@ class SilentlyAccepted:
         unread_routing = name == _ROUTING and parent is self.core and self.edition > Edition.ARTEMIS_1_5
         if ((name, parent.name) in _NEVER_READ and self.edition > Edition.HORNETQ_2_4) or unread_routing:
             why = "use wildcard-addresses/routing-enabled" if unread_routing else "the setting has no effect"
-            found = warning("never-read", node, f"{name} is allowed and never read", "remove it", why)
-            yield found._replace(fix=without_element(node))
+            finding = warning("never-read", node, f"{name} is allowed and never read", "remove it", why)
+            yield finding._replace(fix=without_element(node))
         elif name == "connector" and parent.name == "connectors":
             yield from self._connector(node)
         elif name == "permission" and "type" in node.attributes:
@@ -149,13 +164,13 @@ class SilentlyAccepted:
             yield warning("unknown-permission", node, message, help, at=node.attribute_position("type"))
 
     def _taken_from_below(self) -> Iterator[Finding]:
-        """Settings of the broker that its reader takes from an element further down, because it comes first."""
+        """Yield warnings for broker settings that the reader takes from a nested element, because it comes first."""
         wanted = set(reader_facts(self.edition).get("core", {})) | {"name"}
         direct = {child.name for child in self.core.children}
         first = {tag: nodes[0] for tag, nodes in self.core.by_tag().items() if tag in wanted}
         for name, node in first.items():
             if node.parent is not self.core:
-                given = "the one directly in <core> is ignored" if name in direct else "none is given in <core>"
+                consequence = "the one directly in <core> is ignored" if name in direct else "none is given in <core>"
                 message = f"{name} of this element is read as the broker's own {name}"
-                why = f"the reader takes the first at any depth: {given}"
+                why = f"the reader takes the first at any depth: {consequence}"
                 yield warning("taken-for-broker", node, message, f"put {name} into <core> above this element", why)

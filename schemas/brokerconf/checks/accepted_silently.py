@@ -16,43 +16,53 @@ _DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 
 
 def silence_findings(document: Document, *, cwd_given: bool = False) -> list[Finding]:
-    """All of them; with ``cwd_given`` the broker's working directory is known and includes need no remark."""
-    taken = list(_fragment(document))
+    """Return the findings about what a broker accepts without a word and then ignores or reads differently.
+
+    With ``cwd_given`` the broker's working directory is known, and includes need no remark.
+    """
+    of_fragment = list(_fragment(document))
     if document.kind.of_application_server:
-        return [*taken, *_without_messaging(document)]
-    found = [*taken, *_whole_file(document), *_placeholders(document)]
+        return [*of_fragment, *_without_messaging(document)]
+    findings = [*of_fragment, *_whole_file(document), *_placeholders(document)]
     if not cwd_given:
-        found += _includes(document)
+        findings += _includes(document)
     if document.core is not None:
-        found += SilentlyAccepted(document, document.core).findings()
-    return found
+        findings += SilentlyAccepted(document, document.core).findings()
+    return findings
 
 
 def _fragment(document: Document) -> Iterator[Finding]:
     if document.taken_for:
         yield Finding(
-            document.source.position(0), Severity.INFO, "fragment", "checked as part of a configuration: "
-                                                                    f"{document.taken_for}",
+            document.source.position(0),
+            Severity.INFO,
+            "fragment",
+            f"checked as part of a configuration: {document.taken_for}",
             help="name the complete file to have it checked as the broker reads it",
             why="a broker reads a complete file; this part is checked as if it were in its place",
-        )  # fmt: skip
+        )
 
 
 def _without_messaging(document: Document) -> Iterator[Finding]:
     if not document.cores:
         yield warning(
-            "core-not-found", document.root, "no messaging subsystem with a server in this file: nothing was checked",
-            "name the file of the server, or of the domain, that has one", "no broker reads settings from it",
-        )  # fmt: skip
+            "core-not-found",
+            document.root,
+            "no messaging subsystem with a server in this file: nothing was checked",
+            "name the file of the server, or of the domain, that has one",
+            "no broker reads settings from it",
+        )
 
 
 def _whole_file(document: Document) -> Iterator[Finding]:
     if document.core is None:
         yield warning(
-            "core-not-found", document.root, "the broker finds no <core> in this file",
+            "core-not-found",
+            document.root,
+            "the broker finds no <core> in this file",
             'write <core xmlns="urn:activemq:core"> below <configuration>, without a prefix',
             "it starts anyway, with nothing but its defaults: no acceptors, no settings, data in ./data",
-        )  # fmt: skip
+        )
     elif document.kind is FileKind.ARTEMIS:
         yield from _unread_parts(document)
     yield from _encoding(document)
@@ -88,29 +98,38 @@ def _encoding(document: Document) -> Iterator[Finding]:
 
 def _placeholders(document: Document) -> Iterator[Finding]:
     for source in document.sources:
-        for found in source.replaced.placeholders:
-            end = source.original.find("}", found.offset)
-            inside = source.original[found.offset : end]
+        for placeholder in source.replaced.placeholders:
+            end = source.original.find("}", placeholder.offset)
+            inside = source.original[placeholder.offset : end]
             if "<" in inside or "\n" in inside:
                 yield Finding(
-                    source.position(found.offset), Severity.WARNING, "placeholder-swallows",
+                    source.position(placeholder.offset),
+                    Severity.WARNING,
+                    "placeholder-swallows",
                     "'${' is closed too late: everything in between is read as the name of a property",
-                    help="close it with '}' where it ends", why="the text in between is replaced before the file is "
-                                                                "parsed",
-                )  # fmt: skip
+                    help="close it with '}' where it ends",
+                    why="the text in between is replaced before the file is parsed",
+                )
         open_one = source.text.rfind("${")
         if open_one >= 0 and "}" not in source.text[open_one:]:
             yield Finding(
-                source.of_parsed(open_one), Severity.WARNING, "placeholder-unclosed", "'${' without '}'",
-                help="close it with '}'", why="the broker leaves it, and replaces nothing after it",
-            )  # fmt: skip
+                source.of_parsed(open_one),
+                Severity.WARNING,
+                "placeholder-unclosed",
+                "'${' without '}'",
+                help="close it with '}'",
+                why="the broker leaves it, and replaces nothing after it",
+            )
 
 
 def _includes(document: Document) -> Iterator[Finding]:
     if len(document.sources) > 1:
         yield Finding(
-            document.root.position, Severity.INFO, "include-working-directory",
-            "includes are looked for in the broker's working directory", document.root.path,
+            document.root.position,
+            Severity.INFO,
+            "include-working-directory",
+            "includes are looked for in the broker's working directory",
+            document.root.path,
             "start the broker in the folder that the names are relative to, and check with --cwd",
             "the broker's parser does not know where the file is",
-        )  # fmt: skip
+        )

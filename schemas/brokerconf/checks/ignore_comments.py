@@ -1,10 +1,10 @@
 """Comments that suppress findings of a rule.
 
 ``<!-- pagectl: ignore RULE, RULE -->`` for the element that follows and all inside it, and for the comment's own line;
-``<!-- pagectl: ignore-section RULE -->`` for the whole element that the comment stands in.
+``<!-- pagectl: ignore-section RULE -->`` for the whole element that contains the comment.
 
 In YAML and in properties ``# pagectl: ignore RULE, RULE reason`` for the entry that follows, in YAML with all inside
-it; at the end of a line, which only YAML has, for that line.
+it; at the end of a line, which only YAML allows, for that line.
 """
 
 from __future__ import annotations
@@ -25,9 +25,16 @@ _COMMENT = re.compile(r"\s*pagectl:\s*(\S+)(.*)", re.DOTALL)
 _VERBS = ("ignore", "ignore-section")
 # found before any comment is read
 _UNSILENCED = {
-    "document-type", "encoding", "include-missing", "include-refused", "not-well-formed", "placeholder", "too-deep",
-    "too-large", UNKNOWN,
-}  # fmt: skip
+    "document-type",
+    "encoding",
+    "include-missing",
+    "include-refused",
+    "not-well-formed",
+    "placeholder",
+    "too-deep",
+    "too-large",
+    UNKNOWN,
+}
 _LINE_COMMENT = re.compile(r"(?m)^(.*?)[#!][ \t]*pagectl:(.*)$")
 MOST_FAULTS = 1_000  # reported of the comments of a file
 _LONGEST_NAME = 200  # characters of an unknown rule that are shown
@@ -36,7 +43,7 @@ _ASKED_OF_LINE = re.compile(r"ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)(?:\s.*)?")
 
 @dataclass(frozen=True, slots=True)
 class IgnoredRange:
-    """Rules that say nothing between two places of one file, both ends included."""
+    """Range of a file, both ends included, in which some rules are silent."""
 
     rules: frozenset[str]
     first: Position
@@ -45,26 +52,26 @@ class IgnoredRange:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreComments:
-    """What the comments of a document ask for, and what is wrong with them."""
+    """Ranges that the comments of a document silence, and faults in the comments."""
 
     silences: tuple[IgnoredRange, ...]
     faults: tuple[Finding, ...]
 
-    def heard(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings that no comment silences."""
+    def not_silenced(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return the findings that no comment silences."""
         joined = self._joined()
         return [finding for finding in findings if not _covered(finding, joined.get(finding.rule, ()))]
 
     def _joined(self) -> dict[str, list[tuple[Position, Position]]]:
         """Return the ranges in which each rule is silent, in order and without overlaps, for a binary search."""
         joined: dict[str, list[tuple[Position, Position]]] = {}
-        for one in sorted(self.silences, key=lambda one: (one.first, one.last)):
-            for rule in one.rules:
+        for silence in sorted(self.silences, key=lambda silence: (silence.first, silence.last)):
+            for rule in silence.rules:
                 ranges = joined.setdefault(rule, [])
-                if ranges and one.first <= ranges[-1][1]:
-                    ranges[-1] = ranges[-1][0], max(ranges[-1][1], one.last)
+                if ranges and silence.first <= ranges[-1][1]:
+                    ranges[-1] = ranges[-1][0], max(ranges[-1][1], silence.last)
                 else:
-                    ranges.append((one.first, one.last))
+                    ranges.append((silence.first, silence.last))
         return joined
 
 
@@ -74,50 +81,50 @@ def _covered(finding: Finding, ranges: Sequence[tuple[Position, Position]]) -> b
 
 
 def can_be_silenced(rule: str) -> bool:
-    """Whether a comment can suppress the findings of a rule."""
+    """Return whether a comment can suppress the findings of a rule."""
     return rule not in _UNSILENCED
 
 
-def silences_of(document: Document, known: Collection[str]) -> IgnoreComments:
-    """``known``: the ids of all rules."""
+def silences_of(document: Document, rule_ids: Collection[str]) -> IgnoreComments:
+    """Return what the comments of an XML document silence; ``known`` holds the ids of all rules."""
     silences: list[IgnoredRange] = []
     faults: list[Finding] = []
     parents = cache(_parents)
     for comment in document.comments:
-        asked = _COMMENT.fullmatch(comment.text)
-        if asked is None:
+        directive = _COMMENT.fullmatch(comment.text)
+        if directive is None:
             continue
-        verb, names = asked.group(1), [name for name in re.split(r"[\s,]+", asked.group(2)) if name]
+        verb, names = directive.group(1), [name for name in re.split(r"[\s,]+", directive.group(2)) if name]
         if verb not in _VERBS or not names:
             faults.append(_fault(comment.position, f"'{' '.join(comment.text.split())[:60]}' silences nothing", _USAGE))
             continue
-        faults += _unknown(comment.position, names, known, len(faults))
+        faults += _unknown(comment.position, names, rule_ids, len(faults))
         first, last = _range(comment, parents, section=verb == "ignore-section")
-        silences.append(IgnoredRange(frozenset(names) & set(known), first, last))
+        silences.append(IgnoredRange(frozenset(names) & set(rule_ids), first, last))
     return IgnoreComments(tuple(silences), tuple(faults))
 
 
-def line_silences_of(source: SourceFile, known: Collection[str]) -> IgnoreComments:
-    """The same for the comments of a file of properties or of YAML."""
+def line_silences_of(source: SourceFile, rule_ids: Collection[str]) -> IgnoreComments:
+    """Return what the comments of a file of properties or YAML silence; ``rule_ids`` holds the ids of all rules."""
     from brokerconf.reading.yaml_tree import YamlSource
 
     nested = isinstance(source, YamlSource)
     silences: list[IgnoredRange] = []
     faults: list[Finding] = []
     last_lines = _last_lines(source, nested)
-    for found in _LINE_COMMENT.finditer(source.original):
-        before, text = found[1], found[2].strip(" \t\r")
+    for match in _LINE_COMMENT.finditer(source.original):
+        before, text = match[1], match[2].strip(" \t\r")
         if before.strip() and not (nested and before[-1].isspace()):
             continue
-        at = source.position(found.end(1))
-        asked = _ASKED_OF_LINE.fullmatch(text)
-        if asked is None:
+        at = source.position(match.end(1))
+        directive = _ASKED_OF_LINE.fullmatch(text)
+        if directive is None:
             faults.append(_fault(at, f"'pagectl: {text[:60]}' silences nothing", _USAGE_OF_LINES))
             continue
-        names = re.split(r"\s*,\s*", asked[1])
-        faults += _unknown(at, names, known, len(faults))
+        names = re.split(r"\s*,\s*", directive[1])
+        faults += _unknown(at, names, rule_ids, len(faults))
         last = at.line if before.strip() else last_lines[at.line + 1]
-        rules = frozenset(names) & set(known) - _UNSILENCED
+        rules = frozenset(names) & set(rule_ids) - _UNSILENCED
         silences.append(IgnoredRange(rules, Position(source.path, at.line), Position(source.path, last + 1)))
     return IgnoreComments(tuple(silences), tuple(faults))
 
@@ -154,12 +161,12 @@ _USAGE_OF_LINES = "write # pagectl: ignore RULE on the line above, or in YAML at
 _USAGE = "write <!-- pagectl: ignore RULE --> before the element, or ignore-section inside it"
 
 
-def _unknown(at: Position, names: Iterable[str], known: Collection[str], before: int) -> Iterator[Finding]:
+def _unknown(at: Position, names: Iterable[str], rule_ids: Collection[str], before: int) -> Iterator[Finding]:
     """Yield a fault for each name that is no rule, but not more than ``MOST_FAULTS`` with those ``before``."""
-    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    unknown = [name for name in dict.fromkeys(names) if name not in rule_ids]
     for name in unknown[: max(MOST_FAULTS - before, 0)]:
         short = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
-        yield _fault(at, f"'{short}' is not a rule", did_you_mean(short, known, "see: pagectl config rules"))
+        yield _fault(at, f"'{short}' is not a rule", did_you_mean(short, rule_ids, "see: pagectl config rules"))
 
 
 def _fault(at: Position, message: str, advice: str) -> Finding:
@@ -182,7 +189,7 @@ def _range(comment: Comment, parents: Callable[[SourceFile], list[int]], *, sect
 
 
 def _enclosing(source: SourceFile, parents: Sequence[int], offset: int) -> int | None:
-    """The innermost element around an offset."""
+    """Return the innermost element around an offset, by its ordinal, or None outside the document element."""
     at = bisect_right(source.tags.starts, offset) - 1
     while at >= 0 and source.ends[at] < offset:
         at = parents[at]

@@ -1,4 +1,4 @@
-"""How the broker's own reader takes a value after the schema has passed it: ``facts/reader.csv``.
+"""How the broker's own reader interprets a value after the schema has accepted it: ``facts/reader.csv``.
 
 ``where`` is the element inside which the reader looks up the name (``replication//master``: a ``master`` anywhere
 below ``replication``), ``read_as`` the type it parses the text as, ``check`` the range it requires. ``since`` and
@@ -22,7 +22,7 @@ Number = int | float
 
 
 class ReaderFact(NamedTuple):
-    """One value that the reader takes: where it looks, under which name, as what, within which range."""
+    """Row of the reader's table: where a value is looked up, under which name, as which type, within which range."""
 
     where: str
     element: str
@@ -31,19 +31,19 @@ class ReaderFact(NamedTuple):
 
     @property
     def is_attribute(self) -> bool:
-        """Whether the value is an attribute instead of an element's text."""
+        """Return whether the value is an attribute instead of an element's text."""
         return self.read_as.endswith(" attribute")
 
 
 @cache
 def reader_facts(edition: Edition) -> dict[str, dict[str, ReaderFact]]:
-    """By ``where`` and name."""
-    found: dict[str, dict[str, ReaderFact]] = {}
+    """Return the rows that apply to an edition, by ``where`` and element."""
+    facts: dict[str, dict[str, ReaderFact]] = {}
     for *row, since, until in read_table("reader.csv"):
         fact = ReaderFact(*row)
         if edition in editions_between(since, until):
-            found.setdefault(fact.where, {})[fact.element] = fact
-    return found
+            facts.setdefault(fact.where, {})[fact.element] = fact
+    return facts
 
 
 _RANGES: dict[str, tuple[Callable[[Number], bool], str]] = {
@@ -76,22 +76,24 @@ _WORDS: dict[str, tuple[str, ...]] = {
 
 
 def fault(fact: ReaderFact, text: str, edition: Edition) -> str:
-    """Why the reader refuses the text, as half a sentence; empty where it takes it."""
+    """Return why the reader refuses the text, as half a sentence; empty if it accepts the text."""
     if fact.read_as.startswith(("string", "enum")):
         return _string_fault(fact.check, trimmed(text))
     try:
         number = _number(fact.read_as, text, edition)
     except SizeError as err:
         return str(err)
-    holds, said = _RANGES.get(fact.check, (lambda _: True, ""))
+    holds, needed = _RANGES.get(fact.check, (lambda _: True, ""))
     shown = trimmed(text)
-    return "" if holds(number) and not (isinstance(number, float) and math.isnan(number) and said) else (
-        f"'{shown}' is out of range: {said} is needed"
-    )  # fmt: skip
+    return (
+        ""
+        if holds(number) and not (isinstance(number, float) and math.isnan(number) and needed)
+        else (f"'{shown}' is out of range: {needed} is needed")
+    )
 
 
 def range_asked(fact: ReaderFact) -> str:
-    """The range or words that the reader asks for; empty where it asks for nothing that can be said so."""
+    """Return the range or words that the reader requires; empty if it requires nothing that has a short name."""
     return _RANGES[fact.check][1] if fact.check in _RANGES else "|".join(_WORDS.get(fact.check, ()))
 
 

@@ -1,4 +1,4 @@
-"""The addresses of acceptors and connectors, as the reader takes them: a ``java.net.URI`` of one of two schemes."""
+"""Addresses of acceptors and connectors as the reader parses them: a ``java.net.URI`` of one of two schemes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKUP = re.compile(r"<!--|<\?|(?<=.)<!\[CDATA\[|(?<=.)\]\]>")
 
 
 def fault(node: ConfigNode, edition: Edition) -> str:
-    """Why the address of the element is none, as half a sentence; empty where it is taken."""
+    """Return why the address of the element is refused, as half a sentence; empty if it is accepted."""
     text, more = _first_text(node)
     if not trimmed(text):
         return "a comment or instruction comes before the address and is read as the address" if more else "no address"
@@ -25,7 +25,7 @@ def fault(node: ConfigNode, edition: Edition) -> str:
 
 
 def connection_fault(uri: str, name: str | None, edition: Edition) -> str:
-    """The same for the address of an AMQP connection of that name: no broker is in the same process."""
+    """Return why the address of an AMQP connection is refused, or an empty string; it must lead to another process."""
     return _address_fault(uri, name, edition, _TO_ANOTHER_BROKER)
 
 
@@ -49,42 +49,49 @@ def _first_text(node: ConfigNode) -> tuple[str, bool]:
 
 
 def _uri_fault(text: str, schemes: tuple[str, ...]) -> str:
-    scheme, colon, rest = text.partition(":")
+    scheme, colon, after_scheme = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
         return "not an address with a scheme"
     if scheme not in schemes:
         are = "are" if len(schemes) > 1 else "is"
         return f"scheme '{scheme[:40]}' is unknown: only {' and '.join(schemes)} {are} (in lower case)"
-    if not rest or rest == "//":
+    if not after_scheme or after_scheme == "//":
         return "an address without a host"
-    bad = _ILLEGAL.search(rest) or _path_bracket(rest)
+    bad = _ILLEGAL.search(after_scheme) or _path_bracket(after_scheme)
     if bad:
         return f"a character that is not allowed in an address: {bad.group()!r}"
-    return _host_fault(re.split(r"[/?#]", rest.removeprefix("//"), maxsplit=1)[0] if rest.startswith("//") else "")
+    return _host_fault(
+        re.split(r"[/?#]", after_scheme.removeprefix("//"), maxsplit=1)[0] if after_scheme.startswith("//") else ""
+    )
 
 
 def _host_fault(authority: str) -> str:
-    """Brackets hold an IPv6 address, and nothing else is in them."""
+    """Return what is wrong with brackets in a host, which may only enclose an IPv6 address, or an empty string."""
     if "[" not in authority and "]" not in authority:
         return ""
     import ipaddress
 
-    found = re.fullmatch(r"(?:[^@\[\]]*@)?\[([^\[\]]*)\](?::\d*)?", authority)
+    bracketed = re.fullmatch(r"(?:[^@\[\]]*@)?\[([^\[\]]*)\](?::\d*)?", authority)
     try:
-        ipaddress.IPv6Address(found.group(1) if found else "")
+        ipaddress.IPv6Address(bracketed.group(1) if bracketed else "")
     except ValueError:
         return f"'{authority.rpartition('@')[2][:60]}' is not a host: brackets are for an IPv6 address"
     return ""
 
 
-def _path_bracket(rest: str) -> re.Match[str] | None:
-    """Brackets stand around an IPv6 address, and may be in a query; not in a path."""
-    path = re.split(r"[?#]", rest.removeprefix("//"), maxsplit=1)[0].partition("/")[2]
+def _path_bracket(after_scheme: str) -> re.Match[str] | None:
+    """Return the first bracket in the path of an address, where none is allowed, or None."""
+    path = re.split(r"[?#]", after_scheme.removeprefix("//"), maxsplit=1)[0].partition("/")[2]
     return re.search(r"[\[\]]", path)
 
 
 def _name_fault(text: str, name: str | None, edition: Edition) -> str:
-    given = _NAMED.search(text)
-    if edition >= Edition.ARTEMIS_2_44 and given and text.startswith("tcp:") and name not in (None, given.group(1)):
+    own_name = _NAMED.search(text)
+    if (
+        edition >= Edition.ARTEMIS_2_44
+        and own_name
+        and text.startswith("tcp:")
+        and name not in (None, own_name.group(1))
+    ):
         return "the name in the query differs from that of the element"
     return ""

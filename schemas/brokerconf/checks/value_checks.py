@@ -1,7 +1,7 @@
-"""What the schema passes and the broker's own reader refuses (docs/spec/config-behaviour.md): each an error finding.
+"""Values that the schema accepts and the broker's own reader refuses: each an error finding.
 
-The reader looks up a name at any depth and takes the first, and so do these checks. What depends on the host (classes
-on the class path, whether a file exists) is not checked.
+The reader looks up a name at any depth and uses the first, and so do these checks. What depends on the host (classes
+on the class path, whether a file exists) is not checked (docs/spec/config-behaviour.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUEUE_LONGS = {"delay-before-dispatch": parse_long, "ring-size": parse_long}
 
 
 def value_findings(document: Document, settings: EffectiveSettings) -> list[Finding]:
-    """All of them for the core that the ``settings`` are of."""
+    """Return the findings about values that the reader of ``settings.core`` refuses."""
     if settings.core is None:
         return []
     if document.subsystems:
@@ -36,7 +36,7 @@ def value_findings(document: Document, settings: EffectiveSettings) -> list[Find
 
 
 def _out_of_range(core: ConfigNode, subsystem: Subsystem) -> Iterator[Finding]:
-    """What the application server's own model refuses; the broker's reader has no part in it."""
+    """Yield findings for values outside the range that the application server itself accepts."""
     ranges = {row.setting: row for row in subsystem_settings(subsystem) if row.least or row.most}
     for node in core.children:
         row = ranges.get(node.name)
@@ -44,9 +44,13 @@ def _out_of_range(core: ConfigNode, subsystem: Subsystem) -> Iterator[Finding]:
             why = _range_fault(node.text, row)
             if why:
                 yield refused(
-                    "bad-value", node, node.position, f"{row.attribute}: {why}", "write a value in that range",
+                    "bad-value",
+                    node,
+                    node.position,
+                    f"{row.attribute}: {why}",
+                    "write a value in that range",
                     "the application server does not start with this value",
-                )  # fmt: skip
+                )
 
 
 def _range_fault(text: str, row: SubsystemSetting) -> str:
@@ -76,7 +80,9 @@ class _ValueChecks:
         for tag, nodes in core.by_tag().items():
             self.first[tag] = nodes[0]
             if tag in wanted:
-                self.places[tag] = nodes if tag == "address-setting" else [one for one in nodes if not _is_unknown(one)]
+                self.places[tag] = (
+                    nodes if tag == "address-setting" else [node for node in nodes if not _is_unknown(node)]
+                )
 
     def findings(self, settings: EffectiveSettings) -> Iterator[Finding]:
         for where, facts in self.facts.items():
@@ -92,9 +98,12 @@ class _ValueChecks:
                 continue
             at = node.attribute_position("match")
             yield refused(
-                "match-refused", node, at, f"match '{node.attributes.get('match', '')}': {err}",
+                "match-refused",
+                node,
+                at,
+                f"match '{node.attributes.get('match', '')}': {err}",
                 "write a match as words with '*' for one word and '#' at the end",
-            )  # fmt: skip
+            )
         yield from self._addresses()
         yield from self._transports()
         yield from self._retention()
@@ -102,22 +111,25 @@ class _ValueChecks:
         yield from self._passwords()
 
     def _passwords(self) -> Iterator[Finding]:
-        """By the codec that comes with the broker; of hexadecimal digits its cipher alone could say more."""
+        """Yield findings for masked passwords that the broker's default codec cannot decode.
+
+        Only the digits' form is checked; whether the cipher accepts them is not.
+        """
         mask = self.first.get("mask-password")
         # without the element ENC() says what is masked
         masks = None if mask is None else parse_boolean(mask.text)
         if self.edition < Edition.ARTEMIS_2_10 or "password-codec" in self.first or masks is False:
             return
-        found = [(self.first[name], "", trimmed(self.first[name].text)) for name in _MASKED if name in self.first]
+        masked = [(self.first[name], "", trimmed(self.first[name].text)) for name in _MASKED if name in self.first]
         inside = [bridge.descendant("password") for bridge in self.places.get("bridge", ())]
-        found += [(node, "", node.text) for node in inside if node]
+        masked += [(node, "", node.text) for node in inside if node]
         for tag, names in _MASKED_ATTRIBUTES.items():
             if tag != _AMQP or self.edition >= Edition.ARTEMIS_2_28:
                 nodes = self.places.get(tag, ())
-                found += [
+                masked += [
                     (node, name, node.attributes[name]) for node in nodes for name in names if node.attributes.get(name)
                 ]
-        for node, attribute, text in found:
+        for node, attribute, text in masked:
             wrapped = text.startswith("ENC(") and text.endswith(")")
             if is_expression(text) or (not wrapped and (not masks or node.tag == _AMQP)):
                 continue
@@ -182,9 +194,12 @@ class _ValueChecks:
                 if _is_below(node, "addresses") and not node.children and not node.own_text and not node.raw_text:
                     name = node.attributes.get("name", "")
                     yield refused(
-                        "address-without-routing-type", node, node.position, f"address '{name}' has no routing type",
+                        "address-without-routing-type",
+                        node,
+                        node.position,
+                        f"address '{name}' has no routing type",
                         "put <anycast/> or <multicast/> inside",
-                    )  # fmt: skip
+                    )
         for node in self.places.get("queue", ()):
             for name, parse in (_QUEUE_NUMBERS | _QUEUE_LONGS).items():
                 if name in node.attributes:
@@ -213,24 +228,33 @@ class _ValueChecks:
                 left_out = self.document.is_part and node.text.lstrip().startswith(("...", "…"))
                 if why and not left_out:
                     yield refused(
-                        "bad-uri", node, node.position, f"{tag} '{node.attributes.get('name', '')}': {why}",
+                        "bad-uri",
+                        node,
+                        node.position,
+                        f"{tag} '{node.attributes.get('name', '')}': {why}",
                         "write it as tcp://host:port?name=value;name=value",
-                    )  # fmt: skip
+                    )
         for node in self.places.get("amqp-connection", ()):
             why = transports.connection_fault(node.attributes.get("uri", ""), node.attributes.get("name"), self.edition)
             if why:
                 yield refused(
-                    "bad-uri", node, node.attribute_position("uri"),
-                    f"amqp-connection '{node.attributes.get('name', '')}': {why}", "write it as tcp://host:port?name=value",
-                )  # fmt: skip
+                    "bad-uri",
+                    node,
+                    node.attribute_position("uri"),
+                    f"amqp-connection '{node.attributes.get('name', '')}': {why}",
+                    "write it as tcp://host:port?name=value",
+                )
         for node in self.places.get("cluster-connection-uri", ()):
             scheme = trimmed(node.attributes.get("address", "")).partition(":")[0]
             if scheme not in ("static", "multicast"):
                 at = node.attribute_position("address")
                 yield refused(
-                    "bad-uri", node, at, f"cluster-connection-uri: scheme '{scheme[:40]}' is unknown",
+                    "bad-uri",
+                    node,
+                    at,
+                    f"cluster-connection-uri: scheme '{scheme[:40]}' is unknown",
                     "write static:(…) or multicast://…",
-                )  # fmt: skip
+                )
 
     def _retention(self) -> Iterator[Finding]:
         node = self.first.get("journal-retention-directory")
@@ -248,24 +272,38 @@ class _ValueChecks:
             yield refused("bad-value", node, node.position, f"{name} is empty", "name a directory")
         elif (limit is None or trimmed(limit) == "-1") and not period:
             yield refused(
-                "bad-value", node, node.position, f"{name} has neither period nor storage-limit",
+                "bad-value",
+                node,
+                node.position,
+                f"{name} has neither period nor storage-limit",
                 'add one, for example period="7" unit="DAYS" storage-limit="10G"',
-            )  # fmt: skip
+            )
 
 
 _AMQP = "amqp-connection"
 _MASKED = ("cluster-password", "jdbc-user", "jdbc-password")
 _MASKED_ATTRIBUTES = {
-    "federation": ("password",), "upstream": ("password",), "downstream": ("password",), _AMQP: ("user", "password")
-}  # fmt: skip
+    "federation": ("password",),
+    "upstream": ("password",),
+    "downstream": ("password",),
+    _AMQP: ("user", "password"),
+}
 _BY_HAND = {
-    "cluster-connection-uri", "wildcard-addresses", "address-setting", "address", "queue", "acceptor", "bridge",
-    "connector", "journal-retention-directory", *_MASKED_ATTRIBUTES,
-}  # fmt: skip
+    "cluster-connection-uri",
+    "wildcard-addresses",
+    "address-setting",
+    "address",
+    "queue",
+    "acceptor",
+    "bridge",
+    "connector",
+    "journal-retention-directory",
+    *_MASKED_ATTRIBUTES,
+}
 
 
 def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
-    """An error at a place of an element."""
+    """Return an error that an element's value causes at start."""
     return Finding(at, Severity.ERROR, rule, message, node.path, help, why, stops_start=True)
 
 
@@ -279,9 +317,9 @@ def _is_below(node: ConfigNode, tag: str) -> bool:
 
 
 def _advice(fact: ReaderFact, name: str) -> str:
-    known = find(name)
-    if known and known[0].allowed:
-        return f"{name} takes {known[0].allowed}" + (f" ({known[0].unit})" if known[0].unit else "")
+    settings = find(name)
+    if settings and settings[0].allowed:
+        return f"{name} takes {settings[0].allowed}" + (f" ({settings[0].unit})" if settings[0].unit else "")
     if fact.read_as.startswith("bytes"):
         return "write a whole number, or one with K, M or G after it: 512K, 10M, 2G"
     return "write a value in that range" if fact.check else "write a whole number"

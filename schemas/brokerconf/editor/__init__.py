@@ -1,1 +1,1 @@
-"""What an editor asks while a configuration is being written: what may stand here, what does this do, what is wrong."""
+"""Answers for an editor while a configuration is written: completion, descriptions, findings."""

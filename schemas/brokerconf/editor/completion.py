@@ -1,4 +1,4 @@
-"""What may be written at a place of a broker.xml: elements, attributes, words that the schema of an edition allows."""
+"""Completion in a broker.xml: elements, attributes and words that an edition's schema allows at a place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DOCUMENT = 'configuration xmlns="urn:activemq">\n  <core xmlns="urn:activemq:co
 
 
 class ProposalType(Enum):
-    """What a proposal is."""
+    """Type of what a completion inserts."""
 
     ELEMENT = "element"
     ATTRIBUTE = "attribute"
@@ -26,8 +26,11 @@ class ProposalType(Enum):
 
 
 class Proposal(NamedTuple):
-    """One completion: ``text`` goes in place of ``start`` to ``stop``; ``snippet`` is the same with ``$1`` and ``$0``
-    where the caret goes. ``detail`` is a few words, ``about`` the lines of a description."""
+    """Completion proposal: ``text`` replaces the characters from ``start`` to ``stop``.
+
+    ``snippet`` is the same text with ``$1`` and ``$0`` where the caret goes. ``detail`` is a few words, ``about`` the
+    lines of a description.
+    """
 
     label: str
     type: ProposalType
@@ -42,7 +45,7 @@ class Proposal(NamedTuple):
 def xml_proposals(
     text: str, offset: int, edition: Edition, checkpoints: Checkpoints | None = None
 ) -> Iterator[Proposal]:
-    """What may be written at an offset, in the order of the schema."""
+    """Yield what may be written at an offset, in the schema's order."""
     cursor = cursor_at(text, offset, checkpoints)
     match cursor.place:
         case CursorPlace.ELEMENT:
@@ -71,9 +74,14 @@ def _elements(text: str, cursor: MarkupContext, edition: Edition, opening: str) 
     if not cursor.path and edition is not Edition.HORNETQ_2_4:
         whole = f"{opening}{_DOCUMENT}"
         yield Proposal(
-            CONFIGURATION, ProposalType.ELEMENT, cursor.start, cursor.stop, whole.replace("$0", ""), whole,
+            CONFIGURATION,
+            ProposalType.ELEMENT,
+            cursor.start,
+            cursor.stop,
+            whole.replace("$0", ""),
+            whole,
             "the document element",
-        )  # fmt: skip
+        )
     for element in _allowed(text, cursor, edition):
         described = ElementDescription(element, edition)
         name = element.name
@@ -84,19 +92,25 @@ def _elements(text: str, cursor: MarkupContext, edition: Edition, opening: str) 
         least, most = element.occurs
         kind = f", {kind_of(element.value)}" if element.value else ""
         yield Proposal(
-            name, ProposalType.ELEMENT, cursor.start, cursor.stop, plain, snippet,
-            f"{occurrence(least, most)}{kind}", tuple(element_lines(described)),
-        )  # fmt: skip
+            name,
+            ProposalType.ELEMENT,
+            cursor.start,
+            cursor.stop,
+            plain,
+            snippet,
+            f"{occurrence(least, most)}{kind}",
+            tuple(element_lines(described)),
+        )
 
 
 def _allowed(text: str, cursor: MarkupContext, edition: Edition) -> Iterable[ElementComponent]:
     path = cursor.path
     before = cursor.around[-1].children if cursor.around else ()
     if path in ([], [CONFIGURATION]) and CONFIGURATION not in roots(edition):
-        return [one for name, one in roots(edition).items() if path and name not in before]
+        return [element for name, element in roots(edition).items() if path and name not in before]
     parent = element_at(edition, path) if path else None
     if parent is None:
-        return [one for name, one in roots(edition).items() if not path]
+        return [element for name, element in roots(edition).items() if not path]
     allowed = parent.following(before)
     if parent.order == "all":
         behind = Counter(siblings_after(text, cursor.stop))
@@ -105,8 +119,8 @@ def _allowed(text: str, cursor: MarkupContext, edition: Edition) -> Iterable[Ele
 
 
 def _written(element: ElementComponent, edition: Edition) -> str:
-    """The element as it is written out, with a place for each required attribute."""
-    needed = [name for name, one in element.attributes.items() if one.required]
+    """Return the element's tags as completed, with a place for each required attribute."""
+    needed = [name for name, attribute in element.attributes.items() if attribute.required]
     tag = element.name + "".join(f' {name}="${n}"' for n, name in enumerate(needed, 1))
     if len(element.path) == 1:
         space = "urn:hornetq" if edition is Edition.HORNETQ_2_4 else f"urn:activemq:{element.name}"
@@ -117,7 +131,7 @@ def _written(element: ElementComponent, edition: Edition) -> str:
 
 
 def _element(cursor: MarkupContext, edition: Edition) -> ElementComponent | None:
-    """The element whose tag the cursor is in."""
+    """Return the element whose tag contains the cursor, or None if there is no such element."""
     return element_at(edition, [*cursor.path, cursor.tag.local]) if cursor.tag else None
 
 
@@ -127,14 +141,19 @@ def _attributes(text: str, cursor: MarkupContext, edition: Edition) -> Iterator[
         return
     tag = text[cursor.tag.start : cursor.start] + text[cursor.stop : cursor.tag.stop]
     valued = text[cursor.stop : cursor.stop + 1] == "="
-    for name, one in element.attributes.items():
+    for name, attribute in element.attributes.items():
         if re.search(rf"\s{re.escape(name)}\s*=", tag) is None:
             snippet = name if valued else f'{name}="$1"'
             yield Proposal(
-                name, ProposalType.ATTRIBUTE, cursor.start, cursor.stop, snippet.replace("$1", ""), snippet,
-                f"{'required' if one.required else 'optional'}, {kind_of(one.value)}",
+                name,
+                ProposalType.ATTRIBUTE,
+                cursor.start,
+                cursor.stop,
+                snippet.replace("$1", ""),
+                snippet,
+                f"{'required' if attribute.required else 'optional'}, {kind_of(attribute.value)}",
                 tuple(attribute_lines(ElementDescription(element, edition), name)),
-            )  # fmt: skip
+            )
 
 
 def _values(cursor: MarkupContext, value: ValueComponent | None) -> Iterator[Proposal]:

@@ -1,4 +1,4 @@
-"""The line that decides: the address-setting that an address falls under, the property that wins over an element."""
+"""Definitions: the address-setting that applies to an address, the property that overrides an element."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ADDRESSES = {"dead-letter-address", "expiry-address", "address", "forwarding-ad
 
 
 def decided_by(facts: ConfigFacts, text: str, offset: int) -> list[Position]:
-    """What decides about the thing at an offset of the configuration's text.
+    """Return the positions of what decides about the element at an offset of the configuration's text.
 
     Of an address or queue (its ``name``, or an element that holds one): the address-settings that fit, the most
     specific first. Of a setting: the property that overrides it, if one does.
@@ -28,22 +28,22 @@ def decided_by(facts: ConfigFacts, text: str, offset: int) -> list[Position]:
         return []
     inside = [*path, tag.local] if cursor.tag else path
     if tag.local in _NAMED and "addresses" in path:
-        above = [one.tag for one in cursor.around if one.tag.local == "address"]
-        named = {one.name: one.value for one in attributes(text, above[0] if above else tag)}
+        above = [item.tag for item in cursor.around if item.tag.local == "address"]
+        named = {item.name: item.value for item in attributes(text, above[0] if above else tag)}
         return _settings_for(facts, named.get("name", ""))
     return _override(facts, inside, tag.start)
 
 
 def set_under(facts: ConfigFacts, file: str, line: int) -> list[Position]:
-    """The element that the property on a line of a file wins over; of a match that does not have it, the match."""
+    """Return the element that the property on a line of a file overrides, or the match if it lacks that element."""
 
     def stands_there(at: Position) -> bool:
         return (at.file, at.line) == (file, line)
 
-    for one in facts.effective.settings.values():
-        for name, by in one.given.items():
-            if one.node is not None and isinstance(by, Override) and stands_there(by.position):
-                return [(one.node.child(name) or one.node).position]
+    for setting in facts.effective.settings.values():
+        for name, by in setting.given.items():
+            if setting.node is not None and isinstance(by, Override) and stands_there(by.position):
+                return [(setting.node.child(name) or setting.node).position]
     for name, node in facts.first.items():
         value = facts.effective.overridden(name)
         if value is not None and value.origin is not None and stands_there(value.origin.position):
@@ -52,17 +52,21 @@ def set_under(facts: ConfigFacts, file: str, line: int) -> list[Position]:
 
 
 def _settings_for(facts: ConfigFacts, address: str) -> list[Position]:
-    found = facts.effective.matches(address) if address else []
-    return [one.place.position if isinstance(one.place, ConfigNode) else one.place for one in found]
+    matches = facts.effective.matches(address) if address else []
+    return [match.place.position if isinstance(match.place, ConfigNode) else match.place for match in matches]
 
 
 def _override(facts: ConfigFacts, path: list[str], start: int) -> list[Position]:
-    """The property that wins over the element that begins at an offset of the main file."""
+    """Return the position of the property that overrides the element at an offset of the main file, if one does."""
     name = path[-1] if path else ""
     if len(path) > 1 and path[-2] == "address-setting":
-        for one in facts.effective.settings.values():
-            by = one.given.get(name)
-            if isinstance(by, Override) and one.node is not None and _stands_at(facts.document, one.node, name, start):
+        for setting in facts.effective.settings.values():
+            by = setting.given.get(name)
+            if (
+                isinstance(by, Override)
+                and setting.node is not None
+                and _stands_at(facts.document, setting.node, name, start)
+            ):
                 return [by.position]
     elif name in in_scope(Scope.BROKER):
         value = facts.effective.overridden(name)

@@ -1,4 +1,4 @@
-"""What is known of an element at a place: the schema's structure, and our own words about settings."""
+"""Descriptions of an element at a place: the schema's structure, and our own words about settings."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ _SCOPES = {
 
 @dataclass(frozen=True)
 class ElementDescription:
-    """An element of one edition at one place."""
+    """Element of one edition at one place."""
 
     component: ElementComponent
     edition: Edition
 
     @property
     def path(self) -> str:
-        """As ``core/address-settings/address-setting``."""
+        """Return the path, as ``core/address-settings/address-setting``."""
         return "/".join(self.component.path)
 
     @cached_property
     def setting(self) -> Setting | None:
-        """What is known of it as a setting, if it is one."""
+        """Return the setting that this element sets, or None if it sets none."""
         path = self.component.path
         return in_scope(_SCOPES[path[-2]]).get(path[-1]) if len(path) > 1 and path[-2] in _SCOPES else None
 
     @cached_property
     def editions(self) -> tuple[Edition, Edition]:
-        """The first and the last that have it there."""
+        """Return the first and the last edition with this element."""
         return self.editions_of_attribute("")
 
     def editions_of_attribute(self, name: str) -> tuple[Edition, Edition]:
-        """The same for an attribute."""
-        found = editions_of((*self.component.path, *([f"@{name}"] if name else ()))) or [self.edition]
-        return found[0], found[-1]
+        """Return the first and the last edition with an attribute of this element; without a name, with the element."""
+        editions = editions_of((*self.component.path, *([f"@{name}"] if name else ()))) or [self.edition]
+        return editions[0], editions[-1]
 
     @property
     def allowed(self) -> str:
-        """The values that it takes, as a setting or by the broker's reader: words with ``|``, or a range."""
+        """Return the values that the setting or the broker's reader accepts: words separated by ``|``, or a range."""
         if self.setting is not None and self.setting.allowed:
             return self.setting.allowed
         path = self.component.path
         facts = reader_facts(self.edition)
         places = [facts.get("core" if len(path) == 2 else path[-2], {})] if len(path) > 1 else []
-        asked = next((range_asked(found[path[-1]]) for found in places if path[-1] in found), "")
+        required = next((range_asked(reader_rows[path[-1]]) for reader_rows in places if path[-1] in reader_rows), "")
         value = self.component.value
-        return asked or "|".join(value.words if value else ())
+        return required or "|".join(value.words if value else ())
 
     @property
     def default(self) -> str | None:
-        """The default in words: the setting's for that edition, or the schema's."""
+        """Return the default in words: the setting's for that edition, or the schema's; None if there is none."""
         if self.setting is not None:
             return self.setting.default_said(self.edition) or None
         return self.component.value.default if self.component.value else None
 
 
 def occurrence(least: int, most: int | None) -> str:
-    """How often an element stands somewhere, in words."""
+    """Return in words how often an element may occur."""
     if most is None:
         return "any number of times" if least == 0 else "once or more"
     if most == 1:
@@ -79,14 +79,14 @@ def occurrence(least: int, most: int | None) -> str:
 
 
 def kind_of(value: ValueComponent | None) -> str:
-    """A type in words."""
+    """Return a value type in words."""
     if value is None:
         return "no text"
     return "one of " + ", ".join(value.words) if value.words else value.type
 
 
 def known_in(editions: tuple[Edition, Edition]) -> str:
-    """``since artemis-2.4``, with ``until`` where it ended."""
+    """Return the editions in words, as ``since artemis-2.4``, with ``until`` if it ended."""
     first, last = editions
     return f"since {first.value}" + (f", until {last.value}" if last is not NEWEST else "")
 
@@ -102,7 +102,7 @@ _PLACES = {
 
 
 def setting_lines(setting: Setting) -> Iterator[str]:
-    """All that is known of a setting: its name and place, then a line for each thing."""
+    """Yield the lines that describe a setting: its name and place, then one line for each fact."""
     yield f"{setting.name} ({_PLACES[setting.scope.value]})"
     yield f"  {setting.effect}"
     kind = "size: bytes, or a number with K, M or G (1024)" if setting.kind == "size" else setting.kind
@@ -125,26 +125,29 @@ def setting_lines(setting: Setting) -> Iterator[str]:
 
 
 def _in_servers(setting: Setting) -> Iterator[SubsystemSetting]:
-    """What sets it in the newest messaging subsystem, under the name that this has."""
+    """Yield what sets a setting in the newest messaging subsystem, under the name used there."""
     for row in subsystem_settings(known_subsystems("messaging-activemq")[-1]):
         if row.attribute and (row.scope, row.setting) == (setting.scope.value, setting.name):
             yield row
 
 
 def set_by_server(attribute: str) -> list[Setting]:
-    """The settings that an application server's attribute of another name sets."""
+    """Return the settings that an application server's attribute sets under a name of its own."""
     rows = subsystem_settings(known_subsystems("messaging-activemq")[-1])
-    return [in_scope(Scope(row.scope))[row.setting] for row in rows
-            if row.attribute == attribute and row.setting in in_scope(Scope(row.scope))]  # fmt: skip
+    return [
+        in_scope(Scope(row.scope))[row.setting]
+        for row in rows
+        if row.attribute == attribute and row.setting in in_scope(Scope(row.scope))
+    ]
 
 
 def release_of(since: str) -> str:
-    """A release as a person reads it."""
+    """Return a release for display: ``HornetQ`` for ``hq``."""
     return "HornetQ" if since == "hq" else since
 
 
 def element_lines(described: ElementDescription) -> Iterator[str]:
-    """What a person wants to know who meets the element in a file."""
+    """Yield the lines that describe an element to a person who reads the file."""
     component, setting = described.component, described.setting
     if setting is not None:
         yield from setting_lines(setting)
@@ -162,9 +165,9 @@ def element_lines(described: ElementDescription) -> Iterator[str]:
 
 
 def attribute_lines(described: ElementDescription, name: str) -> Iterator[str]:
-    """The same for an attribute of the element."""
-    one = described.component.attributes[name]
-    default = f", default {one.value.default}" if one.value.default is not None else ""
+    """Yield the lines that describe an attribute of the element."""
+    attribute = described.component.attributes[name]
+    default = f", default {attribute.value.default}" if attribute.value.default is not None else ""
     yield f"{name} (attribute of {described.path})"
-    yield f"  type: {kind_of(one.value)}{default}, {'required' if one.required else 'optional'}"
+    yield f"  type: {kind_of(attribute.value)}{default}, {'required' if attribute.required else 'optional'}"
     yield f"  occurs: {known_in(described.editions_of_attribute(name))}"

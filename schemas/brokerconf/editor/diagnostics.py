@@ -1,4 +1,4 @@
-"""Findings for a text that is being edited: those of a lint, each with the part of the text that it is about."""
+"""Findings for a text that is being edited: those of a lint, each with its part of the text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from brokerconf.editor.scanning import mended
 from brokerconf.editor.text import EditedText
 from brokerconf.instance.recognition import ConfigurationForm, form_of
 from brokerconf.linting.checking import sorted_findings
-from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged, lint, unread
+from brokerconf.linting.document_lint import document_findings, judged
+from brokerconf.linting.lint import lint, unread
+from brokerconf.linting.lint_report import FileReport, LintContext, RuleSelection
 from brokerconf.reading.document import Document
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.schema.schema_facts import holding_elements
@@ -28,7 +30,7 @@ _LARGE = 200_000
 
 
 class Diagnostic(NamedTuple):
-    """A finding and where it stands in the text."""
+    """Finding with its span in the text."""
 
     finding: Finding
     start: int
@@ -36,7 +38,7 @@ class Diagnostic(NamedTuple):
 
 
 class CheckedText(NamedTuple):
-    """A text with what was found in it."""
+    """Text with its findings, each at its span."""
 
     text: EditedText
     edition: str
@@ -44,14 +46,14 @@ class CheckedText(NamedTuple):
 
     @classmethod
     def of(cls, text: EditedText, name: str, report: FileReport) -> CheckedText:
-        """Those findings of a report that are about the file of that name."""
+        """Return the text with those findings of a report that are about the file ``name``."""
         own = (finding for finding in report.findings if finding.place.file == name)
         placed = tuple(Diagnostic(finding, *extent(text, text.of_finding(finding.place))) for finding in own)
         return cls(text, report.edition, placed)
 
 
 class Checker:
-    """Checks the states of one document in turn."""
+    """Checker of the successive states of one document."""
 
     def __init__(self) -> None:
         self.last: CheckedText | None = None
@@ -64,30 +66,30 @@ class Checker:
     def check(
         self, text: EditedText, name: str, context: LintContext, selection: RuleSelection | None = None
     ) -> CheckedText:
-        """The findings in a text; in one that is not well-formed also those of the rest of it.
+        """Return the findings in a text; if it is malformed, also those in the rest of it once mended.
 
-        Where nothing can be made of the rest, the findings of the last state stand in.
+        If it cannot be mended, the findings of the last check are moved to where their text is now.
         """
-        found = CheckedText.of(text, name, self._report(text.text, name, context, selection or RuleSelection()))
-        if [one.finding.rule for one in found.diagnostics] == [_UNFINISHED]:
-            rest = _of_the_rest(text, name, context, selection)
-            moved = _moved(self.last, text) if rest is None and self.last else ()
-            found = found._replace(diagnostics=(*found.diagnostics, *(rest or moved)))
-        self.last = found
-        return found
+        checked = CheckedText.of(text, name, self._report(text.text, name, context, selection or RuleSelection()))
+        if [diagnostic.finding.rule for diagnostic in checked.diagnostics] == [_UNFINISHED]:
+            others = _of_the_rest(text, name, context, selection)
+            moved = _at_new_offsets(self.last, text) if others is None and self.last else ()
+            checked = checked._replace(diagnostics=(*checked.diagnostics, *(others or moved)))
+        self.last = checked
+        return checked
 
     def _report(self, text: str, name: str, context: LintContext, selection: RuleSelection) -> FileReport:
         if len(text) < _LARGE or form_of(name, text[:_LARGE].encode("utf-8", "replace")) is not ConfigurationForm.XML:
             return lint(_bytes(text), name, context, selection)
-        known = self._patched
-        if known is not None and self._read_for is context and self._verdict is not None:
-            old = known.document.source.original
-            if known.follow(text, *changed_part(old, text)):
-                if not known.same_verdict:
-                    self._verdict = judge(known.document, context.schemas)
-                return self._of(known.document, self._verdict, name, selection)
+        patched = self._patched
+        if patched is not None and self._read_for is context and self._verdict is not None:
+            old = patched.document.source.original
+            if patched.follow(text, *changed_part(old, text)):
+                if not patched.same_verdict:
+                    self._verdict = judge(patched.document, context.schemas)
+                return self._of(patched.document, self._verdict, name, selection)
         raw = _bytes(text)
-        kept = known.document.edition if known and self._read_for is context else None
+        kept = patched.document.edition if patched and self._read_for is context else None
         try:
             # the edition was found when the document was opened: to find it again takes eight readings at worst
             document, verdict, _ = judged(raw, name, replace(context, edition=context.edition or kept))
@@ -100,8 +102,8 @@ class Checker:
     def _of(self, document: Document, verdict: SchemaVerdict, name: str, selection: RuleSelection) -> FileReport:
         assert self._read_for is not None
         context = replace(self._read_for, memory=self._memory)
-        found = sorted_findings(document_findings(document, verdict, context, selection))
-        return FileReport(name, document.edition.value, verdict.schema, verdict.valid, tuple(found), ())
+        findings = sorted_findings(document_findings(document, verdict, context, selection))
+        return FileReport(name, document.edition.value, verdict.schema, verdict.valid, tuple(findings), ())
 
 
 def _bytes(text: str) -> bytes:
@@ -111,47 +113,59 @@ def _bytes(text: str) -> bytes:
 def _of_the_rest(
     text: EditedText, name: str, context: LintContext, selection: RuleSelection | None
 ) -> tuple[Diagnostic, ...] | None:
-    """What is found where the text is sound; None where it cannot be mended."""
+    """Return the findings of the mended text that lie in sound parts; None if the text cannot be mended."""
     if len(text.text) > _LARGE:
         return None
     whole = mended(text.text, holding_elements())
     sound = EditedText(whole.text)
-    found = CheckedText.of(sound, name, lint(_bytes(whole.text), name, context, selection)).diagnostics
-    if any(one.finding.rule == _UNFINISHED for one in found):
+    diagnostics = CheckedText.of(sound, name, lint(_bytes(whole.text), name, context, selection)).diagnostics
+    if any(diagnostic.finding.rule == _UNFINISHED for diagnostic in diagnostics):
         return None
-    kept = (one._replace(start=whole.back(one.start), stop=whole.back(one.stop)) for one in found)
-    return tuple(one for one, was in zip(kept, found, strict=True) if _same(sound.text, was, text.text, one))
+    kept = (
+        diagnostic._replace(start=whole.back(diagnostic.start), stop=whole.back(diagnostic.stop))
+        for diagnostic in diagnostics
+    )
+    return tuple(
+        diagnostic
+        for diagnostic, was in zip(kept, diagnostics, strict=True)
+        if _same(sound.text, was, text.text, diagnostic)
+    )
 
 
-def _same(one: str, place: Diagnostic, other: str, there: Diagnostic) -> bool:
-    return one[place.start : place.stop] == other[there.start : there.stop]
+def _same(text: str, place: Diagnostic, other: str, other_place: Diagnostic) -> bool:
+    return text[place.start : place.stop] == other[other_place.start : other_place.stop]
 
 
-def _moved(before: CheckedText, text: EditedText) -> tuple[Diagnostic, ...]:
-    """The findings of the last state where they stand now; those of what was changed are gone."""
+def _at_new_offsets(before: CheckedText, text: EditedText) -> tuple[Diagnostic, ...]:
+    """Return the last check's findings at their present offsets, without those in the changed part."""
     first, last = changed_part(before.text.text, text.text)
     by = len(text.text) - len(before.text.text)
-    kept = [one for one in before.diagnostics if one.finding.rule != _UNFINISHED]
+    kept = [diagnostic for diagnostic in before.diagnostics if diagnostic.finding.rule != _UNFINISHED]
     return tuple(
-        one if one.stop <= first else one._replace(start=one.start + by, stop=one.stop + by)
-        for one in kept
-        if one.stop <= first or one.start >= last
+        diagnostic
+        if diagnostic.stop <= first
+        else diagnostic._replace(start=diagnostic.start + by, stop=diagnostic.stop + by)
+        for diagnostic in kept
+        if diagnostic.stop <= first or diagnostic.start >= last
     )
 
 
 def changed_part(old: str, new: str) -> tuple[int, int]:
-    """Offsets in the old text between which the two differ."""
+    """Return the offsets in the old text between which the two differ."""
     most = min(len(old), len(new))
-    first = _alike(most, lambda low, high: old[low:high] == new[low:high])
+    first = _common_length(most, lambda low, high: old[low:high] == new[low:high])
     ends = len(old), len(new)
-    behind = _alike(
+    behind = _common_length(
         most - first, lambda low, high: old[ends[0] - high : ends[0] - low] == new[ends[1] - high : ends[1] - low]
     )
     return first, len(old) - behind
 
 
-def _alike(most: int, same: Callable[[int, int], bool]) -> int:
-    """How far two texts are the same, by halving: ``same`` compares what lies between two distances."""
+def _common_length(most: int, same: Callable[[int, int], bool]) -> int:
+    """Return how many characters two texts share, by binary search.
+
+    ``same`` compares the characters between two distances from their beginning or end.
+    """
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -163,13 +177,13 @@ def _alike(most: int, same: Callable[[int, int], bool]) -> int:
 
 
 def extent(text: EditedText, offset: int) -> tuple[int, int]:
-    """The word at an offset: a tag's name, an attribute, a value; at least one character where there is one."""
-    found = _WORD.match(text.text, offset)
-    if found is None or found[0] in "\r\n":
+    """Return the span of the word at an offset: a tag's name, an attribute, a value; at least one character if any."""
+    word = _WORD.match(text.text, offset)
+    if word is None or word[0] in "\r\n":
         return max(offset - 1, 0), offset
-    return offset, found.end()
+    return offset, word.end()
 
 
 def at(diagnostics: Sequence[Diagnostic], offset: int) -> list[Finding]:
-    """The findings about an offset."""
-    return [one.finding for one in diagnostics if one.start <= offset <= one.stop]
+    """Return the findings that cover an offset."""
+    return [diagnostic.finding for diagnostic in diagnostics if diagnostic.start <= offset <= diagnostic.stop]

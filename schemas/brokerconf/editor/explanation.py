@@ -1,4 +1,4 @@
-"""What is known about a name: as a setting, an element or attribute, a rule or check, or a number of the log."""
+"""Explanations of a name: as a setting, an element or attribute, a rule or check, or a number of the log."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pagefmt.findings import did_you_mean
 
 
 class UnknownName(BrokerConfError):
-    """No setting, element, rule or number of the log has the name."""
+    """Error for a name that no setting, element, rule or number of the log has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is known about ``name``.
+    """Everything known about ``name``.
 
     ``related``: the ids of rules about a setting of that name; ``schema``: elements and attributes that are no setting;
     ``check``: title and reason of a check.
@@ -80,9 +80,9 @@ def _log_number(text: str, number: str) -> LogNumber:
 def _elements(path: str, edition: Edition | None) -> list[ElementDescription]:
     """Return the elements of that name or path in an edition, or in the newest that has any."""
     steps = tuple(path.split("/"))
-    for each in [edition] if edition else reversed(Edition):
-        if components := places(each, *steps):
-            return [ElementDescription(component, each) for component in components]
+    for candidate in [edition] if edition else reversed(Edition):
+        if components := places(candidate, *steps):
+            return [ElementDescription(component, candidate) for component in components]
     return []
 
 

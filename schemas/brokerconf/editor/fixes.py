@@ -18,7 +18,7 @@ _MEANT = re.compile(
 
 
 class TextEdit(NamedTuple):
-    """New text in place of that between two offsets."""
+    """Replacement of the text between two offsets."""
 
     start: int
     stop: int
@@ -26,7 +26,7 @@ class TextEdit(NamedTuple):
 
 
 class QuickFix(NamedTuple):
-    """One repair; ``sure``: what the finding itself says was meant."""
+    """Repair that an editor offers; ``sure``: the finding itself names the correct text."""
 
     title: str
     edits: tuple[TextEdit, ...]
@@ -34,9 +34,9 @@ class QuickFix(NamedTuple):
 
 
 def fixes_for(text: str, diagnostic: Diagnostic, form: ConfigurationForm) -> list[QuickFix]:
-    """The repairs for a finding."""
+    """Return the repairs for a finding, the best first, and last the comment that silences it."""
     finding = diagnostic.finding
-    found = []
+    fixes = []
     meant = _MEANT.search(finding.help)
     if meant is not None:
         new = meant["tag"] or meant["name"] or meant["word"]
@@ -45,26 +45,26 @@ def fixes_for(text: str, diagnostic: Diagnostic, form: ConfigurationForm) -> lis
         else:
             edits = tuple(_renaming(text, diagnostic, new))
         if edits:
-            found.append(QuickFix(f"Replace with {new}", edits, True))
+            fixes.append(QuickFix(f"Replace with {new}", edits, True))
     fix = finding.fix
-    if fix is not None and not found:
+    if fix is not None and not fixes:
         at = EditedText(text).of_finding(fix.place)
         if text.startswith(fix.old, at):
             title = f"Replace with {fix.new}" if fix.new else "Remove it"
-            found.append(QuickFix(title, (TextEdit(at, at + len(fix.old), fix.new),), True))
+            fixes.append(QuickFix(title, (TextEdit(at, at + len(fix.old), fix.new),), True))
     if can_be_silenced(finding.rule) and finding.place.line:
         before = _commented_at(text, diagnostic, form)
         if before is not None:
             new = _comment(text, before, finding.rule, form)
-            found.append(QuickFix(f"Ignore {finding.rule} here", (TextEdit(before, before, new),), False))
-    return found
+            fixes.append(QuickFix(f"Ignore {finding.rule} here", (TextEdit(before, before, new),), False))
+    return fixes
 
 
 def _renaming(text: str, diagnostic: Diagnostic, new: str) -> Iterator[TextEdit]:
-    """The name in a key at which the finding stands."""
-    found = re.compile(r'[^\s."=:]+').match(text, diagnostic.start)
-    if found is not None and diagnostic.finding.rule == "properties-unknown-key":
-        yield TextEdit(found.start(), found.end(), new)
+    """Yield the edit that replaces the name in a key at which the finding is."""
+    name = re.compile(r'[^\s."=:]+').match(text, diagnostic.start)
+    if name is not None and diagnostic.finding.rule == "properties-unknown-key":
+        yield TextEdit(name.start(), name.end(), new)
 
 
 def _replacing(text: str, diagnostic: Diagnostic, written: str, new: str) -> Iterator[TextEdit]:
@@ -73,7 +73,7 @@ def _replacing(text: str, diagnostic: Diagnostic, written: str, new: str) -> Ite
     if tag is None:
         return
     tag = Tag(tag.name, start, start + tag.stop, tag.closes, tag.end)
-    inside = {one.name: one for one in attributes(text, tag)}
+    inside = {attribute.name: attribute for attribute in attributes(text, tag)}
     match diagnostic.finding.rule:
         case "unknown-element":
             prefix = tag.name.rpartition(":")[0]
@@ -96,10 +96,10 @@ def _replacing(text: str, diagnostic: Diagnostic, written: str, new: str) -> Ite
 
 
 def _value(text: str, diagnostic: Diagnostic, tag: Tag, new: str) -> Iterator[TextEdit]:
-    """The value that the finding is about: of an attribute, or between the tags."""
-    for one in attributes(text, tag):
-        if one.start == diagnostic.start and one.value_start >= 0:
-            yield TextEdit(one.value_start, one.value_stop, new)
+    """Yield the edit that replaces the value the finding is about: of an attribute, or between the tags."""
+    for attribute in attributes(text, tag):
+        if attribute.start == diagnostic.start and attribute.value_start >= 0:
+            yield TextEdit(attribute.value_start, attribute.value_stop, new)
             return
     end = text.find("<", tag.stop)
     content = text[tag.stop : end] if end >= 0 else ""
@@ -109,7 +109,10 @@ def _value(text: str, diagnostic: Diagnostic, tag: Tag, new: str) -> Iterator[Te
 
 
 def _commented_at(text: str, diagnostic: Diagnostic, form: ConfigurationForm) -> int | None:
-    """In front of what a comment silences the finding; None where none can stand: in JSON, or in XML inside of YAML."""
+    """Return the offset before which a comment silences the finding.
+
+    Returns None if no comment can be there: in JSON, or in XML inside YAML.
+    """
     if form is ConfigurationForm.XML:
         return max(text.rfind("<", 0, diagnostic.start + 1), 0)
     if form is ConfigurationForm.JSON or text.lstrip()[:1] == "{" or diagnostic.finding.path.startswith("/"):
@@ -118,12 +121,12 @@ def _commented_at(text: str, diagnostic: Diagnostic, form: ConfigurationForm) ->
     if form is ConfigurationForm.PROPERTIES:
         while start and _goes_on(text[(above := text.rfind("\n", 0, start - 1) + 1) : start]):
             start = above
-    found = (_LINE if form is ConfigurationForm.PROPERTIES else _ENTRY).match(text, start)
-    return found.end() if found else None
+    indent = (_LINE if form is ConfigurationForm.PROPERTIES else _ENTRY).match(text, start)
+    return indent.end() if indent else None
 
 
 def _goes_on(line: str) -> bool:
-    """Whether the next line is a part of this one."""
+    """Return whether a line of properties continues on the next one."""
     bare = line.rstrip("\r\n")
     return (len(bare) - len(bare.rstrip("\\"))) % 2 == 1
 
@@ -134,11 +137,11 @@ _ENTRY = re.compile(r"[ \t]*(?=- |[^\s#][^\n]*?[:=])")
 
 
 def _comment(text: str, at: int, rule: str, form: ConfigurationForm) -> str:
-    """On a line of its own, as far in as what it stands in front of."""
+    """Return the comment that silences a rule, on a line of its own with the indentation of what follows it."""
     line = text.rfind("\n", 0, at) + 1
     before = text[line:at]
     end = "\r\n" if text[line - 2 : line] == "\r\n" else "\n"
-    said = f"pagectl: ignore {rule}"
+    directive = f"pagectl: ignore {rule}"
     if form is not ConfigurationForm.XML:
-        return f"# {said}{end}{before}"
-    return f"<!-- {said} -->{end}{before}" if not before.strip() else f"<!-- {said} -->"
+        return f"# {directive}{end}{before}"
+    return f"<!-- {directive} -->{end}{before}" if not before.strip() else f"<!-- {directive} -->"

@@ -1,4 +1,4 @@
-"""What an element, an attribute or a setting is, at a place of a broker.xml."""
+"""Descriptions of the element, attribute or setting at a place of a broker.xml."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pagefmt.editions import Edition
 
 
 class HoverText(NamedTuple):
-    """Lines about the word between two offsets."""
+    """Lines that describe the word between two offsets."""
 
     start: int
     stop: int
@@ -19,7 +19,7 @@ class HoverText(NamedTuple):
 
 
 def xml_hover(text: str, offset: int, edition: Edition, checkpoints: Checkpoints | None = None) -> HoverText | None:
-    """About the tag, the attribute or the value at an offset; None where nothing is known."""
+    """Describe the tag, attribute or value at an offset; return None if nothing is known about it."""
     cursor = cursor_at(text, offset, checkpoints)
     path = cursor.path
     if cursor.place in (CursorPlace.ELEMENT, CursorPlace.ATTRIBUTE, CursorPlace.ATTRIBUTE_VALUE) and cursor.tag:
@@ -29,8 +29,8 @@ def xml_hover(text: str, offset: int, edition: Edition, checkpoints: Checkpoints
         return None
     described = ElementDescription(element, edition)
     if cursor.place in (CursorPlace.ATTRIBUTE, CursorPlace.ATTRIBUTE_VALUE):
-        known = cursor.attribute in element.attributes
-        lines = attribute_lines(described, cursor.attribute) if known else None
+        has_attribute = cursor.attribute in element.attributes
+        lines = attribute_lines(described, cursor.attribute) if has_attribute else None
     else:
         lines = element_lines(described) if cursor.place is not CursorPlace.TEXT or element.value else None
     return None if lines is None else HoverText(cursor.start, cursor.stop, tuple(lines))

@@ -1,7 +1,7 @@
-"""A document that follows an edit of its text, where a single value changes: nothing else has to be read again.
+"""A document that follows an edit of a single value without being read again.
 
-A large file takes most of its time to be read. Whatever is more than the text of one element or one attribute, or may
-mean something to a parser, is left to it.
+Reading takes most of the time for a large file. An edit that is more than the text of one element or attribute, or may
+mean something to a parser, is left to a new reading.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[^<>&$\"'\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\ud
 
 
 class PatchedDocument:
-    """A document and the text that it was read from."""
+    """Document that follows edits of the text that it was read from."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -27,10 +27,10 @@ class PatchedDocument:
         self._nodes: list[ConfigNode] | None = None
 
     def follow(self, new: str, first: int, last: int) -> bool:
-        """Takes over an edit: the text is now ``new``, which differs from the last one between two offsets of that.
+        """Update the document for ``new``, which differs from the last text between two offsets of the latter.
 
-        False, and nothing is changed, where it may be more than another value of one element or attribute.
-        ``same_verdict`` is whether the schema's verdict stays, too.
+        Returns False, without changes, if the edit may be more than another value of one element or attribute.
+        ``same_verdict`` is afterwards whether the schema's verdict stays, too.
         """
         document = self.document
         source, old = document.source, document.source.original
@@ -60,7 +60,7 @@ class PatchedDocument:
         return True
 
     def _judge(self, node: ConfigNode, attribute: str = "") -> None:
-        """Any text is as good as another where the schema asks for text."""
+        """Keep ``same_verdict`` only if the schema asks for plain text, for which any text is valid."""
         fact = SchemaPlaces(self.document).fact(node, attribute)
         self.same_verdict = fact is not None and fact.type == "string" and not fact.enum
 
@@ -72,13 +72,13 @@ class PatchedDocument:
     def _attribute(self, node: ConfigNode, tag: Tag, edit: tuple[int, int, str]) -> bool:
         first, last, added = edit
         text = self.document.source.original
-        for one in attributes(text, tag):
-            if one.value_start <= first and last <= one.value_stop and one.value_start >= 0:
-                value = text[one.value_start : first] + added + text[last : one.value_stop]
-                if one.name.startswith("xml") or ":" in one.name or re.search(r"[&\n\t]", value):
+        for attribute in attributes(text, tag):
+            if attribute.value_start <= first and last <= attribute.value_stop and attribute.value_start >= 0:
+                value = text[attribute.value_start : first] + added + text[last : attribute.value_stop]
+                if attribute.name.startswith("xml") or ":" in attribute.name or re.search(r"[&\n\t]", value):
                     return False
-                element_of(self.document, node).set(one.name, value)
-                node.attributes[one.name] = value
-                self._judge(node, one.name)
+                element_of(self.document, node).set(attribute.name, value)
+                node.attributes[attribute.name] = value
+                self._judge(node, attribute.name)
                 return True
         return False

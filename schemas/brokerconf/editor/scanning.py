@@ -1,6 +1,6 @@
-"""Markup as it is while it is being written: tags that lack their end, elements that are not closed, stray characters.
+"""Markup as it is while being written: tags without end, elements that are not closed, stray characters.
 
-A scan never fails. What it says of well-formed XML is what a parser says.
+A scan never fails. For well-formed XML it agrees with a parser.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _REFERENCE = re.compile(r"&(?!(?:[A-Za-z_][\w.-]*|#[0-9]+|#x[0-9A-Fa-f]+);)")
 
 
 class Tag(NamedTuple):
-    """A tag, whole or begun: ``end`` is ``>``, ``/>``, or empty where it has none; offsets in the text."""
+    """Tag, complete or begun, with its offsets in the text.
+
+    ``end`` is ``>``, ``/>``, or empty if the tag has no end.
+    """
 
     name: str
     start: int
@@ -36,12 +39,12 @@ class Tag(NamedTuple):
 
     @property
     def local(self) -> str:
-        """The name without its prefix."""
+        """Return the name without its namespace prefix."""
         return self.name.rpartition(":")[2]
 
 
 class Attribute(NamedTuple):
-    """An attribute in a tag: where its name and its value (inside the quotes) stand; no value: -1."""
+    """Attribute in a tag: the offsets of its name and of its value inside the quotes; -1 without a value."""
 
     name: str
     start: int
@@ -51,58 +54,58 @@ class Attribute(NamedTuple):
 
 
 def tags(text: str) -> Iterator[Tag]:
-    """Every tag outside of comments and sections, in order."""
-    for found in _MARKUP.finditer(text):
-        name = found["name"]
+    """Yield every tag outside comments and CDATA sections, in order."""
+    for match in _MARKUP.finditer(text):
+        name = match["name"]
         if name is not None:
-            yield Tag(name, found.start(), found.end(), found["close"] == "/", found["end"] or "")
+            yield Tag(name, match.start(), match.end(), match["close"] == "/", match["end"] or "")
 
 
 def attributes(text: str, tag: Tag) -> list[Attribute]:
-    """The attributes of a tag."""
-    found = []
-    for one in _ATTRIBUTE.finditer(text, tag.start + 1 + len(tag.name), tag.stop - len(tag.end)):
-        value = one[2] or ""
-        start = one.start(2) + 1 if value else -1
+    """Return the attributes of a tag, also those without a value or a closing quote."""
+    result = []
+    for match in _ATTRIBUTE.finditer(text, tag.start + 1 + len(tag.name), tag.stop - len(tag.end)):
+        value = match[2] or ""
+        start = match.start(2) + 1 if value else -1
         closed = len(value) > 1 and value[-1] == value[0]
         inside = value[1:-1] if closed else value[1:]
-        found.append(Attribute(one[1], one.start(1), inside, start, start + len(inside)))
-    return found
+        result.append(Attribute(match[1], match.start(1), inside, start, start + len(inside)))
+    return result
 
 
 class OpenElement(NamedTuple):
-    """An element that is open at some place: its start tag, and the names of the elements inside so far.
+    """Element that is open at some place: its start tag, and the names of its children so far.
 
-    More than two of the same in a row are two: more say nothing about what may follow.
+    More than two of the same in a row are recorded as two, because more do not change what may follow.
     """
 
     tag: Tag
     children: tuple[str, ...] = ()
 
     def with_child(self, name: str) -> OpenElement:
-        """The same with one more element inside."""
+        """Return the element with one more child name, of which at most two in a row are recorded."""
         return self if self.children[-2:] == (name, name) else self._replace(children=(*self.children, name))
 
 
-@dataclass
+@dataclass(slots=True)
 class Checkpoints:
-    """The elements that are open at some offsets of a text, the lowest first: a scan need not begin at its start."""
+    """Elements that are open at some offsets of a text, in order, so that a scan need not begin at its start."""
 
     known: list[tuple[int, tuple[OpenElement, ...]]] = field(default_factory=list)
 
     def before(self, offset: int) -> tuple[int, list[OpenElement]]:
-        """The last one that lies before an offset."""
-        at = bisect_left(self.known, offset, key=lambda one: one[0]) - 1
+        """Return the last checkpoint before an offset: its offset, and a copy of its open elements."""
+        at = bisect_left(self.known, offset, key=lambda checkpoint: checkpoint[0]) - 1
         return (self.known[at][0], list(self.known[at][1])) if at >= 0 else (0, [])
 
     def add(self, offset: int, around: list[OpenElement]) -> None:
-        """One more, where the last is far enough away."""
+        """Record a checkpoint if the last one is far enough before it."""
         if offset - (self.known[-1][0] if self.known else 0) > _FAR:
             self.known.append((offset, tuple(around)))
 
     def until(self, offset: int) -> Checkpoints:
-        """Those that hold of a text that is the same up to an offset."""
-        return Checkpoints(self.known[: bisect_left(self.known, offset, key=lambda one: one[0])])
+        """Return the checkpoints that remain valid for a text that is unchanged up to an offset."""
+        return Checkpoints(self.known[: bisect_left(self.known, offset, key=lambda checkpoint: checkpoint[0])])
 
 
 _FAR = 10_000
@@ -111,7 +114,7 @@ _DEEPEST = 300
 
 
 class CursorPlace(Enum):
-    """What is being written at a cursor."""
+    """Kind of what is written at a cursor."""
 
     ELEMENT = "the name of an element"
     END = "the name in an end tag"
@@ -121,9 +124,12 @@ class CursorPlace(Enum):
     NOTHING = "a comment, or another section without help"
 
 
-@dataclass
+@dataclass(slots=True)
 class MarkupContext:
-    """The surroundings of a place in the text. ``start`` and ``stop``: the word there; ``tag``: the one around it."""
+    """Surroundings of a place in the text.
+
+    ``start`` and ``stop`` enclose the word there; ``tag`` is the tag around it.
+    """
 
     place: CursorPlace
     around: list[OpenElement]
@@ -134,32 +140,35 @@ class MarkupContext:
 
     @property
     def path(self) -> list[str]:
-        """Local names of the open elements, the outermost first."""
-        return [one.tag.local for one in self.around]
+        """Return the local names of the open elements, the outermost first."""
+        return [element.tag.local for element in self.around]
 
 
 def cursor_at(text: str, offset: int, checkpoints: Checkpoints | None = None) -> MarkupContext:
-    """What stands around an offset; ``checkpoints``: those of this text, which are added to."""
+    """Return the markup context at an offset.
+
+    ``checkpoints`` are those of this text: scanning starts at the last one before the offset, and new ones are added.
+    """
     checkpoints = checkpoints or Checkpoints()
     last_stop, around = checkpoints.before(offset)
-    for found in _MARKUP.finditer(text, last_stop):
-        start, stop = found.span()
+    for match in _MARKUP.finditer(text, last_stop):
+        start, stop = match.span()
         if start >= offset:
             break
-        name = found["name"]
-        whole = found["end"] is not None
+        name = match["name"]
+        whole = match["end"] is not None
         if stop > offset or (not whole and name is not None and not text[stop:offset].strip() and stop >= offset):
-            return _inside(text, found, offset, around)
+            return _inside(text, match, offset, around)
         if name is None:
             if stop == offset and not text.endswith(_section_end(text, start), start, stop):
                 return MarkupContext(CursorPlace.NOTHING, around, offset, offset)
-        elif found["close"]:
+        elif match["close"]:
             _close(around, name)
         elif name:
             if around:
                 around[-1] = around[-1].with_child(name.rpartition(":")[2])
-            if found["end"] != "/>" and len(around) < _DEEPEST:
-                around.append(OpenElement(Tag(name, start, stop, False, found["end"] or "")))
+            if match["end"] != "/>" and len(around) < _DEEPEST:
+                around.append(OpenElement(Tag(name, start, stop, False, match["end"] or "")))
         last_stop = stop
         checkpoints.add(stop, around)
     start = max(last_stop, offset - len(re.split(r"[\s<>]", text[last_stop:offset])[-1]))
@@ -172,85 +181,96 @@ def _section_end(text: str, start: int) -> str:
 
 
 def _close(around: list[OpenElement], name: str) -> None:
-    """An end tag closes its element and all that were left open inside; one that fits none closes nothing."""
+    """Close the element of an end tag and all left open inside it; an end tag that fits none closes nothing."""
     for n in range(len(around) - 1, -1, -1):
         if around[n].tag.name == name:
             del around[n:]
             return
 
 
-def _inside(text: str, found: re.Match[str], offset: int, around: list[OpenElement]) -> MarkupContext:
-    """A cursor in markup."""
-    name = found["name"]
+def _inside(text: str, match: re.Match[str], offset: int, around: list[OpenElement]) -> MarkupContext:
+    """Return the context of a cursor inside a tag, comment or section."""
+    name = match["name"]
     if name is None:
         return MarkupContext(CursorPlace.NOTHING, around, offset, offset)
-    start, stop = found.span("name")
-    tag = Tag(name, found.start(), found.end(), found["close"] == "/", found["end"] or "")
+    start, stop = match.span("name")
+    tag = Tag(name, match.start(), match.end(), match["close"] == "/", match["end"] or "")
     if offset <= stop:
         place = CursorPlace.END if tag.closes else CursorPlace.ELEMENT
         return MarkupContext(place, around, start, stop, tag)
     if tag.closes:
         return MarkupContext(CursorPlace.NOTHING, around, offset, offset, tag)
-    for one in attributes(text, tag):
-        if one.value_start >= 0 and one.value_start <= offset <= one.value_stop:
-            return MarkupContext(CursorPlace.ATTRIBUTE_VALUE, around, one.value_start, one.value_stop, tag, one.name)
-        if one.start <= offset <= one.start + len(one.name):
-            return MarkupContext(CursorPlace.ATTRIBUTE, around, one.start, one.start + len(one.name), tag, one.name)
+    for attribute in attributes(text, tag):
+        if attribute.value_start >= 0 and attribute.value_start <= offset <= attribute.value_stop:
+            return MarkupContext(
+                CursorPlace.ATTRIBUTE_VALUE, around, attribute.value_start, attribute.value_stop, tag, attribute.name
+            )
+        if attribute.start <= offset <= attribute.start + len(attribute.name):
+            return MarkupContext(
+                CursorPlace.ATTRIBUTE,
+                around,
+                attribute.start,
+                attribute.start + len(attribute.name),
+                tag,
+                attribute.name,
+            )
     place = CursorPlace.ATTRIBUTE if text[offset - 1].isspace() else CursorPlace.NOTHING
     return MarkupContext(place, around, offset, offset, tag)
 
 
 def siblings_after(text: str, offset: int) -> list[str]:
-    """Names of the elements that follow in the same element."""
-    depth, found = 0, []
+    """Return the names of the elements that follow in the same element."""
+    depth, names = 0, []
     for tag in tags(text[offset:]):
         if tag.closes:
             depth -= 1
         elif tag.name:
             if depth == 0:
-                found.append(tag.local)
+                names.append(tag.local)
             depth += tag.end == ">"
         if depth < 0:
             break
-    return found
+    return names
 
 
 def end_tag_of(text: str, tag: Tag) -> Tag | None:
-    """The end tag of an element that is closed."""
+    """Return the end tag of an element, or None if the element is empty or not closed."""
     depth = 0
-    for found in tags(text[tag.stop :]) if tag.end == ">" else ():
-        depth += -1 if found.closes else found.end == ">"
+    for end_tag in tags(text[tag.stop :]) if tag.end == ">" else ():
+        depth += -1 if end_tag.closes else end_tag.end == ">"
         if depth < 0:
-            found = found._replace(start=found.start + tag.stop, stop=found.stop + tag.stop)
-            return found if found.name == tag.name else None
+            end_tag = end_tag._replace(start=end_tag.start + tag.stop, stop=end_tag.stop + tag.stop)
+            return end_tag if end_tag.name == tag.name else None
     return None
 
 
 class MendedText(NamedTuple):
-    """A text made well-formed; ``added`` are the offsets in it, in order, of end tags that were put in, with the length
-    of all up to there. Everything else stands where it stood."""
+    """Text made well-formed by blanks and added end tags; everything else keeps its order.
+
+    ``added`` has, for each added text in order, its offset and the total length added up to and including it.
+    """
 
     text: str
     added: tuple[tuple[int, int], ...]
 
     def back(self, offset: int) -> int:
-        """The offset in the text as it was written."""
-        at = bisect_right(self.added, offset, key=lambda one: one[0]) - 1
+        """Map an offset of the mended text to the text as written."""
+        at = bisect_right(self.added, offset, key=lambda addition: addition[0]) - 1
         return offset if at < 0 else max(offset - self.added[at][1], 0)
 
 
 def mended(text: str, containers: Collection[str]) -> MendedText:
-    """The text as well-formed as blanks and end tags make it.
+    """Return the text made as well-formed as blanks and end tags can make it.
 
     Blanked are tags without an end, end tags that fit nothing, what is no attribute, and ``&`` that begins no
-    reference. An element that lacks its end tag ends with the one around it if it is of the ``containers``, else in
-    front of the next tag.
+    reference. An element without an end tag is closed at the end of its parent if its name is in ``containers``, else
+    before the next tag.
     """
     for begin, end in _SECTIONS[:3]:
         at = text.rfind(begin)
         if at >= 0 and text.find(end, at) < 0:
             text = text[:at] + " " * len(begin) + text[at + len(begin) :]
-    edits = [(found.start(), found.end(), "") for found in _REFERENCE.finditer(text)]
+    edits = [(reference.start(), reference.end(), "") for reference in _REFERENCE.finditer(text)]
     around: list[Tag] = []
     rootless = True
     for tag in tags(text):
@@ -279,7 +299,7 @@ def mended(text: str, containers: Collection[str]) -> MendedText:
 
 
 def _closed(text: str, unclosed: list[Tag], stop: int, containers: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """The end tags that elements lack, the innermost first."""
+    """Yield insertions of the end tags that elements lack, the innermost first."""
     for tag in reversed(unclosed):
         following = text.find("<", tag.stop) if tag.local not in containers else stop
         at = len(text) if following < 0 else following
@@ -287,7 +307,7 @@ def _closed(text: str, unclosed: list[Tag], stop: int, containers: Collection[st
 
 
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> MendedText:
-    """The text after edits: blanks, but for line ends, in place of a part that nothing is said to replace."""
+    """Apply edits to a text; a part with an empty replacement is blanked, keeping its line ends."""
     pieces: list[str] = []
     added: list[tuple[int, int]] = []
     done = length = more = 0
@@ -305,16 +325,16 @@ def _edited(text: str, edits: list[tuple[int, int, str]]) -> MendedText:
 
 
 def _unsound(text: str, tag: Tag) -> Iterator[tuple[int, int]]:
-    """What is no attribute in a start tag, or one that is there already."""
+    """Yield the spans in a start tag that are no attribute, or an attribute that occurs twice."""
     at = tag.start + 1 + len(tag.name)
     stop = tag.stop - len(tag.end)
     names: set[str] = set()
-    for found in _SOUND.finditer(text, at, stop) if at < stop else ():
-        name = found[0].partition("=")[0].strip()
-        start = found.start() if name not in names else found.end()
+    for match in _SOUND.finditer(text, at, stop) if at < stop else ():
+        name = match[0].partition("=")[0].strip()
+        start = match.start() if name not in names else match.end()
         if text[at:start].strip():
             yield at, start
         names.add(name)
-        at = found.end()
+        at = match.end()
     if text[at:stop].strip():
         yield at, stop

@@ -1,4 +1,4 @@
-"""The outline of a broker.xml: everything that has a name or a match."""
+"""Outline of a broker.xml: everything that has a name or a match."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from brokerconf.editor.scanning import Tag, attributes, tags
 _NAMES = ("match", "name", "type")
 
 
-@dataclass
+@dataclass(slots=True)
 class OutlineEntry:
-    """An element with its name, from its start tag to its end tag, and those inside."""
+    """Named element, from its start tag to its end tag, and those inside it."""
 
     name: str
     element: str
@@ -22,7 +22,7 @@ class OutlineEntry:
 
 
 def outline(text: str) -> list[OutlineEntry]:
-    """The named elements, each inside of the named one around it."""
+    """Return the elements with a name attribute, each nested in the closest such element around it."""
     top = OutlineEntry("", "", 0, 0, len(text))
     around: list[tuple[Tag, OutlineEntry]] = []
     for tag in tags(text):
@@ -34,7 +34,11 @@ def outline(text: str) -> list[OutlineEntry]:
                     entry.stop = tag.stop if entry.start == begun.start else entry.stop
                 del around[at:]
             continue
-        named = {one.name: one.value for one in attributes(text, tag)} if "=" in text[tag.start : tag.stop] else {}
+        named = (
+            {attribute.name: attribute.value for attribute in attributes(text, tag)}
+            if "=" in text[tag.start : tag.stop]
+            else {}
+        )
         name = next((named[key] for key in _NAMES if named.get(key)), "")
         entry = OutlineEntry(name, tag.local, tag.start, tag.stop, tag.stop) if name else above
         if name:

@@ -1,4 +1,4 @@
-"""A text that is being edited: between offsets and an editor's positions, which count lines and UTF-16 code units."""
+"""Text that is being edited, with conversion between offsets and an editor's positions (line, UTF-16 code unit)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 class Caret(NamedTuple):
-    """A position as editors count it: both from 0, ``character`` in UTF-16 code units."""
+    """Position as editors count it: both from 0, ``character`` in UTF-16 code units."""
 
     line: int
     character: int
@@ -29,30 +29,30 @@ class EditedText:
 
     @cached_property
     def _lines(self) -> list[int]:
-        """Where each line begins."""
-        return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
+        """Return the offsets of line starts."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
     @cached_property
     def _newlines(self) -> list[int]:
-        """The same as findings count lines: a lone carriage return is none of their ends."""
+        """Return the offsets of line starts as findings count lines: a lone carriage return ends none."""
         if "\r" not in self.text or "\r" not in self.text.replace("\r\n", ""):
             return self._lines
-        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     @cached_property
     def _astral(self) -> list[int]:
-        """Characters that take two code units."""
-        return [] if self.text.isascii() else [found.start() for found in _ASTRAL.finditer(self.text)]
+        """Return the offsets of characters that take two UTF-16 code units."""
+        return [] if self.text.isascii() else [match.start() for match in _ASTRAL.finditer(self.text)]
 
     def caret(self, offset: int) -> Caret:
-        """The position of an offset."""
+        """Return the line and UTF-16 character of an offset."""
         line = bisect_right(self._lines, offset) - 1
         start = self._lines[line]
         wide = bisect_left(self._astral, offset) - bisect_left(self._astral, start) if self._astral else 0
         return Caret(line, offset - start + wide)
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position; one beyond the text or its line is taken for their end."""
+        """Return the offset of a line and UTF-16 character, limited to the end of that line or of the text."""
         if line >= len(self._lines):
             return len(self.text)
         start = self._lines[max(line, 0)]
@@ -68,19 +68,19 @@ class EditedText:
         return min(offset, end)
 
     def of_finding(self, position: Position) -> int:
-        """The offset of a finding's place; the start of the text where that is the whole file."""
+        """Return the offset of a finding's position, or 0 if the position is the whole file."""
         if position.line < 1:
             return 0
         start = self._newlines[min(position.line, len(self._newlines)) - 1]
         return min(start + max(position.column, 1) - 1, len(self.text))
 
     def edited(self, start: Caret, end: Caret, new: str) -> EditedText:
-        """The text after an edit."""
+        """Return the text after an edit, keeping its line starts if the edit changes none."""
         first, last = sorted((self.offset(*start), self.offset(*end)))
-        found = EditedText(self.text[:first] + new + self.text[last:])
-        by = len(found.text) - len(self.text)
+        result = EditedText(self.text[:first] + new + self.text[last:])
+        by = len(result.text) - len(self.text)
         if "_lines" in self.__dict__ and not _LINE_END.search(self.text[max(first - 1, 0) : last + 1] + new):
             # the lines are the same; those behind stand elsewhere
             at = bisect_right(self._lines, first)
-            found.__dict__["_lines"] = self._lines[:at] + [offset + by for offset in self._lines[at:]]
-        return found
+            result.__dict__["_lines"] = self._lines[:at] + [offset + by for offset in self._lines[at:]]
+        return result

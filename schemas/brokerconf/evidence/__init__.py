@@ -1,1 +1,1 @@
-"""What rules judge: the facts of a configuration, its addresses, its data directory and its host."""
+"""Facts that rules judge: those of a configuration, its addresses, its data directory and its host."""

@@ -1,7 +1,7 @@
 """Address settings as rules see them: each match as written, and the values after merging.
 
-A rule that looks at merged settings goes through the *cases*: for each match an address that fits it and as few others
-as possible, then the declared addresses that several matches fit.
+A rule about merged settings iterates over the *cases*: for each match an address that fits it and as few others as
+possible, then the declared addresses that several matches fit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pagefmt.findings import Position
 
 
 class AddressCase:
-    """An address that fits a match and as few others as possible, or a real one: what holds for it after merging."""
+    """Settings after merging for an address: a declared one, or one that fits a match and as few others as possible."""
 
     __slots__ = ("_address", "_chain", "_facts", "_read", "match", "own")
 
@@ -48,32 +48,32 @@ class AddressCase:
         return _resolved(setting, name)
 
     def value(self, name: str) -> Value:
-        """The value alone: what most rules look at first, for each of thousands of matches."""
+        """Return the value alone, without what set it: a fast path for rules that check thousands of matches."""
         value = self._read.get(name)
         if value is not None and not isinstance(value, str):
             return value
         return self._facts.default(name) if name in self._facts.nowhere else self[name].value
 
     def number(self, name: str) -> int:
-        """The value as a number; -1 where there is none."""
+        """Return the value as a number, or -1 if it is none."""
         return as_number(self.value(name))
 
     @property
     def address(self) -> str:
-        """The address itself; for a match, one that fits it and as few others as possible."""
+        """Return the address itself; for a match, an example address that few other matches fit."""
         if self._address is None:
             self._address = self._facts.spelling.representative(self.match)
         return self._address
 
     @property
     def place(self) -> ConfigNode | Position:
-        """Where the match is written; where no match fits, the whole configuration."""
+        """Return the match's element or position; the whole configuration if no match fits."""
         effective = self._facts.effective
         return self.own.place if self.own is not None else effective.core or effective.document.root
 
     @property
     def chain(self) -> list[AddressSetting]:
-        """The matches that fit, the most specific first."""
+        """Return the matches that fit, the most specific first."""
         if self._chain is None:
             self._chain = self._facts.chain(self.address)
         return self._chain
@@ -84,11 +84,11 @@ def _resolved(setting: AddressSetting, name: str) -> ResolvedSetting:
 
 
 class AddressFacts:
-    """The matches of one ``core``, properties that override them included."""
+    """Matches of one ``core``, including properties that override them."""
 
     def __init__(self, effective: EffectiveSettings) -> None:
         self.effective, self.edition = effective, effective.edition
-        self._found: dict[str, AddressCase] = {}
+        self._cases_by_address: dict[str, AddressCase] = {}
         self._with: dict[tuple[str, ...], list[AddressCase]] = {}
         self._defaults: dict[str, Value] = {}
         self.assumed: set[str | None] = set()
@@ -97,70 +97,72 @@ class AddressFacts:
 
     @cached_property
     def open(self) -> bool:
-        """Whether matches that fit every address may stand elsewhere."""
+        """Return whether matches that fit every address may be in another file."""
         return self.effective.open
 
     @cached_property
     def spelling(self) -> MatchSpelling:
-        """Wildcards and literal markers of this configuration."""
+        """Return the wildcards and literal markers of this configuration."""
         return MatchSpelling(self.effective.wildcards, self.edition)
 
     @cached_property
     def matches(self) -> tuple[AddressSetting, ...]:
-        """All of the first ``address-settings``, in the order of the file, the ignored ones included; then those that
-        only properties make."""
-        made = (one for one in self.effective.settings.values() if one.node is None)
-        return (*self.effective.written, *made)
+        """Return all matches in the order of the file, then those that only properties make.
+
+        Those of the first ``address-settings`` count, matches without effect included.
+        """
+        by_properties = (setting for setting in self.effective.settings.values() if setting.node is None)
+        return (*self.effective.written, *by_properties)
 
     @cached_property
     def in_force(self) -> dict[str, AddressSetting]:
-        """By text, in the order of the file; of two with one text the one that counts."""
+        """Return the matches by text in the order of the file; of two with the same text the one that counts."""
         late = self.edition >= Edition.ARTEMIS_2_28
-        counting = {one.text: one for one in (reversed(self.matches) if late else self.matches)}
-        return {one.text: one for one in self.matches if counting[one.text] is one}
+        counting = {setting.text: setting for setting in (reversed(self.matches) if late else self.matches)}
+        return {setting.text: setting for setting in self.matches if counting[setting.text] is setting}
 
     @cached_property
     def match_at(self) -> dict[int, str]:
-        """The matches in force by the identity of their place."""
-        return {id(one.place): text for text, one in self.in_force.items()}
+        """Return the texts of the matches in force by the ``id`` of their place."""
+        return {id(setting.place): text for text, setting in self.in_force.items()}
 
     @cached_property
     def given(self) -> frozenset[str]:
-        """The settings that any match sets."""
+        """Return the names of settings that any match sets."""
         return frozenset().union(*(match.given for match in self.matches))
 
     @cached_property
     def nowhere(self) -> frozenset[str]:
-        """The settings that no match sets and that follow no other: their default holds everywhere."""
-        names = () if self.open else self._known
+        """Return the settings that no match sets and that follow no other, so that their default applies everywhere."""
+        names = () if self.open else self._settings
         return frozenset(name for name in names if not name.startswith(_FOLLOWING)) - self.given
 
     @cached_property
-    def _known(self) -> dict[str, Setting]:
-        return {name: one for name, one in in_scope(Scope.ADDRESS).items() if one.known_in(self.edition)}
+    def _settings(self) -> dict[str, Setting]:
+        return {name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(self.edition)}
 
     def own(self, match: AddressSetting, name: str) -> ResolvedSetting | None:
-        """What a match sets itself, if it does."""
+        """Return what a match itself sets, or None."""
         if isinstance(value := match.read.get(name), str) and is_expression(value):
             self.assumed.add(match.text)
         return _resolved(match, name) if name in match.given else None
 
     def chain(self, address: str) -> list[AddressSetting]:
-        """The matches that fit an address, the most specific first."""
+        """Return the matches that fit an address, the most specific first."""
         return self.effective.matches(address)
 
     def default(self, name: str) -> Value:
-        """The default of an address setting in this edition; None where the edition does not know it."""
+        """Return the default of an address setting in this edition, or None if the edition lacks it."""
         if name not in self._defaults:
-            setting = self._known.get(name)
+            setting = self._settings.get(name)
             self._defaults[name] = setting.default(self.edition) if setting else None
         return self._defaults[name]
 
     def derived(self, name: str, case: AddressCase) -> ResolvedSetting:
-        """The default; the read limits follow the page size, and the prefetch the read limits."""
+        """Return the default; read limits follow the page size, and prefetch follows the read limits."""
         if self.open:
             self.assumed.add(case.match)
-        if name == "max-read-page-bytes" and name in self._known:
+        if name == "max-read-page-bytes" and name in self._settings:
             twice = 2 * case.number("page-size-bytes")
             return ResolvedSetting(name, (twice + 2**31) % 2**32 - 2**31)
         if name.startswith("prefetch-page-"):
@@ -169,14 +171,17 @@ class AddressFacts:
 
     @cached_property
     def cases(self) -> tuple[AddressCase, ...]:
-        """One for each match in force, in the order of the file, then the declared addresses that have several."""
-        found = [AddressCase(self, text, setting) for text, setting in self.in_force.items()]
+        """Return one case for each match in force in file order, then declared addresses that fit several."""
+        of_matches = [AddressCase(self, text, setting) for text, setting in self.in_force.items()]
         real = [self.at(address.name) for address in self.addresses]
-        return (*found, *(case for case in real if len(case.chain) > 1 and case.address not in self.in_force))
+        return (*of_matches, *(case for case in real if len(case.chain) > 1 and case.address not in self.in_force))
 
-    def cases_with(self, *names: str, given: str = "") -> list[AddressCase]:
-        """The cases that set one of these themselves, and the declared addresses; none if ``given`` is set nowhere."""
-        if given and given not in self.given:
+    def cases_with(self, *names: str, only_if_set: str = "") -> list[AddressCase]:
+        """Return the cases that set one of these names themselves, and the declared addresses.
+
+        Returns none if no match sets ``only_if_set``.
+        """
+        if only_if_set and only_if_set not in self.given:
             return []
         if names not in self._with:
             self._with[names] = self._cases_with(names)
@@ -189,33 +194,33 @@ class AddressFacts:
 
     @cached_property
     def _setting(self) -> dict[str, list[int]]:
-        """The cases that set something, by its name."""
-        found: dict[str, list[int]] = {name: [] for name in self.given}
+        """Return the numbers of the cases that set a setting, by its name."""
+        numbers: dict[str, list[int]] = {name: [] for name in self.given}
         for number, setting in enumerate(self.in_force.values()):
             for name in setting.given:
-                found[name].append(number)
-        return found
+                numbers[name].append(number)
+        return numbers
 
     def at(self, address: str) -> AddressCase:
-        """What holds for one address."""
-        found = self._found.get(address)
-        if found is None:
+        """Return the case of one address; the same object at each call."""
+        case = self._cases_by_address.get(address)
+        if case is None:
             chain = self.chain(address)
-            found = AddressCase(self, chain[0].text if chain else address, chain[0] if chain else None, address)
-            found._chain = chain
-            self._found[address] = found
-        return found
+            case = AddressCase(self, chain[0].text if chain else address, chain[0] if chain else None, address)
+            case._chain = chain
+            self._cases_by_address[address] = case
+        return case
 
     # what the file declares
 
     @cached_property
     def addresses_node(self) -> ConfigNode | None:
-        """The ``addresses`` element."""
+        """Return the ``addresses`` element, or None."""
         return self.effective.first.get("addresses")
 
     @cached_property
     def addresses(self) -> tuple[DeclaredAddress, ...]:
-        """The declared addresses with their queues."""
+        """Return the declared addresses with their queues."""
         return addresses_of(self.addresses_node)
 
 

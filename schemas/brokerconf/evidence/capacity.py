@@ -1,4 +1,4 @@
-"""The worst case that settings allow: heap and disk by address, and what stops producers first.
+"""Worst case that settings allow: heap and disk by address, and what stops producers first.
 
 An address holds as much in memory as its limit says before its policy acts; while it pages, each queue reads ahead and
 the open page is kept. Pages have no bound unless a page limit *and* a page-full-policy are set; the disk monitor is the
@@ -22,10 +22,10 @@ from pagefmt.findings import some
 
 @dataclass(frozen=True, slots=True)
 class AddressCapacity:
-    """One address, or an example of a match. Bytes; None: no bound.
+    """Capacity of one address, or of an example of a match, in bytes; None: no bound.
 
-    ``on_disk`` is what is there now, or None if that is not known. ``messages`` is the limit by number, which says
-    nothing about bytes.
+    ``on_disk`` is the present size of its pages, or None if that is unknown. ``messages`` is the limit by number, which
+    says nothing about bytes.
     """
 
     address: str
@@ -46,14 +46,17 @@ class AddressCapacity:
 
     @property
     def heap(self) -> int | None:
-        """Memory and read-ahead together."""
+        """Return memory and read-ahead together in bytes, or None if either has no bound."""
         return None if self.memory is None or self.read_ahead is None else self.memory + self.read_ahead
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """``global_limit`` None: off, or a share of a heap that was not given. ``disk_limit`` is the bytes that may be used
-    of the disk given; None: not given, or no limit."""
+    """Memory and disk that the settings allow, in bytes.
+
+    ``global_limit`` is None if it is off, or a share of an unknown heap. ``disk_limit`` is the part of ``disk`` that
+    may be used; None if the disk is unknown, or without a limit.
+    """
 
     heap: int | None
     global_limit: int | None
@@ -66,13 +69,13 @@ class Capacity:
 
     @property
     def memory_sum(self) -> int | None:
-        """Bytes of memory of all addresses; None where one has no bound."""
-        return _sum(one.memory for one in self.addresses)
+        """Return the bytes of memory of all addresses; None if one of them has no bound."""
+        return _sum(address.memory for address in self.addresses)
 
     @property
     def disk_sum(self) -> int | None:
-        """Bytes of pages of all addresses; None where one has no bound."""
-        return _sum(one.disk for one in self.addresses)
+        """Return the bytes of pages of all addresses; None if one of them has no bound."""
+        return _sum(address.disk for address in self.addresses)
 
 
 def capacity(
@@ -82,8 +85,10 @@ def capacity(
     disk: int | None = None,
     on_disk: Mapping[str, int] | None = None,
 ) -> Capacity:
-    """For the declared addresses, those found on the disk, and an example of each match; ``on_disk`` is bytes by
-    address, ``disk`` the size of the volume."""
+    """Return the capacity of declared addresses, of those on the disk, and of an example of each match.
+
+    ``on_disk`` maps addresses to the bytes of their pages, ``disk`` is the size of the volume in bytes.
+    """
     settings.supposed = {}
     stored = dict(on_disk or {})
     every = {*declared.addresses, *stored, *(example_of(match, settings) for match in settings.settings)} - {""}
@@ -94,10 +99,10 @@ def capacity(
     lying = {name: None if on_disk is None else stored.get(name, 0) for name in names}
     broker = settings.broker()
     limit, off = _global(broker)
-    found = tuple(_address(settings, name, max(queues[name], 1), lying[name]) for name in names)
-    found = tuple(replace(one, stops=NEVER_FULL) if off and one.boundless else one for one in found)
+    addresses = tuple(_address(settings, name, max(queues[name], 1), lying[name]) for name in names)
+    addresses = tuple(replace(item, stops=NEVER_FULL) if off and item.boundless else item for item in addresses)
     disk_limit, rule = _disk_limit(broker, disk)
-    made = Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, ())
+    bare = Capacity(settings.heap, limit, off, disk, disk_limit, rule, addresses, ())
     supposed = [settings.document.supposed] if settings.document.supposed else []
     supposed += [
         f"{name} is {masked(text, name)}, which only the running broker knows: taken as the default; -D defines it"
@@ -105,15 +110,15 @@ def capacity(
     ]
     if exempt:
         supposed.append(f"{some(exempt)}: no limit ever applies to management addresses, which are left out")
-    return Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, (*supposed, *_first(made)))
+    return Capacity(settings.heap, limit, off, disk, disk_limit, rule, addresses, (*supposed, *_first(bare)))
 
 
 def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int | None) -> AddressCapacity:
     values = settings.address(name)
     policy = str(values["address-full-policy"].value or "?")
     limit = _limit(values, "max-size-bytes")
-    given = values["page-size-bytes"].value
-    page = given if isinstance(given, int) else 10 << 20
+    page_size = values["page-size-bytes"].value
+    page = page_size if isinstance(page_size, int) else 10 << 20
     pages = policy == "PAGE"
     ahead = _limit(values, "max-read-page-bytes") if "max-read-page-bytes" in values else limit
     read_ahead = (None if ahead is None else queues * ahead + page) if pages else 0
@@ -126,13 +131,13 @@ def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int |
 
 
 def _limit(values: Values, name: str) -> int | None:
-    """A limit in bytes; below 0 there is none."""
+    """Return a limit, or None if it is off (below 0) or the edition lacks it."""
     value = values[name].value if name in values else None
     return value if isinstance(value, int) and value >= 0 else None
 
 
 def _most_pages(values: Values, page: int) -> int | None:
-    """Page files that may exist: the one over the limit exists as well."""
+    """Return how many page files may exist, including the one that exceeds the limit; None: no bound."""
     limit, policy = _limit(values, "page-limit-bytes"), values.get("page-full-policy")
     if limit is None or policy is None or policy.value is None:
         return None
@@ -144,7 +149,7 @@ _STOPS = {"BLOCK": "producers block", "FAIL": "producers are refused", "DROP": "
 
 
 def _stops(values: Values, policy: str, most: int | None) -> str:
-    """What happens to producers of the address when it is full."""
+    """Return, in words, what happens to producers of the address when it is full."""
     if policy != "PAGE":
         return _STOPS[policy]
     if most is None:
@@ -153,10 +158,10 @@ def _stops(values: Values, policy: str, most: int | None) -> str:
 
 
 def _global(broker: Values) -> tuple[int | None, bool]:
-    found = broker.get("global-max-size")
-    if found is None or (isinstance(found.value, int) and found.value <= 0):
+    size = broker.get("global-max-size")
+    if size is None or (isinstance(size.value, int) and size.value <= 0):
         return None, True
-    return found.value if isinstance(found.value, int) else None, False
+    return size.value if isinstance(size.value, int) else None, False
 
 
 def _disk_limit(broker: Values, disk: int | None) -> tuple[int | None, str]:
@@ -172,46 +177,48 @@ def _disk_limit(broker: Values, disk: int | None) -> tuple[int | None, str]:
     return None if disk is None else disk * percent // 100, f"max-disk-usage {percent} %"
 
 
-def _first(found: Capacity) -> list[str]:
-    """Return what acts first, in the order in which it would."""
-    said = []
-    bounded = [one for one in found.addresses if one.memory is not None]
-    unbounded = [one.address for one in found.addresses if one.boundless]
-    total = found.memory_sum
-    if found.global_off and unbounded:
-        said.append(f"memory is unlimited: {some(unbounded)} without max-size-bytes, and the global limit is off")
+def _first(result: Capacity) -> list[str]:
+    """Return the remarks about which limit acts first, in the order in which they would."""
+    remarks = []
+    bounded = [address for address in result.addresses if address.memory is not None]
+    unbounded = [address.address for address in result.addresses if address.boundless]
+    total = result.memory_sum
+    if result.global_off and unbounded:
+        remarks.append(f"memory is unlimited: {some(unbounded)} without max-size-bytes, and the global limit is off")
     elif unbounded:
-        said.append(f"the global limit applies first for {some(unbounded)}: there is no max-size-bytes")
-    if found.global_limit is not None and bounded and total is not None and total > found.global_limit:
-        said.append(f"the limits of the addresses add up to more than the global limit of {found.global_limit} bytes")
-    if found.heap is not None:
-        said += _against_heap(found, found.heap)
-    said += _against_disk(found)
-    return said
+        remarks.append(f"the global limit applies first for {some(unbounded)}: there is no max-size-bytes")
+    if result.global_limit is not None and bounded and total is not None and total > result.global_limit:
+        remarks.append(
+            f"the limits of the addresses add up to more than the global limit of {result.global_limit} bytes"
+        )
+    if result.heap is not None:
+        remarks += _against_heap(result, result.heap)
+    remarks += _against_disk(result)
+    return remarks
 
 
-def _against_heap(found: Capacity, heap: int) -> list[str]:
-    said = []
-    total = sum(one.memory or 0 for one in found.addresses)
-    if found.global_off and total >= heap:
-        said.append(
+def _against_heap(result: Capacity, heap: int) -> list[str]:
+    remarks = []
+    total = sum(address.memory or 0 for address in result.addresses)
+    if result.global_off and total >= heap:
+        remarks.append(
             f"the addresses may hold {total} bytes together, but the heap has {heap}, and there is no global limit"
         )
-    if found.global_limit is not None and found.global_limit >= heap:
-        said.append("the global limit is not below the heap: memory runs out before any policy applies")
-    ahead = _sum(one.read_ahead for one in found.addresses)
+    if result.global_limit is not None and result.global_limit >= heap:
+        remarks.append("the global limit is not below the heap: memory runs out before any policy applies")
+    ahead = _sum(address.read_ahead for address in result.addresses)
     if ahead is not None and ahead > heap // 4:
-        said.append(f"reading ahead alone may take {ahead} bytes, more than a quarter of the heap")
-    return said
+        remarks.append(f"reading ahead alone may take {ahead} bytes, more than a quarter of the heap")
+    return remarks
 
 
-def _against_disk(found: Capacity) -> list[str]:
-    paging = [one for one in found.addresses if one.policy == "PAGE" and one.stops != NEVER_FULL]
-    endless = [one.address for one in paging if one.disk is None]
-    said = [f"pages of {some(endless)} are limited only by the disk: {found.disk_rule}"] if endless else []
-    if found.disk_limit is not None and found.disk_sum is not None and found.disk_sum > found.disk_limit:
-        said.append(f"the page limits allow {found.disk_sum} bytes, but the disk limit only {found.disk_limit}")
-    return said
+def _against_disk(result: Capacity) -> list[str]:
+    paging = [address for address in result.addresses if address.policy == "PAGE" and address.stops != NEVER_FULL]
+    endless = [address.address for address in paging if address.disk is None]
+    remarks = [f"pages of {some(endless)} are limited only by the disk: {result.disk_rule}"] if endless else []
+    if result.disk_limit is not None and result.disk_sum is not None and result.disk_sum > result.disk_limit:
+        remarks.append(f"the page limits allow {result.disk_sum} bytes, but the disk limit only {result.disk_limit}")
+    return remarks
 
 
 def _sum(parts: Iterable[int | None]) -> int | None:

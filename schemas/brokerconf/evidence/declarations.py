@@ -1,4 +1,4 @@
-"""What a configuration declares besides settings: addresses, queues, acceptors, connectors, passwords."""
+"""Declarations of a configuration besides settings: addresses, queues, acceptors, connectors, passwords."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from brokerconf.reading.sizes import trimmed
 
 
 class DeclaredQueue(NamedTuple):
-    """A queue declared below an address."""
+    """Queue declared below an address."""
 
     name: str
     multicast: bool
@@ -21,7 +21,7 @@ class DeclaredQueue(NamedTuple):
 
 
 class DeclaredAddress(NamedTuple):
-    """A declared address and its queues."""
+    """Declared address and its queues."""
 
     name: str
     node: ConfigNode
@@ -30,21 +30,21 @@ class DeclaredAddress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An acceptor or connector; ``parameters`` are those of its URL."""
+    """Acceptor or connector; ``parameters`` are those of its URL."""
 
     name: str
     node: ConfigNode
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     def accepts(self, protocol: str) -> bool:
-        """An acceptor that names no protocols takes all of them."""
+        """Return whether an acceptor accepts a protocol; one that names no protocols accepts all."""
         named = self.parameters.get("protocols", self.parameters.get("protocol", ""))
         protocols = [trimmed(name).upper() for name in named.split(",") if name.strip()]
         return not protocols or protocol in protocols
 
 
 class PasswordInClear(NamedTuple):
-    """Where a password is written out: the element, and the attribute where it stands in one."""
+    """Password in clear text: its element, and its attribute unless it is the element's text."""
 
     name: str
     node: ConfigNode
@@ -52,7 +52,7 @@ class PasswordInClear(NamedTuple):
 
 
 def addresses_of(block: ConfigNode | None) -> tuple[DeclaredAddress, ...]:
-    """The addresses declared in an ``addresses`` element."""
+    """Return the addresses declared in an ``addresses`` element."""
     nodes = block.children_named("address") if block else []
     return tuple(DeclaredAddress(node.attributes.get("name", ""), node, tuple(_queues(node))) for node in nodes)
 
@@ -64,43 +64,43 @@ def _queues(node: ConfigNode) -> Iterator[DeclaredQueue]:
 
 
 def endpoints_of(block: ConfigNode | None, tag: str) -> tuple[Endpoint, ...]:
-    """The acceptors or connectors (``tag``) in their element."""
+    """Return the acceptors or connectors (``tag``) in their element."""
     nodes = block.children_named(tag) if block else []
     return tuple(Endpoint(node.attributes.get("name", ""), node, _parameters(node)) for node in nodes)
 
 
 def _parameters(node: ConfigNode) -> dict[str, str]:
-    """Of the URL, and of HornetQ's ``param`` elements."""
+    """Return the parameters in the URL and in HornetQ's ``param`` elements."""
     query = trimmed(node.own_text).partition("?")[2]
     pairs = (pair.partition("=") for pair in query.replace("&", ";").split(";"))
-    found = {trimmed(key): value for key, _, value in pairs if key.strip()}
+    parameters = {trimmed(key): value for key, _, value in pairs if key.strip()}
     for param in node.children_named("param"):
-        found[param.attributes.get("key", "")] = param.attributes.get("value", "")
-    return found
+        parameters[param.attributes.get("key", "")] = param.attributes.get("value", "")
+    return parameters
 
 
 def jms_destinations_of(document: Document, core: ConfigNode | None) -> dict[str, str]:
-    """Names of the declared JMS queues and topics, with the address prefix of each."""
-    found: dict[str, str] = {}
+    """Return the names of the declared JMS queues and topics, with the address prefix of each."""
+    prefixes: dict[str, str] = {}
     own = core.child("jms-destinations") if core and document.kind.of_application_server else document.jms
     for node in own.children if own else ():
         kind = node.name.removeprefix("jms-")
         if kind in ("queue", "topic") and node.attributes.get("name"):
-            found[node.attributes["name"]] = f"jms.{kind}."
-    return found
+            prefixes[node.attributes["name"]] = f"jms.{kind}."
+    return prefixes
 
 
 def secrets_of(core: ConfigNode | None) -> tuple[PasswordInClear, ...]:
-    """Passwords in clear: neither masked, nor taken from a property. Address settings have none."""
-    found: list[PasswordInClear] = []
+    """Return the passwords in clear text: neither masked, nor taken from a property. Address settings have none."""
+    passwords: list[PasswordInClear] = []
     stack = [core] if core else []
     while stack:
         node = stack.pop()
         if node.name == "address-settings":
             continue
-        found += _secrets_in(node)
+        passwords += _secrets_in(node)
         stack.extend(reversed(node.children))
-    return tuple(found)
+    return tuple(passwords)
 
 
 def _secrets_in(node: ConfigNode) -> Iterator[PasswordInClear]:
@@ -125,7 +125,7 @@ def _secrets_in(node: ConfigNode) -> Iterator[PasswordInClear]:
 
 
 def _filled_in(node: ConfigNode, attribute: str) -> bool:
-    """Whether the attribute's value came from a property."""
+    """Return whether the attribute's value comes from a placeholder."""
     at = node.attribute_position(attribute)
     start, end = node.source.line(at.line) or (0, 0)
     filled_in = re.compile(r"[^=]*=\s*[\"']\s*\$\{")

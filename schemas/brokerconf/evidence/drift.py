@@ -1,8 +1,7 @@
-"""What a broker's disk has beside what its configuration declares.
+"""Differences between a broker's disk and what its configuration declares.
 
+The caller reads the disk: a ``StoredQueue`` has the fields of a binding record by their names.
 Source: docs/spec/config-behaviour.md "Queues and addresses".
-
-What is on the disk is for the caller to read: a ``StoredQueue`` has the fields of a binding record by their names.
 """
 
 from __future__ import annotations
@@ -24,16 +23,23 @@ from brokerconf.settings.effective import EffectiveSettings
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
+# Prefixes of names that the broker creates for itself.
 INTERNAL: Final = (
-    "$.artemis.internal", "$sys.", "$ACTIVEMQ_ARTEMIS_", "activemq.management", "activemq.notifications", "notif.",
-    "hornetq.management", "hornetq.notifications", "sf.",
-)  # fmt: skip
-"""How names begin that the broker makes for itself."""
+    "$.artemis.internal",
+    "$sys.",
+    "$ACTIVEMQ_ARTEMIS_",
+    "activemq.management",
+    "activemq.notifications",
+    "notif.",
+    "hornetq.management",
+    "hornetq.notifications",
+    "sf.",
+)
 FORCE: Final = "FORCE"
 
 
 class QueueOrigin(StrEnum):
-    """Who made a queue or address that is not declared."""
+    """Creator of a queue or address that is not declared."""
 
     CONFIGURATION = "configuration"  # declared once: the record says so
     AUTO_CREATED = "auto-created"  # by a client that sent or read, or as a dead-letter or expiry queue
@@ -42,12 +48,12 @@ class QueueOrigin(StrEnum):
     UNKNOWN = "not recorded"  # the edition does not record it
 
 
+# Origins of queues that no configuration declares.
 EXPECTED: Final = frozenset({QueueOrigin.AUTO_CREATED, QueueOrigin.SUBSCRIPTION})
-"""Nobody declares these."""
 
 
 class StoredQueue(NamedTuple):
-    """A queue on the disk; ``fields`` as far as its record goes."""
+    """Queue on the disk; ``fields`` are those that its record has."""
 
     id: int
     name: str
@@ -57,12 +63,12 @@ class StoredQueue(NamedTuple):
     fields: Mapping[str, str | int | None]
 
     def flag(self, name: str) -> bool:
-        """A boolean field; false where the record does not have it."""
+        """Return a boolean field; False if the record lacks it."""
         return bool(self.fields.get(name))
 
 
 class StoredAddress(NamedTuple):
-    """An address on the disk. ``recorded``: it has a binding, and not only pages."""
+    """Address on the disk; ``recorded``: it has a binding, and not only pages."""
 
     name: str
     auto_created: bool
@@ -71,8 +77,11 @@ class StoredAddress(NamedTuple):
 
 
 class Deletion(NamedTuple):
-    """Whether it is deleted, with its messages, at the next start or reload: by the settings in force, and with either
-    of the two settings alone. None: the edition has no such setting."""
+    """Whether a queue or address is deleted, with its messages, at the next start or reload.
+
+    ``in_force``: by the present settings; ``by_queues`` and ``by_addresses``: if that setting alone were on, None if
+    the edition lacks the setting.
+    """
 
     in_force: bool
     by_queues: bool | None
@@ -81,7 +90,7 @@ class Deletion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LeftOver:
-    """On the disk, not declared. ``queue`` None: an address."""
+    """Queue or address (``queue`` is None) that is on the disk and not declared."""
 
     address: str
     queue: StoredQueue | None
@@ -91,7 +100,7 @@ class LeftOver:
 
 
 class Differing(NamedTuple):
-    """One field of a queue that is declared otherwise. ``changed``: the next start makes it as declared."""
+    """Field of a queue that is declared differently; ``changed``: the next start makes it as declared."""
 
     queue: StoredQueue
     field: str
@@ -102,7 +111,7 @@ class Differing(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Declared, not on the disk: the next start makes it. ``queue`` None: an address."""
+    """Queue or address (``queue`` is None) that is declared and not on the disk: the next start creates it."""
 
     address: str
     queue: str | None
@@ -111,7 +120,11 @@ class Missing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """``expected``: not declared either, and nobody would; ``internal``: how many are the broker's own."""
+    """Differences between disk and configuration.
+
+    ``expected``: undeclared ones that nobody declares, such as subscriptions; ``internal``: the number of the broker's
+    own.
+    """
 
     left: tuple[LeftOver, ...]
     expected: tuple[LeftOver, ...]
@@ -121,7 +134,7 @@ class Drift:
 
     @property
     def exists(self) -> bool:
-        """Disk and configuration differ."""
+        """Return whether disk and configuration differ."""
         return bool(self.left or self.missing or self.differing)
 
 
@@ -131,33 +144,39 @@ def drift(
     queues: Iterable[StoredQueue],
     addresses: Iterable[StoredAddress],
 ) -> Drift:
-    """Compares; each part by address and name."""
+    """Compare declared and stored queues and addresses; each part of the result is sorted by address and name."""
     queues, addresses = list(queues), list(addresses)
-    made_by_broker = {each.name for each in addresses if each.internal or _internal(each.name)}
-    own = [each for each in queues if each.flag("internal") or _internal(each.name) or each.address in made_by_broker]
-    aside = {each.id for each in own}
-    stored = {(each.address, each.name): each for each in queues if each.id not in aside}
-    on_disk = {each.name: each for each in addresses if each.name not in made_by_broker}
-    auto = {name for name, each in on_disk.items() if each.auto_created}
+    made_by_broker = {address.name for address in addresses if address.internal or _internal(address.name)}
+    own = [
+        queue for queue in queues if queue.flag("internal") or _internal(queue.name) or queue.address in made_by_broker
+    ]
+    own_ids = {queue.id for queue in own}
+    stored = {(queue.address, queue.name): queue for queue in queues if queue.id not in own_ids}
+    on_disk = {address.name: address for address in addresses if address.name not in made_by_broker}
+    auto = {name for name, address in on_disk.items() if address.auto_created}
     left = [
-        LeftOver(each.address, each, origin(each), deletion(settings, declared, each, auto))
-        for key, each in sorted(stored.items())
+        LeftOver(queue.address, queue, origin(queue), deletion(settings, declared, queue, auto))
+        for key, queue in sorted(stored.items())
         if key not in declared.queues
     ]
     made_by = (QueueOrigin.UNKNOWN, QueueOrigin.AUTO_CREATED)
     left += [
-        LeftOver(name, None, made_by[name in auto], _with_address(settings, declared, name, auto), each.recorded)
-        for name, each in sorted(on_disk.items())
+        LeftOver(name, None, made_by[name in auto], _with_address(settings, declared, name, auto), address.recorded)
+        for name, address in sorted(on_disk.items())
         if name not in declared.addresses
     ]
     return Drift(
-        tuple(each for each in left if each.origin not in EXPECTED),
-        tuple(each for each in left if each.origin in EXPECTED),
+        tuple(item for item in left if item.origin not in EXPECTED),
+        tuple(item for item in left if item.origin in EXPECTED),
         tuple(_missing(settings, declared, stored, on_disk)),
-        tuple(one for key, each in sorted(stored.items()) if key in declared.queues
-              for one in _differing(settings, each, declared.queues[key])),
+        tuple(
+            difference
+            for key, queue in sorted(stored.items())
+            if key in declared.queues
+            for difference in _differing(settings, queue, declared.queues[key])
+        ),
         len(own) + len(made_by_broker),
-    )  # fmt: skip
+    )
 
 
 def _internal(name: str) -> bool:
@@ -165,7 +184,7 @@ def _internal(name: str) -> bool:
 
 
 def origin(queue: StoredQueue) -> QueueOrigin:
-    """Who made a queue, as far as its record tells."""
+    """Return who created a queue, as far as its record tells."""
     if queue.flag("auto_created"):
         return QueueOrigin.AUTO_CREATED
     if queue.flag("configuration_managed"):
@@ -180,10 +199,10 @@ def origin(queue: StoredQueue) -> QueueOrigin:
 def deletion(
     settings: EffectiveSettings, declared: QueueDeclarations, queue: StoredQueue, auto: Iterable[str]
 ) -> Deletion:
-    """What a start or reload does to a queue that is not declared; ``auto``: addresses that were auto-created.
+    """Return what a start or reload does to a queue that is not declared; ``auto`` are the auto-created addresses.
 
     Since 2.7 only a queue that its record calls managed by the configuration is deleted, before every one that was not
-    auto-created; up to 2.28 it stays where a queue of its name is declared for another address.
+    auto-created; up to 2.28 it stays if a queue of its name is declared for another address.
     """
     above = _with_address(settings, declared, queue.address, auto)
     if above.by_addresses is None:
@@ -205,9 +224,9 @@ def _forced(settings: EffectiveSettings, address: str, name: str) -> bool:
 def _with_address(
     settings: EffectiveSettings, declared: QueueDeclarations, address: str, auto: Iterable[str]
 ) -> Deletion:
-    """An address that is not declared goes with all of its queues, but not one that was auto-created.
+    """Return whether an undeclared address is deleted with all of its queues, which an auto-created one is not.
 
-    That is forgotten when an older broker stops: up to 2.17 an address of the disk counts as made by hand.
+    Older brokers forget on shutdown that it was auto-created: up to 2.17 an address on the disk counts as made by hand.
     """
     if settings.edition < Edition.ARTEMIS_2_4:
         return Deletion(in_force=False, by_queues=None, by_addresses=None)
@@ -222,7 +241,10 @@ def _missing(
     stored: Mapping[tuple[str, str], StoredQueue],
     on_disk: Mapping[str, StoredAddress],
 ) -> Iterator[Missing]:
-    """Queues that are not durable have no record; nor had addresses before 2.0."""
+    """Yield declared queues and addresses that have no record.
+
+    Queues that are not durable have none, nor had addresses before 2.0.
+    """
     for key, queue in sorted(declared.queues.items()):
         if queue.durable and key not in stored:
             yield Missing(queue.address, queue.name, queue.place)
@@ -241,9 +263,9 @@ def _differing(settings: EffectiveSettings, stored: StoredQueue, declared: Queue
     if declared.routing is not None and stored.routing is not None and stored.routing != declared.routing:
         yield Differing(stored, "routing_type", stored.routing, declared.routing, place, changed=True)
     values = declared_values(settings, declared)
-    for each in FIELDS:
-        if each.name in values and each.name in stored.fields:
-            found = stored.fields[each.name]
-            now: QueueValue = bool(found) if each.kind is bool else found
-            if now != values[each.name]:
-                yield Differing(stored, each.name, now, values[each.name], place, not each.lasting)
+    for queue_field in FIELDS:
+        if queue_field.name in values and queue_field.name in stored.fields:
+            stored_value = stored.fields[queue_field.name]
+            now: QueueValue = bool(stored_value) if queue_field.kind is bool else stored_value
+            if now != values[queue_field.name]:
+                yield Differing(stored, queue_field.name, now, values[queue_field.name], place, not queue_field.lasting)

@@ -1,4 +1,4 @@
-"""Everything a rule may ask: the document, the settings in force, and plain values about heap, data directory and host.
+"""Everything a rule may ask: the document, the settings in force, and facts about heap, data directory and host.
 
 Settings in force are those of the file with ``broker.properties`` and system properties applied. Nothing changes after
 construction; costly values are computed when a rule first asks for them.
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from brokerconf.evidence.queue_declarations import QueueDeclarations
     from brokerconf.properties.application import Bean
     from brokerconf.properties.outcomes import Outcome
-    from brokerconf.reading.properties import Entry
+    from brokerconf.reading.property_entries import Entry
 
 
 class ConfigFacts(AddressFacts):
-    """Everything about one ``core``. ``properties``: those of ``broker.properties``; ``system``: all that the
-    broker is started with."""
+    """Everything that rules can ask about one ``core``.
+
+    ``properties`` are the entries of ``broker.properties``, ``system`` all system properties the broker starts with.
+    """
 
     def __init__(
         self,
@@ -65,11 +67,11 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def first(self) -> dict[str, ConfigNode]:
-        """The first element of each tag inside ``core``: what the broker's reader finds by name."""
+        """Return the first element of each tag inside ``core``, which is the one that the broker's reader uses."""
         return self.effective.first
 
     def key_at(self, position: Position) -> str:
-        """The key of the property that stands there; nothing where none does."""
+        """Return the key of the property at a position, or an empty string."""
         return self._keys.get(position, "")
 
     @cached_property
@@ -80,7 +82,7 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def broker(self) -> Mapping[str, ResolvedSetting]:
-        """Settings of the broker by name."""
+        """Return the settings of the broker by name."""
         return SettingsByName(self._of_broker)
 
     def _of_broker(self, name: str) -> ResolvedSetting:
@@ -91,7 +93,7 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def store(self) -> Mapping[str, ResolvedSetting]:
-        """Settings of the database store by name."""
+        """Return the settings of the database store by name."""
         base = self.database_store
         return SettingsByName(lambda name: self._resolved(Scope.STORE, name, base.child(name) if base else None))
 
@@ -113,13 +115,15 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def database_store(self) -> ConfigNode | None:
-        """The ``database-store`` element; None where the stores are files."""
+        """Return the ``database-store`` element, or None if the stores are files."""
         return self.first.get("database-store")
 
     @cached_property
     def global_off(self) -> bool:
-        """No limit over all addresses: HornetQ has none, 1.x none by default, later ones only by a property or in an
-        application server."""
+        """Return whether there is no limit over all addresses.
+
+        HornetQ has none, 1.x none by default, later editions only by a property or in an application server.
+        """
         size = self.broker["global-max-size"]
         if self.edition <= Edition.ARTEMIS_1_5 or self.effective.global_size_always_set:
             return size.number <= 0
@@ -129,20 +133,20 @@ class ConfigFacts(AddressFacts):
 
     @property
     def wildcards_known(self) -> bool:
-        """Whether this document says what wildcards are; those of a part may be set elsewhere."""
+        """Return whether this document defines the wildcards; for a part they may be set in another file."""
         return not self.document.is_part or "wildcard-addresses" in self.first
 
     @cached_property
     def wildcard_matches(self) -> tuple[AddressSetting, ...]:
-        """Those in force that have a wildcard and are not literal."""
+        """Return the matches in force that have a wildcard and are not literal."""
         return tuple(match for text, match in sorted(self.in_force.items()) if self.spelling.is_wildcard(text))
 
     def is_management(self, case: AddressCase) -> bool:
-        """Whether the case is about management addresses alone."""
+        """Return whether the case is about management addresses alone."""
         return self.reaches_only_management(case.match)
 
     def reaches_only_management(self, text: str) -> bool:
-        """Every address that begins with the management address is exempt."""
+        """Return whether a match applies only to management addresses, which are exempt from limits."""
         return self.spelling.begins_with(text, self._management)
 
     @cached_property
@@ -150,31 +154,31 @@ class ConfigFacts(AddressFacts):
         return str(self.broker["management-address"].value or "")
 
     def page_size(self, case: AddressCase) -> int:
-        """Bytes of a page; a database store caps it since 2.31."""
+        """Return the bytes of a page; a database store limits it since 2.31."""
         size = case.number("page-size-bytes")
         if self.database_store is None or self.edition < Edition.ARTEMIS_2_44:
             return size
         return min(size, self.store["jdbc-max-page-size-bytes"].number)
 
     def has_page_limit(self, case: AddressCase) -> bool:
-        """Whether page files are limited by bytes or by messages."""
+        """Return whether page files are limited by bytes or by messages."""
         return case.number("page-limit-bytes") > 0 or case.number("page-limit-messages") > 0
 
     def has_memory_limit(self, case: AddressCase) -> bool:
-        """Whether the address has a memory limit of its own."""
+        """Return whether the address has a memory limit of its own."""
         return case.number("max-size-bytes") >= 0 or case.number("max-size-messages") >= 0
 
     # what else the file declares
 
     def lacks(self, address: str) -> bool:
-        """Whether no address, JMS destination or queue of that address is declared; False where that is not known."""
+        """Return whether no address, JMS destination or queue of that address is declared; False if that is unknown."""
         elsewhere = self.document.laid_over or (self.document.is_part and self.addresses_node is None)
         unknown = elsewhere or is_expression(address) or self._declares_unknown
         return not unknown and address not in self._declared
 
     @cached_property
     def declared_queues(self) -> QueueDeclarations:
-        """All queues and addresses that are declared, in whichever form."""
+        """Return all queues and addresses that elements or properties declare."""
         from brokerconf.evidence.queue_declarations import queue_declarations
 
         return queue_declarations(self.effective, self.outcomes)
@@ -190,43 +194,50 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def _declares_unknown(self) -> bool:
-        """Whether only the running broker knows the name of a declared address."""
+        """Return whether only the running broker knows the name of a declared address."""
         return any(map(is_expression, self._declared))
 
     @cached_property
     def jms_destinations(self) -> dict[str, str]:
-        """Names of JMS queues and topics, and the prefix of their addresses."""
+        """Return the names of JMS queues and topics, and the prefix of their addresses."""
         return jms_destinations_of(self.document, self.core)
 
     @cached_property
     def acceptors(self) -> tuple[Endpoint, ...]:
-        """The declared acceptors."""
+        """Return the declared acceptors."""
         return endpoints_of(self.first.get("acceptors"), "acceptor")
 
     @cached_property
     def connectors(self) -> tuple[Endpoint, ...]:
-        """The declared connectors."""
+        """Return the declared connectors."""
         return endpoints_of(self.first.get("connectors"), "connector")
 
     @cached_property
     def secrets(self) -> tuple[PasswordInClear, ...]:
-        """Passwords in clear; none where ``mask-password`` says that all are masked."""
+        """Return the passwords in clear text; none if ``mask-password`` says that all are masked."""
         mask = self.first.get("mask-password")
         hidden = mask is not None and trimmed(mask.text).lower() == "true"
         return () if hidden or self.core is None else secrets_of(written_server(self.core))
 
     @cached_property
     def empty_placeholders(self) -> tuple[FoundPlaceholder, ...]:
-        """Those that became nothing, comments left out; of an application server's file those of this part."""
-        found = [one for one in self.document.placeholders if one.placeholder.origin == "empty"]
-        if found and self.document.kind.of_application_server and self.core is not None:
+        """Return the placeholders outside comments that became empty.
+
+        Of an application server's file, only those of this server are included.
+        """
+        empty = [placeholder for placeholder in self.document.placeholders if placeholder.placeholder.origin == "empty"]
+        if empty and self.document.kind.of_application_server and self.core is not None:
             first, last = self.core.source.range_of(self.core.ordinal)
-            found = [one for one in found if first <= one.placeholder.offset < last]
-        return tuple(one for one in found if not _in_comment(one.source.original, one.placeholder.offset))
+            empty = [placeholder for placeholder in empty if first <= placeholder.placeholder.offset < last]
+        return tuple(
+            placeholder
+            for placeholder in empty
+            if not _in_comment(placeholder.source.original, placeholder.placeholder.offset)
+        )
 
     @cached_property
     def foreign(self) -> tuple[tuple[Setting, ConfigNode], ...]:
-        """Elements that are settings of another edition."""
+        """Return the elements that are settings of another edition."""
         if self.core is None or self.document.kind.of_application_server:
             return ()
         places = {
@@ -239,7 +250,11 @@ class ConfigFacts(AddressFacts):
     def _foreign_in(self, places: Mapping[Scope, list[ConfigNode]]) -> Iterator[tuple[Setting, ConfigNode]]:
         written = {tag.rpartition(":")[2] for tag in self.core.by_tag()} if self.core else set()
         for scope, parents in places.items():
-            strange = {n: one for n, one in in_scope(scope).items() if n in written and not one.known_in(self.edition)}
+            strange = {
+                n: setting
+                for n, setting in in_scope(scope).items()
+                if n in written and not setting.known_in(self.edition)
+            }
             for parent in parents if strange else ():
                 for child in parent.children:
                     if child.name in strange:

@@ -1,4 +1,4 @@
-"""Plain values about a data directory and a host, which no configuration file tells."""
+"""Facts about a data directory and a host, which no configuration file states."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WATCHED = frozenset({"paging", "journal", "large-messages", "bindings"})
 
 
 class PageFolder(NamedTuple):
-    """A page folder on the disk: its address ("" where unknown), page files and their bytes."""
+    """Page folder on the disk: its address ("" if unknown), page files and their bytes."""
 
     address: str
     folder: str
@@ -18,7 +18,7 @@ class PageFolder(NamedTuple):
 
 
 class Volume(NamedTuple):
-    """The file system of a directory; ``what`` is paging, journal, bindings, large-messages or journal-retention."""
+    """File system of a directory; ``what`` is paging, journal, bindings, large-messages or journal-retention."""
 
     what: str
     device: int

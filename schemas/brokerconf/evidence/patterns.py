@@ -1,4 +1,4 @@
-"""Which wildcard matches overlap, rank alike and disagree (docs/spec/settings.md 4)."""
+"""Wildcard matches that overlap, have equal rank and disagree (docs/spec/settings.md 4)."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 def rivals(
     matches: Sequence[AddressSetting], wildcards: Wildcards, edition: Edition = NEWEST
 ) -> Iterator[tuple[AddressSetting, AddressSetting]]:
-    """The first earlier match that ranks as one does, sets something else, and fits an address that it fits; then it.
+    """Yield pairs of matches that tie: the first earlier match of equal rank with other settings, and the match itself.
 
-    Only matches of one length can rank alike. Two without a one-word wildcard that overlap and have one length are the
-    same.
+    Both fit a common address. Only matches of one length can have equal rank. Two without a one-word wildcard that
+    overlap and have one length are the same.
     """
     if not any(wildcards.single_word in match.text for match in matches):
         return
-    alike: defaultdict[Hashable, list[AddressSetting]] = defaultdict(list)
+    by_rank: defaultdict[Hashable, list[AddressSetting]] = defaultdict(list)
     for match in sorted(matches, key=lambda match: match.number):
         if is_plain(match.text, wildcards):
-            alike[_rank(match.text, wildcards)].append(match)
-    for group in alike.values():
+            by_rank[_rank(match.text, wildcards)].append(match)
+    for group in by_rank.values():
         if len(group) > 1:
             yield from _rivals(group, wildcards, edition)
 
 
 def _rank(text: str, wildcards: Wildcards) -> Hashable:
-    """The same of two matches that rank alike and overlap."""
+    """Return a key that is equal for matches which have equal rank and overlap."""
     if wildcards.any_words in text:
         return len(text)
     return len(text), tuple(word is None for word in split_match(text, wildcards)[0])
@@ -55,15 +55,15 @@ def _rivals(
             differing |= setting[name] & ~setting[name, value]
         earlier = (1 << number) - 1
         for other in numbers_of(index.fitting(words[number], longer=True) & differing & earlier):
-            one = group[other].text
-            if compare(one, match.text, wildcards, edition) == 0 and overlap(one, match.text, wildcards):
+            text = group[other].text
+            if compare(text, match.text, wildcards, edition) == 0 and overlap(text, match.text, wildcards):
                 yield group[other], match
                 break
 
 
-def overlap(one: str, other: str, wildcards: Wildcards) -> bool:
-    """Whether some address fits both."""
-    left, left_open = split_match(one, wildcards)
+def overlap(match: str, other: str, wildcards: Wildcards) -> bool:
+    """Return whether some address fits both matches."""
+    left, left_open = split_match(match, wildcards)
     right, right_open = split_match(other, wildcards)
     if not left_open and not right_open and len(left) != len(right):
         return False

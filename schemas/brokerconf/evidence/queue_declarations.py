@@ -1,9 +1,8 @@
-"""Every queue and address that a configuration in force declares, with the values its broker would give them.
+"""Every queue and address that a configuration declares, with the values its broker gives them.
 
 ``<addresses>``, ``<queues>`` (HornetQ, 1.x, deprecated in 2.x; ``<core-queues>`` of EAP 6), JMS queues and topics
-(their names keep the prefixes of 1.x inside of an application server), and last
-``addressConfigurations`` of ``broker.properties``.
-Source: docs/spec/config-behaviour.md "Queues and addresses".
+(their names keep the prefixes of 1.x inside an application server), and last ``addressConfigurations`` of
+``broker.properties``. Source: docs/spec/config-behaviour.md "Queues and addresses".
 """
 
 from __future__ import annotations
@@ -31,8 +30,11 @@ _TAKES_NOTHING: Final = ("__HQX=-1", "__AMQX=-1")
 
 
 class QueueField(NamedTuple):
-    """A field of a queue: its name on the disk, in ``broker.xml`` the attribute, the address setting that gives its
-    default (in ``broker.xml`` not for all). ``since``: it is on the disk. ``lasting``: a start never changes it."""
+    """Field of a queue, under its names on the disk and in ``broker.xml``.
+
+    ``name`` is that on the disk, ``attribute`` that in ``broker.xml``; ``default`` is the address setting that supplies
+    its default, if one does. ``since``: the first edition that records it. ``lasting``: a start never changes it.
+    """
 
     name: str
     attribute: str
@@ -69,9 +71,11 @@ _BY_BEAN: Final = {re.sub(r"_(\w)", lambda found: found[1].upper(), each.name): 
 
 @dataclass(slots=True)
 class QueueDeclaration:
-    """``given``: what is set, by the names of ``FIELDS``. ``routing`` None: HornetQ and 1.x, which have none.
+    """Declared queue.
 
-    ``by_element``: an element of a ``broker.xml`` declares it, whose reader has own values for some fields.
+    ``given`` holds what is set, by the names of ``FIELDS``. ``routing`` is None for HornetQ and 1.x, which have no
+    routing types. ``by_element``: an element of a ``broker.xml`` declares it, whose reader has own values for some
+    fields.
     """
 
     name: str
@@ -86,8 +90,11 @@ class QueueDeclaration:
 
 @dataclass(slots=True)
 class QueueDeclarations:
-    """Queues by (address, name), and the first by name alone; addresses with where each is declared, and those of
-    their routing types that are declared."""
+    """Declared queues and addresses.
+
+    ``queues`` is by (address, name), ``names`` holds the first of each name; ``addresses`` maps addresses to where they
+    are declared, ``routing`` to the routing types that are declared.
+    """
 
     queues: dict[tuple[str, str], QueueDeclaration] = field(default_factory=dict)
     addresses: dict[str, Position] = field(default_factory=dict)
@@ -95,13 +102,13 @@ class QueueDeclarations:
     routing: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, queue: QueueDeclaration) -> QueueDeclaration:
-        """A second declaration of the same queue counts for nothing."""
+        """Add a queue and return it; if it is declared already, return the first declaration."""
         self.addresses.setdefault(queue.address, queue.place)
         self.names.setdefault(queue.name, queue)
         return self.queues.setdefault((queue.address, queue.name), queue)
 
     def forget(self, addresses: Iterable[str]) -> None:
-        """They and their queues are taken away."""
+        """Remove addresses and their queues."""
         for address in addresses:
             self.addresses.pop(address, None)
             self.routing.pop(address, None)
@@ -113,64 +120,72 @@ class QueueDeclarations:
 def queue_declarations(
     settings: EffectiveSettings, outcomes: Iterable[Outcome] = (), jms: ConfigNode | None = None
 ) -> QueueDeclarations:
-    """``outcomes``: of properties in force. ``jms``: of HornetQ, whose JMS destinations have a file of their own."""
-    found, core, edition = QueueDeclarations(), settings.core, settings.edition
+    """Return the queues and addresses that a configuration declares.
+
+    ``outcomes`` are those of properties in force; ``jms`` is HornetQ's JMS configuration, which has a file of its own.
+    """
+    declarations, core, edition = QueueDeclarations(), settings.core, settings.edition
     routed = edition >= Edition.ARTEMIS_2_4
     in_server = settings.document.kind.of_application_server
     for block in core.children_named("addresses") if core else ():
         for address in addresses_of(block):
-            found.addresses.setdefault(address.name, address.node.position)
-            found.routing[address.name] |= {node.name.upper() for node in address.node.children} & ROUTING_TYPES
+            declarations.addresses.setdefault(address.name, address.node.position)
+            declarations.routing[address.name] |= {node.name.upper() for node in address.node.children} & ROUTING_TYPES
             for queue in address.queues:
                 kind = MULTICAST if queue.multicast else ANYCAST
-                found.add(_from_node(queue.node, address.name, kind, by_element=not in_server))
+                declarations.add(_from_node(queue.node, address.name, kind, by_element=not in_server))
     for block in (*core.children_named("queues"), *core.children_named("core-queues")) if core else ():
         for node in block.children_named("queue"):
             bound = _child(node, "address") or node.attributes.get("name", "")
             old = MULTICAST if routed and not in_server else None
-            found.add(_from_node(node, bound, old, by_element=not in_server))
+            declarations.add(_from_node(node, bound, old, by_element=not in_server))
     if core is not None:
         for name, prefix in _destinations(settings, jms).items():
             place = (jms or settings.document.jms or core).position
             whole = name if routed and not in_server else prefix + name
             routing = (ANYCAST if prefix == "jms.queue." else MULTICAST) if routed else None
-            found.addresses.setdefault(whole, place)
+            declarations.addresses.setdefault(whole, place)
             if routing:
-                found.routing[whole].add(routing)
+                declarations.routing[whole].add(routing)
             if not routed or routing == ANYCAST:
                 nothing = None if prefix == "jms.queue." else _TAKES_NOTHING[edition >= Edition.ARTEMIS_1_5]
-                found.add(QueueDeclaration(whole, whole, place, routing, nothing))
+                declarations.add(QueueDeclaration(whole, whole, place, routing, nothing))
     for outcome in outcomes:
         if outcome.applied:
-            _property(found, outcome)
-    return found
+            _property(declarations, outcome)
+    return declarations
 
 
 def _destinations(settings: EffectiveSettings, jms: ConfigNode | None) -> dict[str, str]:
-    found = jms_destinations_of(settings.document, settings.core)
+    prefixes = jms_destinations_of(settings.document, settings.core)
     for node in jms.children if jms else ():
         if node.name in ("queue", "topic"):
-            found[node.attributes.get("name", "")] = f"jms.{node.name}."
-    return found
+            prefixes[node.attributes.get("name", "")] = f"jms.{node.name}."
+    return prefixes
 
 
 def _from_node(node: ConfigNode, address: str, routing: str | None, *, by_element: bool) -> QueueDeclaration:
-    given = {
-        each.name: _parsed(each, node.attributes[each.attribute])
-        for each in FIELDS
-        if each.attribute in node.attributes
+    values = {
+        queue_field.name: _parsed(queue_field, node.attributes[queue_field.attribute])
+        for queue_field in FIELDS
+        if queue_field.attribute in node.attributes
     }
     filter_node, durable = node.child("filter"), _child(node, "durable")
     return QueueDeclaration(
-        node.attributes.get("name", ""), address, node.position, routing,
+        node.attributes.get("name", ""),
+        address,
+        node.position,
+        routing,
         (filter_node.attributes.get("string") if filter_node else None) or None,
-        durable is None or parse_boolean(durable), given, by_element,
-    )  # fmt: skip
+        durable is None or parse_boolean(durable),
+        values,
+        by_element,
+    )
 
 
 def _child(node: ConfigNode, name: str) -> str | None:
-    found = node.child(name)
-    return trimmed(found.text) if found is not None else None
+    child = node.child(name)
+    return trimmed(child.text) if child is not None else None
 
 
 def _parsed(of: QueueField, text: str) -> QueueValue:
@@ -181,25 +196,25 @@ def _parsed(of: QueueField, text: str) -> QueueValue:
     return text
 
 
-def _property(found: QueueDeclarations, outcome: Outcome) -> None:
-    """``addressConfigurations.A.routingTypes``, ``addressConfigurations.A.queueConfigs.Q.BEAN``."""
+def _property(declarations: QueueDeclarations, outcome: Outcome) -> None:
+    """Apply ``addressConfigurations.A.routingTypes`` or ``addressConfigurations.A.queueConfigs.Q.BEAN``."""
     place, value = outcome.entry.position, outcome.value
     match outcome.path:
         case ("addressConfigurations", *removed) if value is None and len(removed) < 2:
-            found.forget(removed or [*found.addresses])
+            declarations.forget(removed or [*declarations.addresses])
         case ("addressConfigurations", address, "queueConfigs", name, bean):
-            found.addresses.setdefault(address, place)
-            queue = found.names.get(name) or found.add(QueueDeclaration(name, address, place, MULTICAST))
+            declarations.addresses.setdefault(address, place)
+            queue = declarations.names.get(name) or declarations.add(QueueDeclaration(name, address, place, MULTICAST))
             if bean == "address":
-                del found.queues[queue.address, name]
+                del declarations.queues[queue.address, name]
                 queue.address = str(value).partition("::")[0]
-                found.add(queue)
+                declarations.add(queue)
             else:
                 _set(queue, bean, value)
-        case ("addressConfigurations", address, *rest):
-            found.addresses.setdefault(address, place)
-            if rest == ["routingTypes"]:
-                found.routing[address] = set(outcome.entry.value.split(","))
+        case ("addressConfigurations", address, *keys):
+            declarations.addresses.setdefault(address, place)
+            if keys == ["routingTypes"]:
+                declarations.routing[address] = set(outcome.entry.value.split(","))
 
 
 def _set(queue: QueueDeclaration, bean: str, value: object) -> None:
@@ -214,15 +229,19 @@ def _set(queue: QueueDeclaration, bean: str, value: object) -> None:
 
 
 def declared_values(settings: EffectiveSettings, queue: QueueDeclaration) -> Mapping[str, QueueValue]:
-    """What the broker gives a declared queue at each start, by the names of ``FIELDS``: defaults included."""
+    """Return what the broker sets for a declared queue at each start, by the names of ``FIELDS``, defaults included."""
     defaults = settings.merged(queue.address)
-    found: dict[str, QueueValue] = {}
-    for each in FIELDS:
-        implied = each.name == "last_value" and queue.given.get("last_value_key")  # recorded as either
-        if settings.edition < each.since or implied:
+    values: dict[str, QueueValue] = {}
+    for queue_field in FIELDS:
+        implied = queue_field.name == "last_value" and queue.given.get("last_value_key")  # recorded as either
+        if settings.edition < queue_field.since or implied:
             continue
-        default = defaults.get(each.default) if each.default and settings.edition >= Edition.ARTEMIS_2_10 else None
-        value = default.value if default is not None and default.value is not None else each.otherwise
-        given = queue.given.get(each.name, value)
-        found[each.name] = given if isinstance(given, (str, int, bool)) and given != "" else None
-    return found
+        default = (
+            defaults.get(queue_field.default)
+            if queue_field.default and settings.edition >= Edition.ARTEMIS_2_10
+            else None
+        )
+        value = default.value if default is not None and default.value is not None else queue_field.otherwise
+        own_value = queue.given.get(queue_field.name, value)
+        values[queue_field.name] = own_value if isinstance(own_value, (str, int, bool)) and own_value != "" else None
+    return values

@@ -1,4 +1,4 @@
-"""The value of a setting as the broker reads it, and its source: an element, a property or the default."""
+"""Value of a setting as the broker reads it, and its source: an element, a property or the default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from pagefmt.findings import Position
 # not frozen: made by the ten thousand, where that costs more than all else
 @dataclass(slots=True, eq=False)
 class ResolvedSetting:
-    """``by`` sets it (None: the default). ``value`` None: not set or not readable. ``match``: of an address setting."""
+    """Setting with its value and source.
+
+    ``by`` is what sets it (None: the default); ``value`` is None if it is not set or unreadable; ``match`` belongs to
+    an address setting.
+    """
 
     name: str
     value: Value
@@ -26,54 +30,54 @@ class ResolvedSetting:
 
     @property
     def given(self) -> bool:
-        """Whether an element or a property sets it."""
+        """Return whether an element or a property sets it."""
         return self.by is not None
 
     @property
     def node(self) -> ConfigNode | None:
-        """The element that sets it, if one does."""
+        """Return the element that sets it, or None."""
         return self.by if isinstance(self.by, ConfigNode) else None
 
     @property
     def by_property(self) -> bool:
-        """Whether a property sets it."""
+        """Return whether a property sets it."""
         return isinstance(self.by, Override)
 
     @property
     def place(self) -> ConfigNode | Position | None:
-        """Where it is given."""
+        """Return the element or position that sets it, or None for a default."""
         return self.by.position if isinstance(self.by, Override) else self.by
 
     @property
     def unknown(self) -> bool:
-        """Whether only the running broker knows the value, which is its ``${NAME}``."""
+        """Return whether only the running broker knows the value, which is then its ``${NAME}``."""
         return isinstance(self.value, str) and is_expression(self.value)
 
     @property
     def number(self) -> int:
-        """The value as a number; -1 where there is none, as everywhere in this configuration."""
+        """Return the value as a number, or -1 if it is none, which means "no limit" in this configuration."""
         return as_number(self.value)
 
     @property
     def text(self) -> str:
-        """The text as written, or the default as text."""
+        """Return the text as written, or the default as text."""
         if self.by is not None:
             return self.by.text
         return "" if self.value is None else str(self.value)
 
     def __str__(self) -> str:
-        """As ``page-size-bytes 10M``."""
-        said = masked(trimmed(self.text), self.name)
-        return f"{self.name} {said}" if self.given else f"{self.name} {said} (default)"
+        """Return name and value, as ``page-size-bytes 10M``, without secrets."""
+        text = masked(trimmed(self.text), self.name)
+        return f"{self.name} {text}" if self.given else f"{self.name} {text} (default)"
 
 
 def as_number(value: Value) -> int:
-    """The value if it is a whole number, else -1."""
+    """Return the value if it is a whole number, else -1."""
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
 class SettingsByName(dict[str, ResolvedSetting]):
-    """Settings by name, each worked out when it is first asked for."""
+    """Settings by name, each resolved when it is first looked up."""
 
     def __init__(self, find: Callable[[str], ResolvedSetting]) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""What a rule is: one file of this package with a ``RULE``, found by its file's name (docs/spec/settings.md 7).
+"""Definition of a rule: a module of ``rules`` with a ``RULE``, found by its file's name (docs/spec/settings.md 7).
 
-A rule looks at ``ConfigFacts`` alone and yields hits; severity, reason and advice come from the rule itself.
+A rule reads ``ConfigFacts`` alone and yields hits; severity, reason and advice come from the rule itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 
 class Hit(NamedTuple):
-    """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
-    rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart; ``fix`` is a sure
-    repair (``reading/repairs.py``); ``path``: the key of a property; ``stops_start``: as that of the rule, for
-    this place."""
+    """Place where a rule finds something.
+
+    ``attribute``: the element's attribute that is meant. ``help`` and ``severity`` replace those of the rule. ``about``
+    distinguishes several hits of one rule at one place. ``fix`` is a sure repair (``reading/repairs.py``). ``path``:
+    the key of a property. ``stops_start``: as in the rule, for this place.
+    """
 
     where: ResolvedSetting | ConfigNode | Position
     message: str
@@ -39,14 +41,17 @@ Hits = Iterator[Hit]
 
 
 def address_setting(match: str, **values: str) -> str:
-    """The XML of an ``address-setting``; ``max_size_bytes="10M"`` becomes ``<max-size-bytes>10M</max-size-bytes>``."""
+    """Return the XML of an ``address-setting``.
+
+    ``max_size_bytes="10M"`` becomes ``<max-size-bytes>10M</max-size-bytes>``.
+    """
     inside = [f"<{name}>{text}</{name}>" for name, text in ((key.replace("_", "-"), values[key]) for key in values)]
     body = inside[0] if len(inside) == 1 else "".join(f"\n  {line}" for line in inside) + "\n"
     return f'<address-setting match="{match}">{body}</address-setting>\n'
 
 
 class Example(NamedTuple):
-    """A small configuration: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
+    """Small configuration: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
 
     ``jms`` is the ``jms`` part of 1.x, ``properties`` a ``broker.properties`` beside the file, ``heap`` is in bytes;
     ``stores`` and ``volumes`` are what a data directory and a host would show.
@@ -65,11 +70,13 @@ class Example(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """``since`` and ``until``: editions in which the rule means anything; ``by_edition``: severity from an edition on;
-    ``explains_schema``: its finding says it all, the schema's own at the same element is left out;
-    ``failing``, ``passing``: make an example, which no lint needs;
-    ``stops_start``: a broker does not start with what it finds; ``needs``: ``heap``, ``data`` or ``host`` where the
-    file alone is not enough."""
+    """Configuration check with its reason, advice and examples.
+
+    ``since`` and ``until``: the editions to which it applies. ``by_edition``: its severity from an edition on.
+    ``explains_schema``: its finding replaces the schema's at the same element. ``failing`` and ``passing`` build
+    examples; linting does not call them. ``stops_start``: a broker does not start with what it finds. ``needs``:
+    ``heap``, ``data`` or ``host`` if the file alone is not enough.
+    """
 
     id: str
     severity: Severity
@@ -88,10 +95,10 @@ class Rule(NamedTuple):
     needs: str = ""
 
     def applies(self, edition: Edition) -> bool:
-        """Whether the rule means anything in an edition."""
+        """Return whether the rule applies to an edition."""
         return not ((self.since and edition < self.since) or (self.until and self.until < edition))
 
     def severity_in(self, edition: Edition) -> Severity:
-        """The severity in an edition."""
+        """Return the severity in an edition."""
         begun = [severity for first, severity in self.by_edition if first <= edition]
         return begun[-1] if begun else self.severity

@@ -1,4 +1,4 @@
-"""How a match is spelt: wildcards, literal markers, and what they make of it."""
+"""Spelling of a match: wildcards, literal markers, and their effect."""
 
 from __future__ import annotations
 
@@ -12,44 +12,47 @@ _FRESH = "\u00b7"
 
 
 class MatchSpelling(NamedTuple):
-    """The words of matches under the wildcards of one configuration."""
+    """Interpretation of matches under the wildcards of one configuration."""
 
     wildcards: Wildcards
     edition: Edition
 
     def is_literal(self, text: str) -> bool:
-        """Whether the match stands between literal markers."""
+        """Return whether the match is enclosed in literal markers."""
         marks = self.wildcards.literal_markers
         return bool(marks) and len(text) > 1 and text[0] == marks[0] and text[-1] == marks[1]
 
     def unmarked(self, text: str) -> str | None:
-        """A literal match without its markers; None for any other."""
+        """Return a literal match without its markers, or None for any other."""
         return text[1:-1] if self.is_literal(text) else None
 
     def is_wildcard(self, text: str) -> bool:
-        """Whether the match has a wildcard that counts as one."""
+        """Return whether the match has a wildcard and is not literal."""
         return self.wildcards.is_wild(text) and not self.is_literal(text)
 
     def catches_all(self, text: str) -> bool:
-        """Whether the match is the any-words wildcard alone."""
+        """Return whether the match is the any-words wildcard alone."""
         return text == self.wildcards.any_words
 
     def spelt_with_delimiter(self, text: str) -> str | None:
-        """``a.#`` for ``a#``; None for anything else."""
+        """Return ``a.#`` for ``a#``, or None for anything else."""
         wild = self.wildcards
         bare = text.removesuffix(wild.any_words)
         odd = bare != text and bare and not bare.endswith(wild.delimiter) and not self.is_literal(text)
         return f"{bare}{wild.delimiter}{wild.any_words}" if odd else None
 
     def fits(self, text: str, address: str) -> bool:
-        """Whether an address fits a match; False for a match that the broker refuses."""
+        """Return whether an address fits a match; False for a match that the broker refuses."""
         try:
             return compile_match(text, self.wildcards, self.edition).fits(address)
         except MatchError:
             return False
 
     def representative(self, text: str) -> str:
-        """``a.*.#`` becomes ``a.·.·.·``: two words for the last wildcard, so that ``a.*.*`` does not fit."""
+        """Return an address that fits a match: ``a.*.#`` becomes ``a.·.·.·``.
+
+        The last wildcard becomes two words, so that ``a.*.*`` does not fit the address.
+        """
         if not self.is_wildcard(text):
             return self.unmarked(text) or text
         wild = self.wildcards
@@ -60,7 +63,7 @@ class MatchSpelling(NamedTuple):
         return bare.replace(wild.single_word, _FRESH) + (end if bare != text else "")
 
     def begins_with(self, text: str, start: str) -> bool:
-        """Whether every address that fits begins so: what stands before a wildcard decides."""
+        """Return whether every address that fits begins with ``start``, judged by the part before any wildcard."""
         if not start or not text.startswith(start):
             return False
         wild = self.wildcards

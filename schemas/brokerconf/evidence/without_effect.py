@@ -1,4 +1,4 @@
-"""Settings that match an address and do nothing there (docs/spec/config-behaviour.md 7, docs/spec/settings.md 4)."""
+"""Settings that match an address and have no effect (docs/spec/config-behaviour.md 7, docs/spec/settings.md 4)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from brokerconf.settings.effective import EffectiveSettings
 from pagefmt.editions import Edition
 from pagefmt.findings import some
 
+# Address settings that a queue declared by an element ignores, and the attribute that sets the same.
 NOT_FOR_ELEMENTS: Final = {"default-ring-size": "ring-size", "default-purge-on-no-consumers": "purge-on-no-consumers"}
-"""What a queue that an element declares does not take from its address, and the attribute that sets it."""
+# Settings from which management addresses are exempt, with the value that has no effect anyway.
 NOT_FOR_MANAGEMENT: Final = {
     "max-size-bytes": -1,
     "max-size-messages": -1,
@@ -24,7 +25,6 @@ NOT_FOR_MANAGEMENT: Final = {
     "disk-full-policy": None,
     "max-size-bytes-reject-threshold": -1,
 }
-"""What an address that begins with the management address is exempt from, with the value that says nothing."""
 _OF_PAGES: Final = ("page-", "max-read-page-", "prefetch-page-")
 
 
@@ -57,8 +57,8 @@ def _reasons(
 
 def queues_without(declared: QueueDeclarations, attribute: str) -> dict[str, list[str]]:
     """Return the queues that elements declare without an attribute, by address."""
-    field, found = attribute.replace("-", "_"), defaultdict(list)
+    field, queues = attribute.replace("-", "_"), defaultdict(list)
     for (address, _), queue in declared.queues.items():
         if queue.by_element and field not in queue.given:
-            found[address].append(queue.name)
-    return dict(found)
+            queues[address].append(queue.name)
+    return dict(queues)

@@ -1,1 +1,1 @@
-"""Broker instances: where their files lie, which release runs them."""
+"""Broker instances: the location of their files, and the release they run."""

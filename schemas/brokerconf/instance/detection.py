@@ -1,4 +1,4 @@
-"""Which edition a configuration is for: what its instance runs, or else the newest that the file fits."""
+"""Edition of a configuration: what its instance runs, or else the newest that the file fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pagefmt.editions import NEWEST, Edition
 
 
 class DetectedEdition(NamedTuple):
-    """A document read as the edition found for it; ``reason`` says how that was found."""
+    """Document read as the edition that was detected; ``reason`` says how."""
 
     document: Document
     verdict: SchemaVerdict
@@ -24,7 +24,7 @@ class DetectedEdition(NamedTuple):
 
     @property
     def edition(self) -> Edition:
-        """The edition the document was read as."""
+        """Return the edition that the document was read as."""
         return self.document.edition
 
 
@@ -37,10 +37,10 @@ def read_as_fits(
     environment: Mapping[str, str] | None = None,
     fragments: bool = True,
 ) -> DetectedEdition:
-    """The document as the edition given, as that of its instance, or as the newest whose schema has nothing against it.
+    """Read a document as the given edition, that of its instance, or else the newest whose schema accepts it.
 
-    Where none fits, the one with the fewest faults counts, the newest of those. With ``fragments``, parts that stand
-    alone are read as well. Raises ``ReadingError``, ``OSError``.
+    If none does, the edition with the fewest faults counts, the newest of those. With ``fragments``, parts without
+    their surroundings are read as well. Raises ``ReadingError``, ``OSError``.
     """
     reason = "as requested"
     if edition is None:
@@ -57,7 +57,10 @@ def read_as_fits(
 def as_fits(
     as_edition: Callable[[Edition | None], Document], edition: Edition | None, reason: str = "as requested"
 ) -> DetectedEdition:
-    """The same for a document that ``as_edition`` reads."""
+    """Return what ``as_edition`` reads for the given edition, or for the newest whose schema accepts it.
+
+    If none does, the edition with the fewest faults counts, the newest of those.
+    """
     document = as_edition(edition)
     verdict = judge(document)
     if edition is not None:
@@ -71,7 +74,7 @@ def as_fits(
     best = DetectedEdition(document, verdict, "no edition fits; this one gives the fewest errors")
     refused = NEWEST, _first_fault(document, verdict)
     oldest = Edition.HORNETQ_2_4 if document.taken_for else Edition.ARTEMIS_1_5
-    for older in reversed([known for known in Edition if oldest <= known < NEWEST]):
+    for older in reversed([candidate for candidate in Edition if oldest <= candidate < NEWEST]):
         try:
             document = as_edition(older)
         except ReadingError as err:
@@ -94,13 +97,13 @@ def _newer_refuse(edition: Edition, fault: str) -> str:
 
 
 def _first_fault(document: Document, verdict: SchemaVerdict) -> str:
-    """Return the first finding of the schema; of a Secret, only where it is."""
-    found = schema_findings(document, verdict)
-    if not found:
+    """Return the first finding of the schema in words; inside a Secret only its line."""
+    findings = schema_findings(document, verdict)
+    if not findings:
         return "by its schema"
-    first = min(found, key=lambda each: (each.severity.rank, each.place))
-    said = "something in a Secret" if document.hides(first.place) else masked(first.message)
-    return f"line {first.place.line}: {said}"
+    first = min(findings, key=lambda finding: (finding.severity.rank, finding.place))
+    message = "something in a Secret" if document.hides(first.place) else masked(first.message)
+    return f"line {first.place.line}: {message}"
 
 
 def _faults(verdict: SchemaVerdict) -> int:

@@ -1,4 +1,4 @@
-"""Which release an instance runs, by the names of its jars. Nothing is opened: start-up stays short."""
+"""Release that an instance runs, by the names of its jars. Nothing is opened: start-up stays short."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ _JAR = r"(artemis|hornetq)-(?:core|server)(?:-[^/]*?(\d+\.\d+\.\d+))?[^/]*\.jar"
 
 
 class InstalledRelease(NamedTuple):
-    """What the name of a jar says: HornetQ 2.4 and Artemis 2.4 are told apart by nothing else. ``release`` may be
-    empty."""
+    """Product and release named by a jar; ``release`` may be empty.
+
+    Only the jar's name distinguishes HornetQ 2.4 from Artemis 2.4.
+    """
 
     hornetq: bool
     release: str
 
     @property
     def edition(self) -> Edition:
-        """The edition that comes nearest; raises ``UnknownRelease``."""
+        """Return the closest edition; raise ``UnknownRelease``."""
         return Edition.HORNETQ_2_4 if self.hornetq else edition_of_release(self.release)
 
 
 def named_by(jar: str) -> InstalledRelease | None:
-    """The broker whose server the jar holds; None for any other."""
-    found = re.fullmatch(_JAR, jar)
-    return InstalledRelease(found.group(1) == "hornetq", found.group(2) or "") if found else None
+    """Return the broker whose server is in a jar of that name, or None for any other jar."""
+    match = re.fullmatch(_JAR, jar)
+    return InstalledRelease(match.group(1) == "hornetq", match.group(2) or "") if match else None
 
 
 class UnknownRelease(BrokerConfError):
-    """A release of no broker that is known here."""
+    """Error for a release of no known broker."""
 
 
 def edition_of_instance(path: Path) -> Edition | None:
-    """The edition of the broker that the instance of a configuration file runs; None where that cannot be seen."""
+    """Return the edition that the instance of a configuration file runs, or None if that is unknown."""
     try:
         return edition_run_by(find_instance(path))
     except InstanceError:
@@ -46,24 +48,24 @@ def edition_of_instance(path: Path) -> Edition | None:
 
 
 def edition_run_by(instance: Instance) -> Edition | None:
-    """The same for an instance at hand."""
-    found = installed_in(instance.home) if instance.home else None
+    """Return the edition that an instance runs, or None if that is unknown."""
+    installed = installed_in(instance.home) if instance.home else None
     try:
-        return found.edition if found and (found.hornetq or found.release) else None
+        return installed.edition if installed and (installed.hornetq or installed.release) else None
     except UnknownRelease:
         return None
 
 
 def installed_in(home: Path) -> InstalledRelease | None:
-    """What the jars of an installation name; None where there are none of a broker."""
+    """Return the release that the jars of an installation name, or None if none is a broker's."""
     jars = sorted((home / "lib").glob("artemis-server-*.jar")) + sorted((home / "lib").glob("hornetq-*.jar"))
     return next((named for jar in jars if (named := named_by(jar.name))), None)
 
 
 def release_of_home(home: Path) -> str:
-    """The release of the Artemis installed there; empty where none is named, and for HornetQ."""
-    found = installed_in(home)
-    return found.release if found and not found.hornetq else ""
+    """Return the release of the Artemis installed in a folder; empty if no jar names it, and for HornetQ."""
+    installed = installed_in(home)
+    return installed.release if installed and not installed.hornetq else ""
 
 
 def edition_of_release(text: str) -> Edition:

@@ -1,4 +1,4 @@
-"""Where a broker's directories lie: from an instance, or from a configuration file alone (facts/settings.csv).
+"""Directories of a broker: from an instance, or from a configuration file alone (facts/settings.csv).
 
 Artemis resolves relative directories against the instance (the folder above ``etc``), HornetQ and embedded brokers
 against the folder they are started in (``bin`` of an installed HornetQ; of others no file says which), an application
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.application_server import written_server
+from brokerconf.reading.decoding import read_at_most
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
 
 if TYPE_CHECKING:
-    from brokerconf.reading.properties import Entry
+    from brokerconf.reading.property_entries import Entry
 
 BROKER_XML = "broker.xml"
 HORNETQ_XML = "hornetq-configuration.xml"
@@ -47,14 +48,17 @@ _PROFILE_LIMIT = 1 << 20
 
 
 class InstanceError(BrokerConfError):
-    """A folder that is no broker instance; the message says what was looked for."""
+    """Error for a folder that is no broker instance; the message says what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Absolute paths; none of them need exist. ``retention``: of the journal, or None if the broker keeps no history.
-    ``sources``: where each of the others is set, as ``etc/broker.xml:12``. ``base``: the folder that relative ones are
-    relative to, or None if all are absolute; ``paging_candidates``: the paging directory below each possible base."""
+    """Absolute paths of a broker's store directories; none of them need exist.
+
+    ``retention``: of the journal, or None if the broker keeps no history. ``sources``: where each of the others is set,
+    as ``etc/broker.xml:12``. ``base``: the folder that relative ones are relative to, or None if all are absolute;
+    ``paging_candidates``: the paging directory below each possible base.
+    """
 
     paging: Path
     journal: Path
@@ -68,9 +72,9 @@ class Directories:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A broker instance: its folder, its configuration, and what its profile says about the process.
+    """Broker instance: its folder, its configuration, and what its profile says about the process.
 
-    ``properties`` are those that the start script hands to the broker; ``heap`` is -Xmx in bytes; ``home`` the
+    ``properties`` are those that the start script passes to the broker; ``heap`` is -Xmx in bytes; ``home`` the
     installation it runs.
     """
 
@@ -83,9 +87,9 @@ class Instance:
 
 
 def find_instance(path: Path, root: Path | None = None) -> Instance:
-    """The instance a path belongs to: its folder, its ``etc``, or its configuration file; raises ``InstanceError``.
+    """Return the instance of a path: its folder, its ``etc``, or its configuration file; raise ``InstanceError``.
 
-    ``root``: the instance that a configuration kept elsewhere is for; its own start profile counts then.
+    ``root`` is the instance of a configuration that is kept elsewhere; its start profile is used then.
     """
     if not path.is_dir():
         return _with_profile(path, root)
@@ -109,8 +113,11 @@ def directories(
     """
     entries = tuple(entries)
     candidates = [_directories_below(document, base.absolute(), entries, environment or {}) for base in bases]
-    chosen = next((each for each in candidates if each.paging.is_dir() or each.journal.is_dir()), candidates[0])
-    return replace(chosen, paging_candidates=tuple(dict.fromkeys(each.paging for each in candidates)))
+    chosen = next(
+        (candidate for candidate in candidates if candidate.paging.is_dir() or candidate.journal.is_dir()),
+        candidates[0],
+    )
+    return replace(chosen, paging_candidates=tuple(dict.fromkeys(candidate.paging for candidate in candidates)))
 
 
 def _directories_below(
@@ -118,18 +125,18 @@ def _directories_below(
 ) -> Directories:
     if document.root.name == "domain" and base.name == "data" and not base.is_dir():
         base = _data_of_domain(base.parent)
-    found: dict[str, tuple[str, str]] = {}
+    by_bean: dict[str, tuple[str, str]] = {}
     for name in _DEFAULTS:
         text, source = _directory(document, name, base)
-        found[_BEANS[name]] = (_filled_in(text, environment), source)
+        by_bean[_BEANS[name]] = (_filled_in(text, environment), source)
     retention = _retention(document)
     for entry in entries:
-        if entry.key in found and entry.value:
+        if entry.key in by_bean and entry.value:
             place = f"{entry.position.file}:{entry.position.line}" if entry.position.line else entry.position.file
-            found[entry.key] = (_filled_in(entry.value, environment), place)
+            by_bean[entry.key] = (_filled_in(entry.value, environment), place)
         if entry.key == _RETENTION_BEAN:
             retention = entry.value
-    settings = dict(zip(NAMES, (found[bean] for bean in _BEANS.values()), strict=True))
+    settings = dict(zip(NAMES, (by_bean[bean] for bean in _BEANS.values()), strict=True))
     paging, journal, bindings, large_messages = (base / text for text, _ in settings.values())
     return Directories(
         paging,
@@ -148,19 +155,19 @@ def _retention(document: Document) -> str:
 
 
 def _filled_in(path: str, environment: Mapping[str, str]) -> str:
-    """Return a path with the variables of the environment that it names; other expressions stay."""
+    """Return a path with the environment variables in it replaced; other expressions stay."""
     return re.sub(
         r"\$\{(?:env\.)?([^:}]+)[^}]*\}",
-        lambda found: environment.get(found[1].strip(), found[0]).replace("\0", ""),
+        lambda match: environment.get(match[1].strip(), match[0]).replace("\0", ""),
         path,
     )
 
 
-def bases_of(instance: Instance, kind: FileKind, given: Path | None = None) -> tuple[Path, ...]:
+def bases_of(instance: Instance, kind: FileKind, working_directory: Path | None = None) -> tuple[Path, ...]:
     """Return the folders that relative directories of a configuration may be relative to, the most likely first.
 
     HornetQ resolves them against its working directory: ``bin`` of an installation; of any other HornetQ no file names
-    it. ``given`` is the folder that an operator named.
+    it. ``working_directory`` is the folder that an operator named.
     """
     folder = instance.config.absolute().parent
     own = instance.root == _root_of(instance.config)
@@ -171,7 +178,7 @@ def bases_of(instance: Instance, kind: FileKind, given: Path | None = None) -> t
     homes = [up for up in folder.parents if folder.is_relative_to(up / "config")] + [instance.root]
     installed = [home / "bin" for home in homes if _is_hornetq_home(home)]
     others = [folder] if own else [instance.root, folder]
-    return tuple(dict.fromkeys([*installed, *others, *([given.absolute()] if given else [])]))
+    return tuple(dict.fromkeys([*installed, *others, *([working_directory.absolute()] if working_directory else [])]))
 
 
 def _is_hornetq_home(folder: Path) -> bool:
@@ -183,7 +190,7 @@ def _existing_or(folder: Path, other: Path) -> Path:
 
 
 def _directory(document: Document, name: str, base: Path) -> tuple[str, str]:
-    """The directory as written, and where: ``FILE:LINE`` or ``default``."""
+    """Return the directory as written, and where: ``FILE:LINE`` or ``default``."""
     core = document.core
     if document.kind.of_application_server:
         node = written_server(core).child(name) if core else None
@@ -196,10 +203,17 @@ def _directory(document: Document, name: str, base: Path) -> tuple[str, str]:
 
 
 def _of_server(document: Document, text: str, node: ConfigNode | None, base: Path) -> str:
-    """A path of an application server, by its named paths; one that only the server knows stays a ``${name}``."""
+    """Return a path with an application server's named paths resolved.
+
+    A path that only the server knows stays a ``${name}``.
+    """
     configured = document.root.child("paths")
-    named = {each.attributes.get("name", ""): each for each in configured.children} if configured else {}
-    known = {
+    named = (
+        {configured_path.attributes.get("name", ""): configured_path for configured_path in configured.children}
+        if configured
+        else {}
+    )
+    paths = {
         "jboss.server.data.dir": base,
         "jboss.server.base.dir": base.parent,
         "jboss.home.dir": base.parent.parent,
@@ -212,15 +226,15 @@ def _of_server(document: Document, text: str, node: ConfigNode | None, base: Pat
         if node is None:
             break
         text, relative = f"{node.attributes.get('path', '')}/{text}", ""
-    for name, path in known.items():
+    for name, path in paths.items():
         text = text.replace(f"${{{name}}}", str(path))
-    return str(known.get(relative, f"${{{relative}}}" if relative else "/") / Path(text))
+    return str(paths.get(relative, f"${{{relative}}}" if relative else "/") / Path(text))
 
 
 def _data_of_domain(folder: Path) -> Path:
-    """The data folder of a domain's only server; of several it is for the operator to say whose is meant."""
-    found = sorted((folder / "servers").glob("*/data"))
-    return found[0] if len(found) == 1 else folder / "servers" / "SERVER" / "data"
+    """Return the data folder of a domain's only server; with several, one of a server named ``SERVER``."""
+    folders = sorted((folder / "servers").glob("*/data"))
+    return folders[0] if len(folders) == 1 else folder / "servers" / "SERVER" / "data"
 
 
 def _root_of(config: Path) -> Path:
@@ -229,13 +243,16 @@ def _root_of(config: Path) -> Path:
 
 
 def _with_profile(config: Path, root: Path | None) -> Instance:
-    """``artemis.instance`` is where the instance lies now, also where its profile was written for another place."""
+    """Return the instance with what its start profile sets.
+
+    ``artemis.instance`` is the folder that contains the instance now, even if its profile was written for another
+    place.
+    """
     profiles = [folder / "artemis.profile" for folder in ([root / "etc"] if root else []) + [config.parent]]
     try:
         # of anything else than a file the end may never come
         profile = next(path for path in profiles if path.is_file())
-        with profile.open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(_PROFILE_LIMIT)
+        text = read_at_most(profile, _PROFILE_LIMIT).decode("utf-8", "replace").replace("\r\n", "\n")
     except (StopIteration, OSError):
         return Instance(root or _root_of(config), config)
     variables = _variables(text)
@@ -251,31 +268,31 @@ def _with_profile(config: Path, root: Path | None) -> Instance:
         "artemis.instance.etc": variables.get("ARTEMIS_ETC_DIR") or variables.get("ARTEMIS_INSTANCE_ETC"),
     } | {name: value.strip("\"'") for name, value in re.findall(_DEFINITION, arguments)}
     properties = {"artemis.instance": str(root.absolute())} | {
-        name: _moved(value, written_for, root) for name, value in started_with.items() if value
+        name: _relocated(value, written_for, root) for name, value in started_with.items() if value
     }
     return Instance(root, config, Path(home) if home else None, _heap(arguments), properties, profile)
 
 
-def _moved(value: str, written_for: str | None, root: Path) -> str:
-    """A path inside the place that a profile was written for, as it is where the instance lies now."""
+def _relocated(value: str, written_for: str | None, root: Path) -> str:
+    """Return a path of a start profile, moved along if the instance lies elsewhere than the profile says."""
     if not written_for or not f"{value}/".startswith(f"{written_for.rstrip('/')}/"):
         return value
     return str(root.absolute()) + value[len(written_for.rstrip("/")) :]
 
 
 def _variables(text: str) -> dict[str, str]:
-    """The assignments of a shell profile, the last of each name; nothing is run, only $NAME is replaced."""
-    found: dict[str, str] = {}
+    """Return the assignments of a shell profile, the last of each name; nothing is executed, only $NAME is replaced."""
+    variables: dict[str, str] = {}
     for name, value in re.findall(_ASSIGNMENT, text):
         if value.startswith(("'", '"')) and len(value) > 1:
             value = value[1:].rpartition(value[0])[0] or value.strip("\"'")
-        found[name] = re.sub(_VARIABLE, lambda match: found.get(match.group(1), ""), value)
-    return found
+        variables[name] = re.sub(_VARIABLE, lambda match: variables.get(match.group(1), ""), value)
+    return variables
 
 
 def _heap(arguments: str) -> int | None:
-    given = re.findall(_HEAP, arguments)
+    sizes = re.findall(_HEAP, arguments)
     try:
-        return parse_size(given[-1]).value if given else None
+        return parse_size(sizes[-1]).value if sizes else None
     except SizeError:
         return None

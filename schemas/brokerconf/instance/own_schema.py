@@ -1,4 +1,4 @@
-"""The schema of the operator's own broker: from a file, or from the jars of an installation (``lib/*.jar``).
+"""Schema of the operator's own broker: from a file, or from the jars of an installation (``lib/*.jar``).
 
 Nothing is fetched: imports are resolved beside the schema, in the same jars, or with our own ``xml.xsd``.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.instance.installed import InstalledRelease, named_by
+from brokerconf.reading.decoding import read_at_most
 from brokerconf.schema.validation import Schemas
 from brokerconf.schema.xsd_files import XML_XSD, own_file
 from pagefmt.editions import NEWEST, Edition
@@ -27,19 +28,22 @@ _XSD = "{http://www.w3.org/2001/XMLSchema}"
 
 
 class SchemaError(BrokerConfError):
-    """A schema that cannot be used, or an installation without one."""
+    """Error for an unusable schema, or an installation without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The schema files of an installation by name, and the broker that its jars name."""
+    """Schema files of an installation by name, and the broker that its jars name."""
 
     texts: dict[str, bytes]
     broker: InstalledRelease
 
 
 def from_file(path: Path, edition: Edition) -> Schemas:
-    """The schema of one file for the whole document; parts are judged by it where it knows their element."""
+    """Return the schema of one file for the whole document; raise ``SchemaError`` if it is unusable.
+
+    Parts are checked by it if it declares their element.
+    """
     try:
         texts = {near.name: _read(near) for near in sorted(path.parent.glob("*.xsd"))}
         texts[path.name] = _read(path)
@@ -52,35 +56,35 @@ def from_file(path: Path, edition: Edition) -> Schemas:
 
 
 def from_home(home: Path) -> Schemas:
-    """The schemas inside the broker installed in a folder; raises ``SchemaError``."""
-    found = installation(home)
-    shown = f"{home.name or home} ({found.broker.release or 'release unknown'})"
-    if _HORNETQ in found.texts and _CORE not in found.texts:
-        schema = _compile(found.texts, _HORNETQ, shown)
+    """Return the schemas inside the broker installed in a folder; raise ``SchemaError`` without any."""
+    installed = installation(home)
+    shown = f"{home.name or home} ({installed.broker.release or 'release unknown'})"
+    if _HORNETQ in installed.texts and _CORE not in installed.texts:
+        schema = _compile(installed.texts, _HORNETQ, shown)
         return Schemas(shown, Edition.HORNETQ_2_4, schema, lambda: schema, lambda: None)
-    parts = _parts(found.texts, shown)
+    parts = _parts(installed.texts, shown)
     if "core" not in parts:
         raise SchemaError(f"{home}: no {_CORE} in the jars of lib; name the folder of an installed broker")
-    document = _compile(found.texts | {_SERVER: _whole(found.texts)}, _SERVER, shown)
-    return Schemas(shown, found.broker.edition, document, lambda: parts["core"], lambda: parts.get("jms"))
+    document = _compile(installed.texts | {_SERVER: _whole(installed.texts)}, _SERVER, shown)
+    return Schemas(shown, installed.broker.edition, document, lambda: parts["core"], lambda: parts.get("jms"))
 
 
 def installation(home: Path) -> Installation:
-    """What the jars of an installation hold; raises ``SchemaError``."""
+    """Return the schemas and the release in the jars of an installation; raise ``SchemaError`` without any."""
     jars = sorted((home / "lib").glob("*.jar")) or sorted(home.glob("*.jar"))
     texts: dict[str, bytes] = {}
-    found = InstalledRelease(False, "")
+    release = InstalledRelease(False, "")
     for jar in jars:
         if not re.match(r"(artemis|hornetq)-", jar.name):
             continue
         named = named_by(jar.name)
         inside = _schemas_in(jar)
         if named and inside:
-            found = named
+            release = named
         texts |= inside
     if not texts:
         raise SchemaError(f"{home}: no broker's jars with a schema in lib; name the folder of an installed broker")
-    return Installation(texts, found)
+    return Installation(texts, release)
 
 
 def _schemas_in(jar: Path) -> dict[str, bytes]:
@@ -94,8 +98,7 @@ def _schemas_in(jar: Path) -> dict[str, bytes]:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        raw = stream.read(_LARGEST + 1)
+    raw = read_at_most(path, _LARGEST)
     if len(raw) > _LARGEST:
         raise SchemaError(f"{path}: larger than {_LARGEST >> 20} MiB")
     return raw
@@ -107,7 +110,7 @@ def _parts(texts: dict[str, bytes], shown: str) -> dict[str, XMLSchema]:
 
 
 def _whole(texts: dict[str, bytes]) -> bytes:
-    """The schema of the document with the other two imported: before 2.5 it left that to its user."""
+    """Return the schema of the document with the other two imported, which releases before 2.5 left to their users."""
     root = _parse(texts[_SERVER], _SERVER) if _SERVER in texts else None
     if root is None or any(element.tag == f"{_XSD}import" for element in root):
         return texts.get(_SERVER, own_file(NEWEST, "server.xsd"))
@@ -130,7 +133,7 @@ def _parse(text: bytes, shown: str) -> _Element:
 
 
 def _compile(texts: dict[str, bytes], name: str, shown: str) -> XMLSchema:
-    """The schema, with imports answered from ``texts``; everything else is answered by nothing."""
+    """Compile a schema, its imports taken from ``texts``; any other import is empty. Raise ``SchemaError``."""
     from lxml import etree
 
     class FromTexts(etree.Resolver):
@@ -145,5 +148,5 @@ def _compile(texts: dict[str, bytes], name: str, shown: str) -> XMLSchema:
         tree = etree.fromstring(texts[name], parser, base_url=f"memory:/{name}")
         return etree.XMLSchema(tree)
     except (etree.XMLSyntaxError, etree.XMLSchemaParseError) as err:
-        said = " ".join(str(err).split())[:200]
-        raise SchemaError(f"{shown}: {name} is not a usable schema: {said}") from err
+        problem = " ".join(str(err).split())[:200]
+        raise SchemaError(f"{shown}: {name} is not a usable schema: {problem}") from err

@@ -1,4 +1,4 @@
-"""Which files are broker configurations, and how each is written: by content, by name only where that cannot say."""
+"""Recognition of broker configurations and their form: by content, by name only if content cannot tell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from brokerconf.settings.settings_model import Scope, in_scope
 
 
 class ConfigurationForm(Enum):
-    """How a configuration is written; ``KUBERNETES`` is YAML or JSON of objects that hold one."""
+    """Format of a configuration; ``KUBERNETES`` is YAML or JSON of objects that contain one."""
 
     XML = "xml"
     PROPERTIES = "properties"
@@ -25,13 +25,14 @@ class ConfigurationForm(Enum):
 
     @property
     def of_objects(self) -> bool:
-        """Whether objects of Kubernetes hold the configuration."""
+        """Return whether Kubernetes objects contain the configuration."""
         return self is ConfigurationForm.KUBERNETES
 
 
+# The forms of ``broker.properties``.
 PROPERTY_FORMS = (ConfigurationForm.PROPERTIES, ConfigurationForm.JSON, ConfigurationForm.YAML)
-"""The forms of ``broker.properties``."""
 
+# Files that are examined when a folder is searched.
 SUFFIXES = {
     ".xml": ConfigurationForm.XML,
     ".properties": ConfigurationForm.PROPERTIES,
@@ -39,13 +40,24 @@ SUFFIXES = {
     ".yaml": ConfigurationForm.YAML,
     ".yml": ConfigurationForm.YAML,
 }
-"""The files that are looked into where a folder is searched."""
 
 _TEMPLATE_SUFFIXES = (
-    ".j2", ".jinja", ".jinja2", ".tpl", ".tmpl", ".gotmpl", ".template", ".mustache", ".hbs", ".erb", ".ftl", ".epp",
-)  # fmt: skip
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".tpl",
+    ".tmpl",
+    ".gotmpl",
+    ".template",
+    ".mustache",
+    ".hbs",
+    ".erb",
+    ".ftl",
+    ".epp",
+)
 _USERS = ("users and their passwords", "{} beside it")
 _LOGGING = ("what the broker logs", "{} beside it")
+# The other files of an instance by name: what each contains, and which file is meant instead.
 OTHER_FILES = {
     "artemis-roles.properties": ("users and their roles", "{} beside it"),
     "artemis-users.properties": _USERS,
@@ -60,7 +72,6 @@ OTHER_FILES = {
     "login.config": ("how users log in", "{} beside it"),
     "management.xml": ("who may use JMX", "{} beside it"),
 }
-"""The other files of an instance by their names: what each says, and which file is meant instead."""
 # YAML of other programs: what it is, and what all is found in it
 _OTHER_YAML = (
     ("a Docker Compose file", (r"^services:", r"^[ \t]+(?:image|build):")),
@@ -98,9 +109,9 @@ def name_once_rendered(name: str) -> str:
 
 
 def form_of(name: str, raw: bytes) -> ConfigurationForm:
-    """How a file that was named is to be read: as it is recognised, else by its suffix, else as XML.
+    """Return the form in which a named file is to be read: as recognised, else by its suffix, else XML.
 
-    Standard input has no suffix: what begins like an object of Kubernetes is one, and keys of a broker are properties.
+    Standard input has no suffix: what begins like a Kubernetes object is one, and keys of a broker are properties.
     """
     if raw[:1] == b"<" and name.endswith(".xml"):
         return ConfigurationForm.XML
@@ -112,7 +123,7 @@ def form_of(name: str, raw: bytes) -> ConfigurationForm:
 
 
 def _by_keys(raw: bytes) -> ConfigurationForm:
-    """The form of a text without a name."""
+    """Return the form of a text without a name, by the keys in it."""
     text = _plain_text(raw) or "<"
     if text.lstrip()[:1] != "<":
         if _json_keys().search(text):
@@ -125,23 +136,24 @@ def _by_keys(raw: bytes) -> ConfigurationForm:
 
 
 def other_file(name: str, raw: bytes) -> str:
-    """Of a file of an instance or of another program that is no configuration of the broker: what it is, and which file
-    is; else nothing."""
-    said = OTHER_FILES.get(PurePath(name).name)
-    text = _plain_text(raw) if said is None and PurePath(name).suffix.lower() in (".yaml", ".yml") else None
-    others = [what for what, all_of in _OTHER_YAML if text and all(re.search(f"(?m){one}", text) for one in all_of)]
-    if (said is None and not others) or recognised(name, raw) is not None:
+    """Return what a file of an instance or another program is, and which file is meant; empty for any other file."""
+    other = OTHER_FILES.get(PurePath(name).name)
+    text = _plain_text(raw) if other is None and PurePath(name).suffix.lower() in (".yaml", ".yml") else None
+    others = [
+        what for what, all_of in _OTHER_YAML if text and all(re.search(f"(?m){pattern}", text) for pattern in all_of)
+    ]
+    if (other is None and not others) or recognised(name, raw) is not None:
         return ""
-    if said is None:
+    if other is None:
         return f"it is {others[0]}, which is not read; name the {BROKER_XML} or the properties themselves"
     own = HORNETQ_XML if PurePath(name).name.startswith("hornetq-") else BROKER_XML
-    return f"it says {said[0]}; name {said[1].format(own)}"
+    return f"it says {other[0]}; name {other[1].format(own)}"
 
 
 def recognised(name: str, raw: bytes) -> ConfigurationForm | None:
-    """The form of a broker's configuration; None for everything else.
+    """Return the form of a broker's configuration, or None for any other file.
 
-    What is malformed is recognised as well, where what can be read of it is a broker's.
+    A malformed file is recognised as well if its readable part is a broker's.
     """
     text = _plain_text(raw)
     if text is None:
@@ -168,7 +180,7 @@ def _is_object(raw: bytes) -> bool:
 
 
 def _plain_text(raw: bytes) -> str | None:
-    """All that is looked for is ASCII; None for what is binary."""
+    """Return the text with all its ASCII characters intact, which suffices for recognition; None for binary files."""
     if b"\0" not in raw:
         return raw.lstrip(codecs.BOM_UTF8).decode("latin-1")
     try:
@@ -200,9 +212,9 @@ def _is_broker_xml(text: str, name: str) -> bool:
 
 
 def _holds_objects(text: str) -> bool:
-    """Custom resources of brokers, or ConfigMaps and Secrets with a broker's files in them.
+    """Return whether a text has custom resources of brokers, or ConfigMaps and Secrets with a broker's files.
 
-    What only mentions such objects, such as an example inside of another object, has none.
+    A text that only mentions such objects, as an example inside another object does, has none.
     """
     of_broker = bool(re.search(_BROKER_OBJECT, text) and re.search(_BROKER_KIND, text))
     of_files = bool(re.search(_OBJECT_WITH_FILES, text)) and bool(
@@ -215,7 +227,7 @@ def _holds_objects(text: str) -> bool:
 
 
 def _kinds_of_objects(text: str) -> set[str] | None:
-    """The kinds of the objects in a file, also of those in lists and templates; None if it is malformed."""
+    """Return the kinds of the objects in a file, including those in lists and templates; None if it is malformed."""
     from brokerconf.reading.parsing import ReadingError
     from brokerconf.reading.yaml_tree import read_yaml
 
@@ -225,7 +237,7 @@ def _kinds_of_objects(text: str) -> set[str] | None:
         return None
     kinds = set()
     for node in nodes:
-        kinds.add(node.said("kind"))
+        kinds.add(node.text_at("kind"))
         for holder in ("items", "objects"):
             inside = node.get(holder)
             nodes += inside.items if inside is not None else []
@@ -246,9 +258,9 @@ def _is_json_of_broker(text: str) -> bool:
 
 @cache
 def _keys() -> frozenset[str]:
-    """What may stand first in a key of ``broker.properties``, and is no other program's: parts and settings."""
-    root = (one for one in bean_properties() if one.owner == ROOT)
-    parts = {one.name for one in root if one.made or one.type.endswith(("List", "Map", "Set", "Configuration"))}
+    """Return the first words of keys in ``broker.properties``, without those that other programs use, too."""
+    root = (bean for bean in bean_properties() if bean.owner == ROOT)
+    parts = {bean.name for bean in root if bean.made or bean.type.endswith(("List", "Map", "Set", "Configuration"))}
     return frozenset(parts | {setting.bean for setting in in_scope(Scope.BROKER).values() if setting.bean}) - _COMMON
 
 

@@ -1,4 +1,4 @@
-"""Files that a program fills in before a broker reads them: Jinja, Go and Helm templates, Mustache, ERB, FreeMarker."""
+"""Files that a program renders before a broker reads them: Jinja, Go and Helm templates, Mustache, ERB, FreeMarker."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def template_mark(text: str, form: ConfigurationForm) -> int | None:
     if not any(hint in text for hint in _HINTS):
         return None
     comments = _COMMENTS.get(form)
-    plain = re.sub(comments, lambda found: " " * len(found.group()), text) if comments else text
-    found = re.search(_IN_YAML if form in (ConfigurationForm.YAML, ConfigurationForm.KUBERNETES) else _MARK, plain)
-    return found.start() if found else None
+    plain = re.sub(comments, lambda mark: " " * len(mark.group()), text) if comments else text
+    mark = re.search(_IN_YAML if form in (ConfigurationForm.YAML, ConfigurationForm.KUBERNETES) else _MARK, plain)
+    return mark.start() if mark else None

@@ -1,1 +1,1 @@
-"""Kubernetes objects that configure brokers: found in YAML, their fields checked, what they hold with its places."""
+"""Kubernetes objects that configure brokers: their fields, and the files in them with positions."""

@@ -1,4 +1,4 @@
-"""Passwords in clear text in a custom resource: its fields and the environment of its container."""
+"""Passwords in clear text in a custom resource: in its fields and in its container's environment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from brokerconf.kubernetes.objects import KubernetesObject
 from brokerconf.reading.secrets import is_password_in_clear
-from brokerconf.reading.yaml_tree import YamlNode
+from brokerconf.reading.yaml_nodes import YamlNode
 from pagefmt.findings import Finding, Severity
 
 RULE = "password-in-clear"
@@ -20,19 +20,19 @@ _OF_ADMIN = "leave adminUser and adminPassword out: the operator generates them 
 _OF_VARIABLE = "take it from a Secret with valueFrom.secretKeyRef"
 
 
-def password_findings(found: KubernetesObject) -> Iterator[Finding]:
+def password_findings(resource: KubernetesObject) -> Iterator[Finding]:
     """Yield a warning for each password field and variable with a value, below ``spec``."""
-    spec = found.node.get("spec")
+    spec = resource.node.get("spec")
     waiting = [(spec, "spec")] if spec is not None else []
     while waiting:
         node, path = waiting.pop()
         name, value = node.get("name"), node.get("value")
-        if name is not None and value is not None and is_password_in_clear(name.text, _given(value)):
-            yield _finding(found, value, name.text, path, _OF_VARIABLE)
+        if name is not None and value is not None and is_password_in_clear(name.text, _value_text(value)):
+            yield _finding(resource, value, name.text, path, _OF_VARIABLE)
         for key, below in node.entries:
-            if "password" in key.text.lower() and is_password_in_clear(key.text, _given(below)):
+            if "password" in key.text.lower() and is_password_in_clear(key.text, _value_text(below)):
                 yield _finding(
-                    found,
+                    resource,
                     below,
                     key.text,
                     f"{path}.{key.text}",
@@ -42,11 +42,11 @@ def password_findings(found: KubernetesObject) -> Iterator[Finding]:
         waiting += [(item, f"{path}[{number}]") for number, item in enumerate(node.items)]
 
 
-def _given(node: YamlNode) -> str:
+def _value_text(node: YamlNode) -> str:
     """Return the text of a scalar; nothing if Kubernetes fills it in."""
     return "" if node.text.startswith("$(") else node.text
 
 
-def _finding(found: KubernetesObject, node: YamlNode, name: str, path: str, help: str) -> Finding:
-    said = f"the password in {name} is in clear text"
-    return Finding(found.position_of(node), Severity.WARNING, RULE, said, path, help, _WHY)
+def _finding(resource: KubernetesObject, node: YamlNode, name: str, path: str, help: str) -> Finding:
+    message = f"the password in {name} is in clear text"
+    return Finding(resource.position_of(node), Severity.WARNING, RULE, message, path, help, _WHY)

@@ -1,4 +1,4 @@
-"""Configurations of brokers that ConfigMaps and Secrets hold under their keys (docs/spec/kubernetes.md 3)."""
+"""Configurations of brokers under the keys of ConfigMaps and Secrets (docs/spec/kubernetes.md 3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brokerconf.kubernetes.objects import REFUSED, KubernetesObject
 from brokerconf.kubernetes.placed_text import PlacedText
 from brokerconf.reading.sources import SourceFile
 from brokerconf.reading.substitution import ReplacedText
-from brokerconf.reading.yaml_tree import ScalarText, YamlNode
+from brokerconf.reading.yaml_nodes import ScalarText, YamlNode
 from pagefmt.findings import Finding, Position, Severity
 
 # Secrets whose name ends so are handed to the broker by the operators, all their keys in the order of the alphabet.
@@ -23,11 +23,11 @@ _ENCODED = {"data": "Secret", "binaryData": "ConfigMap"}
 
 
 class HeldFile(NamedTuple):
-    """A file under a key. ``suffix`` says how it is written: ``.xml``, ``.properties``, ``.json``, ``.yaml``; empty for
-    what is none of a broker.
+    """File under a key of a ConfigMap or Secret.
 
-    ``placed`` is its text; ``key`` is where the key stands; ``encoded``: in base64, so that only the key has a place;
-    ``secret``: its values are shown nowhere; ``pod``: the number of the only pod that takes it.
+    ``suffix`` is its format: ``.xml``, ``.properties``, ``.json``, ``.yaml``; empty if the file is none of a broker.
+    ``placed`` is its text and ``key`` the position of its key. ``encoded``: it is in base64, so that only the key has a
+    position. ``secret``: its values are never shown. ``pod``: the number of the only pod that reads it, None for all.
     """
 
     name: str
@@ -40,13 +40,13 @@ class HeldFile(NamedTuple):
 
 
 def pod_and_rest(key: str) -> tuple[int | None, str]:
-    """``broker-1.maxDiskUsage`` is ``maxDiskUsage`` of pod 1; None for what all pods take."""
-    found = _POD.fullmatch(key)
-    return (int(found[1]), found[2]) if found and len(found[1]) < 10 else (None, key)
+    """Split a key: ``broker-1.maxDiskUsage`` is ``maxDiskUsage`` of pod 1; the pod is None if all pods use the key."""
+    match = _POD.fullmatch(key)
+    return (int(match[1]), match[2]) if match and len(match[1]) < 10 else (None, key)
 
 
 class HeldIncludes:
-    """What a configuration under a key may include: keys that are mounted into the same folder, of two the later one.
+    """Files that a configuration under a key may include: keys mounted into the same folder, of two the later one.
 
     ``alone`` names a file whose positions are not those of the YAML file; ``taken`` are the names that were included.
     """
@@ -55,57 +55,63 @@ class HeldIncludes:
         self.files = list(files)
         self._by_name = {file.name: file for file in self.files}
         self._yaml, self._alone = yaml, alone
-        self.taken: set[str] = set()
+        self.included: set[str] = set()
 
     def __call__(self, name: str) -> SourceFile | None:
         """Return the file under a key, or None if there is no such key."""
         file = self._by_name.get(name)
         if file is None:
             return None
-        self.taken.add(name)
+        self.included.add(name)
         alone, text = self._alone(file), file.placed.text
         place = None if alone else file.placed.position
         return SourceFile(alone or self._yaml, text, ReplacedText(text), place=place)
 
 
-def held_files(found: KubernetesObject) -> tuple[list[HeldFile], list[HeldFile], list[Finding]]:
-    """The files of a broker in a ConfigMap or Secret, its other keys, and what cannot be read."""
+def held_files(item: KubernetesObject) -> tuple[list[HeldFile], list[HeldFile], list[Finding]]:
+    """Return the broker's files in a ConfigMap or Secret, its other keys, and findings about unreadable ones."""
     files: list[HeldFile] = []
     others: list[HeldFile] = []
     findings: list[Finding] = []
-    for part, key, value in _keys(found):
-        place = found.position_of(key)
-        encoded = _ENCODED.get(part) == found.kind
+    for part, key, value in _keys(item):
+        place = item.position_of(key)
+        encoded = _ENCODED.get(part) == item.kind
         text = _decoded(value.text) if encoded else value.text
-        suffix = _suffix(found, key.text, text or "")
+        suffix = _suffix(item, key.text, text or "")
         if text is None:
-            findings.append(Finding(
-                place, Severity.ERROR, "kubernetes-base64", f"{found.title}: {part} of '{key.text}' is not base64",
-                f"{part}.{key.text}", "encode it, or move it to stringData" if part == "data" else "encode it",
-                REFUSED,
-            ))  # fmt: skip
+            findings.append(
+                Finding(
+                    place,
+                    Severity.ERROR,
+                    "kubernetes-base64",
+                    f"{item.title}: {part} of '{key.text}' is not base64",
+                    f"{part}.{key.text}",
+                    "encode it, or move it to stringData" if part == "data" else "encode it",
+                    REFUSED,
+                )
+            )
         else:
-            inside = (lambda _, place=place: place) if encoded else ScalarText(found.documents.source, value).position
+            inside = (lambda _, place=place: place) if encoded else ScalarText(item.documents.source, value).position
             placed = PlacedText().add(text, inside)
-            secret, pod = found.kind == "Secret", pod_and_rest(key.text)[0]
+            secret, pod = item.kind == "Secret", pod_and_rest(key.text)[0]
             file = HeldFile(key.text, suffix, placed, place, encoded, secret, pod)
             (files if suffix else others).append(file)
     return sorted(files, key=lambda file: file.name), others, findings
 
 
-def _keys(found: KubernetesObject) -> Iterator[tuple[str, YamlNode, YamlNode]]:
-    """What is said twice counts as it stands in ``stringData``."""
-    plain = found.node.get("stringData") if found.kind == "Secret" else None
+def _keys(item: KubernetesObject) -> Iterator[tuple[str, YamlNode, YamlNode]]:
+    """Yield (part, key, value) of a ConfigMap or Secret; for keys in both parts, ``stringData`` wins."""
+    plain = item.node.get("stringData") if item.kind == "Secret" else None
     again = {key.text for key, _ in plain.entries} if plain else set()
-    for part in ("data", "binaryData" if found.kind == "ConfigMap" else "stringData"):
-        node = found.node.get(part)
+    for part in ("data", "binaryData" if item.kind == "ConfigMap" else "stringData"):
+        node = item.node.get(part)
         for key, value in node.entries if node else ():
             if part != "data" or key.text not in again:
                 yield part, key, value
 
 
-def _suffix(found: KubernetesObject, key: str, text: str) -> str:
-    """How the file is written; empty for what is none of a broker."""
+def _suffix(item: KubernetesObject, key: str, text: str) -> str:
+    """Return the suffix of the file's format, or an empty string if the file is none of a broker."""
     suffix = f".{key.rpartition('.')[2].lower()}"
     if text.lstrip()[:1] == "<" or suffix == ".xml":
         broker = key in ("broker.xml", "hornetq-configuration.xml") or _BROKER_XML.search(text)
@@ -113,7 +119,7 @@ def _suffix(found: KubernetesObject, key: str, text: str) -> str:
     suffix = ".yaml" if suffix == ".yml" else suffix
     if suffix not in (".properties", ".json", ".yaml"):
         return ""
-    mine = found.name.endswith(PROPERTIES_SUFFIX) or pod_and_rest(key)[1] == "broker.properties"
+    mine = item.name.endswith(PROPERTIES_SUFFIX) or pod_and_rest(key)[1] == "broker.properties"
     return suffix if mine else ""
 
 

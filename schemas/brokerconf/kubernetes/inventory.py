@@ -1,4 +1,4 @@
-"""What a file of Kubernetes objects has of brokers: their resources, and files under the keys of other objects."""
+"""Inventory of a file of Kubernetes objects: brokers' resources, and files under the keys of other objects."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from pagefmt.findings import Finding
 
 @dataclass(slots=True)
 class Inventory:
-    """``held``: the files of brokers, and ``others``: the remaining keys, both by the title of the object.
+    """Objects of a file, and the files in them.
 
-    ``findings`` are about what objects say of themselves; ``readable``: nothing in them was passed over.
+    ``held``: the files of brokers, and ``others``: the remaining keys, both by the title of the object. ``findings``
+    are about the objects' own kinds and versions; ``readable``: nothing in them was skipped.
     """
 
     objects: list[KubernetesObject]
@@ -28,31 +29,34 @@ class Inventory:
 
     @property
     def brokers(self) -> list[BrokerResource]:
-        """The custom resources of brokers."""
-        return [BrokerResource(one) for one in self.objects if one.role is ObjectRole.BROKER]
+        """Return the custom resources of brokers."""
+        return [BrokerResource(item) for item in self.objects if item.role is ObjectRole.BROKER]
 
     def keys_beside(self, title: str) -> list[HeldFile]:
-        """The files under all keys, those of one object last: volumes can put several objects into one folder."""
+        """Return the files under all keys of all objects, those of ``title`` last.
+
+        Volumes can put several objects into one folder, so an include may name a file of another object.
+        """
         titles = [*(other for other in self.held if other != title), title]
-        return [file for each in titles for file in (*self.held.get(each, ()), *self.others.get(each, ()))]
+        return [file for owner in titles for file in (*self.held.get(owner, ()), *self.others.get(owner, ()))]
 
     def mounted(self, broker: BrokerResource) -> dict[str, list[HeldFile]]:
-        """The files of the Secrets with properties that a broker is given; none for one that is not in the file."""
+        """Return the files of each Secret whose properties a broker gets; empty for a Secret that the file lacks."""
         return {name: self.held.get(f"Secret {name}", []) for name in broker.mounted}
 
 
 def inventory(documents: YamlDocuments) -> Inventory:
-    """Goes through all objects."""
+    """Sort the objects of a file by role, and collect the broker files that they contain."""
     objects, faults = objects_of(documents)
-    found = Inventory(objects, [*documents.findings, *faults])
-    for one in objects:
-        if one.role is not ObjectRole.FILES:
+    result = Inventory(objects, [*documents.findings, *faults])
+    for item in objects:
+        if item.role is not ObjectRole.FILES:
             continue
-        if one.kind == "Secret":
-            found.secrets.add(one)
-        files, others, unreadable = held_files(one)
-        found.held.setdefault(one.title, []).extend(files)
-        found.others.setdefault(one.title, []).extend(others)
-        found.findings += unreadable
-        found.readable &= not unreadable
-    return found
+        if item.kind == "Secret":
+            result.secrets.add(item)
+        files, others, unreadable = held_files(item)
+        result.held.setdefault(item.title, []).extend(files)
+        result.others.setdefault(item.title, []).extend(others)
+        result.findings += unreadable
+        result.readable &= not unreadable
+    return result

@@ -1,4 +1,4 @@
-"""The Kubernetes objects of a file: every document, and what stands in lists and templates."""
+"""Kubernetes objects of a file: those of every document, and those in lists and templates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from brokerconf.reading.yaml_tree import YamlDocuments, YamlNode
+from brokerconf.reading.yaml_nodes import YamlNode
+from brokerconf.reading.yaml_tree import YamlDocuments
 from pagefmt.findings import Finding, Position, Severity
 
 LOOKED_FOR = (
@@ -18,7 +19,7 @@ REFUSED = "Kubernetes refuses the object"
 
 
 class ObjectRole(Enum):
-    """What an object is to a broker."""
+    """Role of an object for a broker."""
 
     BROKER = "broker"
     ADDRESS = "address"
@@ -30,22 +31,26 @@ class ObjectRole(Enum):
 # not listed holds no settings of a broker.
 _KINDS = {
     "ActiveMQArtemis": (
-        ObjectRole.BROKER, "broker.amq.io", ("v2alpha1", "v2alpha2", "v2alpha3", "v2alpha4", "v2alpha5", "v1beta1"),
+        ObjectRole.BROKER,
+        "broker.amq.io",
+        ("v2alpha1", "v2alpha2", "v2alpha3", "v2alpha4", "v2alpha5", "v1beta1"),
     ),
     "BrokerCluster": (ObjectRole.BROKER, "broker.arkmq.org", ("v1beta2",)),
     "Broker": (ObjectRole.BROKER, "broker.arkmq.org", ("v1beta2",)),
     "ActiveMQArtemisAddress": (
-        ObjectRole.ADDRESS, "broker.amq.io", ("v2alpha1", "v2alpha2", "v2alpha3", "v1beta1"),
+        ObjectRole.ADDRESS,
+        "broker.amq.io",
+        ("v2alpha1", "v2alpha2", "v2alpha3", "v1beta1"),
     ),
     "ConfigMap": (ObjectRole.FILES, "", ("v1",)),
     "Secret": (ObjectRole.FILES, "", ("v1",)),
-}  # fmt: skip
+}
 # Objects that hold others, and where.
 _HOLDERS = {"Template": "objects"}
 
 
 class KubernetesObject(NamedTuple):
-    """One object. ``version`` is that of its API without the group, empty where it is none of the kind."""
+    """Kubernetes object; ``version`` is that of its API without the group, empty if its kind has no such version."""
 
     documents: YamlDocuments
     node: YamlNode
@@ -56,39 +61,39 @@ class KubernetesObject(NamedTuple):
 
     @property
     def title(self) -> str:
-        """As ``ConfigMap broker-config``."""
+        """Return kind and name, as ``ConfigMap broker-config``."""
         return f"{self.kind} {self.name}" if self.name else f"{self.kind} without a name"
 
     @property
     def position(self) -> Position:
-        """Where its kind is said."""
+        """Return the position of its ``kind``, or of its beginning."""
         return self.position_of(next((key for key, _ in self.node.entries if key.text == "kind"), self.node))
 
     def position_of(self, node: YamlNode) -> Position:
-        """Where a part of it begins."""
+        """Return the position where a part of it begins."""
         return self.documents.source.position(node.start)
 
 
 def objects_of(documents: YamlDocuments) -> tuple[list[KubernetesObject], list[Finding]]:
-    """All objects in the order of the file, and what is wrong with what they say of themselves."""
+    """Return all objects in the order of the file, and findings about their kinds and versions."""
     objects: list[KubernetesObject] = []
     findings: list[Finding] = []
     for node in (below for root in documents.roots for below in _unpacked(root, 0)):
-        kind, name, api = node.said("kind"), node.said("metadata", "name"), node.said("apiVersion")
+        kind, name, api = node.text_at("kind"), node.text_at("metadata", "name"), node.text_at("apiVersion")
         role, group, versions = _KINDS.get(kind, (ObjectRole.OTHER, "", ()))
         group_said, _, version = api.rpartition("/")
-        found = KubernetesObject(documents, node, kind, name, version if version in versions else "", role)
+        item = KubernetesObject(documents, node, kind, name, version if version in versions else "", role)
         if role is not ObjectRole.OTHER and group != group_said and role is not ObjectRole.FILES and "." in group_said:
             # another program's kind of the same name
-            found = found._replace(role=ObjectRole.OTHER)
-        elif role is not ObjectRole.OTHER and (group != group_said or not found.version):
-            findings.append(_api_version(found, [f"{group}/{each}".lstrip("/") for each in versions]))
-        objects.append(found)
+            item = item._replace(role=ObjectRole.OTHER)
+        elif role is not ObjectRole.OTHER and (group != group_said or not item.version):
+            findings.append(_api_version(item, [f"{group}/{supported}".lstrip("/") for supported in versions]))
+        objects.append(item)
     return objects, findings
 
 
 def _unpacked(node: YamlNode, depth: int) -> Iterator[YamlNode]:
-    kind = node.said("kind")
+    kind = node.text_at("kind")
     inside = node.get("items" if kind.endswith("List") else _HOLDERS.get(kind, ""))
     if inside is None or depth > 3:
         yield node
@@ -97,14 +102,17 @@ def _unpacked(node: YamlNode, depth: int) -> Iterator[YamlNode]:
         yield from _unpacked(item, depth + 1)
 
 
-def _api_version(found: KubernetesObject, known: list[str]) -> Finding:
-    node = found.node.get("apiVersion")
-    said = (
-        f"apiVersion '{node.text[:80]}' does not exist for {found.kind}"
-        if node
-        else f"a {found.kind} without apiVersion"
+def _api_version(item: KubernetesObject, versions: list[str]) -> Finding:
+    node = item.node.get("apiVersion")
+    message = (
+        f"apiVersion '{node.text[:80]}' does not exist for {item.kind}" if node else f"a {item.kind} without apiVersion"
     )
     return Finding(
-        found.position_of(node) if node else found.position, Severity.ERROR, "kubernetes-api-version", said,
-        "apiVersion", f"write {' or '.join(reversed(known))}", REFUSED,
-    )  # fmt: skip
+        item.position_of(node) if node else item.position,
+        Severity.ERROR,
+        "kubernetes-api-version",
+        message,
+        "apiVersion",
+        f"write {' or '.join(reversed(versions))}",
+        REFUSED,
+    )

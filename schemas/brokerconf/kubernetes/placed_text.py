@@ -1,4 +1,4 @@
-"""A text put together from parts of a YAML file, each character of which is somewhere in that file."""
+"""Text assembled from parts of a YAML file, so that each character has a position in that file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PlacedText:
         self._starts: list[int] = [0]
 
     def add(self, text: str, place: Place) -> PlacedText:
-        """One more part; ``place`` tells where its characters stand by their number in it. Returns itself."""
+        """Append a part; ``place`` maps an offset in this part to a position. Return this object."""
         self._parts.append(text)
         self._places.append(place)
         self._starts.append(self._starts[-1] + len(text))
@@ -29,16 +29,16 @@ class PlacedText:
 
     @property
     def text(self) -> str:
-        """All parts."""
+        """Return all parts joined."""
         return "".join(self._parts)
 
     def position(self, offset: int) -> Position:
-        """Where a character stands in the YAML file."""
+        """Return the position in the YAML file for an offset of the text."""
         part = max(min(bisect_right(self._starts, offset) - 1, len(self._places) - 1), 0)
         return self._places[part](offset - self._starts[part])
 
     def of_line(self, position: Position) -> Position:
-        """The same for a line and column of the text."""
+        """Return the position in the YAML file for a line and column of the text."""
         start, _ = self._source.line(max(position.line, 1)) or (len(self._source.original), 0)
         return self.position(start + max(position.column, 1) - 1)
 

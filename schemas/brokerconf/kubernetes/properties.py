@@ -1,4 +1,4 @@
-"""Properties of brokers as Kubernetes hands them on: the entries of each file, and what each pod gets of them."""
+"""Properties of brokers as Kubernetes passes them on: the entries of each file, and what each pod gets of them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.held_files import HeldFile
 from brokerconf.kubernetes.placed_text import PlacedText
-from brokerconf.reading.properties import Entry, PropertiesError, entries_in
+from brokerconf.reading.properties import entries_in
+from brokerconf.reading.property_entries import Entry, PropertiesError
 from brokerconf.reading.sources import plain_source
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
 
 def entries_of(file: HeldFile, edition: Edition, alone: str = "") -> tuple[Entry, ...]:
-    """The entries of a file as that edition reads them; raises ``PropertiesError``.
+    """Return the entries of a file as that edition reads them; raise ``PropertiesError``.
 
-    ``alone``: a name under which the positions are those in the file by itself instead of those in the YAML.
+    If ``alone`` is not empty, positions are those in the file itself under this name, not those in the YAML.
     """
     text = file.placed.text
     placed = PlacedText().add(text, plain_source(alone, text).position) if alone else file.placed
@@ -24,18 +25,20 @@ def entries_of(file: HeldFile, edition: Edition, alone: str = "") -> tuple[Entry
 
 
 class PodProperties:
-    """What the pods of a resource get, in the broker's order: its own properties, then those of mounted Secrets
-    (docs/spec/kubernetes.md 3)."""
+    """Properties of the pods of a resource, in the order in which the broker applies them.
+
+    First the resource's own, then those of mounted Secrets (docs/spec/kubernetes.md 3).
+    """
 
     def __init__(self, resource: BrokerResource, held: Mapping[str, list[HeldFile]], edition: Edition) -> None:
-        """``held`` has the files of the Secrets that are at hand, by name. Raises ``PropertiesError``."""
+        """Read the properties; ``held`` has the files of the available Secrets by name. Raise ``PropertiesError``."""
         files = [(file.pod, file.placed, file.suffix) for name in resource.mounted for file in held.get(name, ())]
         written = [(pod, text, ".properties") for pod, text in resource.properties().items()]
         self._parts = [(pod, tuple(_entries(text, suffix, edition))) for pod, text, suffix in (*written, *files)]
         self.pods = sorted({pod for pod, _ in self._parts if pod is not None})
 
     def of(self, pods: Iterable[int] = ()) -> tuple[Entry, ...]:
-        """The entries that all pods get, and those of these pods."""
+        """Return the entries that all pods get, and those of the given pods."""
         pods = frozenset(pods)
         return tuple(entry for pod, entries in self._parts if pod is None or pod in pods for entry in entries)
 
@@ -63,4 +66,4 @@ def _placed(entry: Entry, place: Callable[[Position], Position]) -> Entry:
     earlier = entry.earlier and _placed(entry.earlier, place)
     return Entry(
         entry.key, entry.value, place(entry.position), at_value, earlier, lambda offset: place(entry.at_step(offset))
-    )  # fmt: skip
+    )

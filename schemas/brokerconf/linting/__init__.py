@@ -1,1 +1,1 @@
-"""A configuration linted: rules chosen, run, listed."""
+"""Linting of a configuration: rules chosen, run, listed."""

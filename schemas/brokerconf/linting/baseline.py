@@ -1,7 +1,7 @@
-"""Known findings: a repository with many can begin to lint, and is told of the new ones alone.
+"""Known findings: a repository with many can begin to lint, and gets reports of new ones only.
 
-A finding is known again by rule, file, path in the document and message. Lines may move, and so may elements: neither
-line numbers nor an element's number among its like count. Equal ones are counted.
+A finding is recognised by rule, file, path in the document and message. Lines may move, and so may elements: neither
+line numbers nor an element's number among its siblings count. Equal findings are counted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
+from brokerconf.reading.decoding import read_at_most
 from pagefmt.findings import Finding
 
 _VERSION = 1
@@ -25,11 +26,11 @@ _LARGEST = 64 << 20
 
 
 class BaselineError(BrokerConfError):
-    """A file that is no baseline."""
+    """Error for a file that is no baseline."""
 
 
 class KnownFinding(NamedTuple):
-    """``times`` findings that are told apart by their lines alone; ``file`` from the folder of the baseline."""
+    """Known finding; ``times`` of them differ only in their lines. ``file`` is relative to the baseline's folder."""
 
     file: str
     rule: str
@@ -39,15 +40,15 @@ class KnownFinding(NamedTuple):
 
 
 class NewFindings(NamedTuple):
-    """The reports without what is known: so many known ones were left out, and ``stale`` ones are found no more."""
+    """Reports without known findings, of which ``known`` were left out; ``stale`` entries no longer occur."""
 
     reports: list[FileReport]
-    known: int
+    known_count: int
     stale: int
 
 
 def fingerprint(finding: Finding, file: str) -> str:
-    """Stays the same when lines move; ``file`` is how the file is called."""
+    """Return a digest of a finding that is stable when lines move; ``file`` is the file's name in the baseline."""
     folder = os.path.dirname(finding.place.file)  # noqa: PTH120 (as it was written)
     message = re.sub(r"\bline \d+", "line", finding.message.replace(f"{folder}/", "") if folder else finding.message)
     parts = "\0".join((finding.rule, file, _path(finding), message))
@@ -55,14 +56,14 @@ def fingerprint(finding: Finding, file: str) -> str:
 
 
 def fingerprints(findings: Sequence[Finding], files: Sequence[str]) -> list[str]:
-    """One for each finding, no two of them equal: those that would be are numbered in their order."""
+    """Return a distinct fingerprint for each finding; equal ones are numbered in their order."""
     seen: Counter[str] = Counter()
-    found = []
+    result = []
     for finding, file in zip(findings, files, strict=True):
         own = fingerprint(finding, file)
         seen[own] += 1
-        found.append(own if seen[own] == 1 else hashlib.sha256(f"{own}{seen[own]}".encode()).hexdigest()[:32])
-    return found
+        result.append(own if seen[own] == 1 else hashlib.sha256(f"{own}{seen[own]}".encode()).hexdigest()[:32])
+    return result
 
 
 def _path(finding: Finding) -> str:
@@ -71,16 +72,19 @@ def _path(finding: Finding) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The known findings of a file of them, in order; ``folder`` is where it lies."""
+    """Known findings in a baseline file, in order; ``folder`` contains the file."""
 
     folder: Path
     entries: tuple[KnownFinding, ...] = ()
 
     def without_known(self, reports: Iterable[FileReport], rules: Collection[str]) -> NewFindings:
-        """``rules``: those that were asked for; an entry of another rule is not stale."""
+        """Return the findings that are not in this baseline.
+
+        ``rules`` are those that were checked; an entry of another rule is not stale.
+        """
         left = Counter({(entry.file, entry.fingerprint): entry.times for entry in self.entries})
         linted: set[str] = set()
-        found, known = [], 0
+        new_reports, known_count = [], 0
         for report in reports:
             linted |= self._files(report)
             new = []
@@ -89,21 +93,21 @@ class Baseline:
                 key = file, fingerprint(finding, file)
                 if left[key] > 0:
                     left[key] -= 1
-                    known += 1
+                    known_count += 1
                 else:
                     new.append(finding)
-            found.append(report._replace(findings=tuple(new)))
+            new_reports.append(report._replace(findings=tuple(new)))
         stale = sum(
             left[entry.file, entry.fingerprint]
             for entry in self.entries
             if entry.rule in rules and (entry.file in linted or not (self.folder / entry.file).exists())
         )
-        return NewFindings(found, known, stale)
+        return NewFindings(new_reports, known_count, stale)
 
     def renewed(self, reports: Sequence[FileReport]) -> Baseline:
-        """With all that is found now; entries about files that were not linted stay."""
+        """Return the baseline with all present findings; entries about files that were not linted stay."""
         linted = set().union(*map(self._files, reports))
-        kept = [each for each in self.entries if each.file not in linted and (self.folder / each.file).exists()]
+        kept = [old for old in self.entries if old.file not in linted and (self.folder / old.file).exists()]
         counts: Counter[KnownFinding] = Counter()
         for finding in (finding for report in reports for finding in report.findings):
             file = self._relative(finding.place.file)
@@ -112,7 +116,7 @@ class Baseline:
         return Baseline(self.folder, tuple(sorted([*kept, *now])))
 
     def text(self) -> str:
-        """The file, a line for each known finding, so that a change of it can be reviewed."""
+        """Return the baseline file, with a line for each known finding so that changes can be reviewed."""
         rows = ",\n".join(f"    {json.dumps(entry._asdict())}" for entry in self.entries)
         return f'{{\n  "version": {_VERSION},\n  "findings": [\n{rows}\n  ]\n}}\n'
 
@@ -124,9 +128,8 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Raises ``BaselineError`` and ``OSError``."""
-    with path.open("rb") as stream:
-        raw = stream.read(_LARGEST + 1)
+    """Read a baseline file; raise ``BaselineError`` if it is none of this version, and ``OSError``."""
+    raw = read_at_most(path, _LARGEST)
     try:
         document = json.loads(raw)
         if document["version"] != _VERSION:

@@ -11,7 +11,7 @@ from pagefmt.findings import did_you_mean
 
 
 class RuleDescription(NamedTuple):
-    """What ``config rules`` and SARIF say about an id."""
+    """Description of an id in ``config rules`` and SARIF."""
 
     id: str
     title: str
@@ -101,18 +101,18 @@ CHECKS: dict[str, tuple[str, str]] = {
 
 @cache
 def known_ids() -> frozenset[str]:
-    """All ids that can be silenced."""
+    """Return the ids of all rules and checks that can be silenced."""
     return frozenset(CHECKS) | {rule.id for rule in rules()}
 
 
-def meant(name: str, known: Collection[str]) -> str:
-    """The end of an error about a name that is not known: what is near, else all where these are few."""
-    listed = "'pagectl config rules' lists them" if len(known) > 20 else f"known are {', '.join(sorted(known))}"
-    return did_you_mean(name, known, listed)
+def meant(name: str, names: Collection[str]) -> str:
+    """Return advice about an unknown name: similar names, else all of them if they are few."""
+    listed = "'pagectl config rules' lists them" if len(names) > 20 else f"known are {', '.join(sorted(names))}"
+    return did_you_mean(name, names, listed)
 
 
 def described() -> dict[str, RuleDescription]:
-    """Every id, in order."""
-    found = {id: RuleDescription(id, title, why, "") for id, (title, why) in CHECKS.items()}
-    found |= {rule.id: RuleDescription(rule.id, rule.title, rule.why, rule.help) for rule in rules()}
-    return dict(sorted(found.items()))
+    """Return the description of every rule and check, by id in alphabetical order."""
+    descriptions = {id: RuleDescription(id, title, why, "") for id, (title, why) in CHECKS.items()}
+    descriptions |= {rule.id: RuleDescription(rule.id, rule.title, rule.why, rule.help) for rule in rules()}
+    return dict(sorted(descriptions.items()))

@@ -1,4 +1,4 @@
-"""Runs the rules over the facts of a configuration."""
+"""Evaluation of rules on the facts of a configuration."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pagefmt.findings import Finding, Position, Severity
 
 
 def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
-    """What the rules find; one finding for a rule and a place, the first."""
-    found: dict[tuple[str, str, Position], Finding] = {}
+    """Return what the rules find; of several findings by one rule at one place only the first."""
+    findings: dict[tuple[str, str, Position], Finding] = {}
     for rule in rules:
         if rule.applies(facts.edition):
             severity = rule.severity_in(facts.edition)
@@ -25,9 +25,9 @@ def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
                     continue
                 node, position = _node_and_position(hit, facts)
                 key = rule.id, hit.about + hit.path, position
-                if key not in found:
-                    found[key] = _finding(rule, hit, severity, facts, node, position)
-    return list(found.values())
+                if key not in findings:
+                    findings[key] = _finding(rule, hit, severity, facts, node, position)
+    return list(findings.values())
 
 
 def _finding(
@@ -42,8 +42,10 @@ def _finding(
 
 
 def _assumes(hit: Hit, facts: ConfigFacts) -> bool:
-    """Return whether a hit rests on what is unknown: a default in whose place the rest of the configuration may set
-    something, or a value that only the running broker knows."""
+    """Return whether a hit rests on something unknown.
+
+    That is a default that the rest of the configuration may override, or a value that only the running broker knows.
+    """
     if None in facts.assumed:
         return True
     if isinstance(hit.where, ResolvedSetting):
@@ -67,5 +69,7 @@ def _node_and_position(hit: Hit, facts: ConfigFacts) -> tuple[ConfigNode | None,
 
 
 def sorted_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """By place, the graver first, so that no output depends on the order of checking."""
-    return iter(sorted(findings, key=lambda found: (found.place, found.severity.rank, found.rule, found.message)))
+    """Yield the findings by position, more severe ones first, so that output does not depend on the order of checks."""
+    return iter(
+        sorted(findings, key=lambda finding: (finding.place, finding.severity.rank, finding.rule, finding.message))
+    )

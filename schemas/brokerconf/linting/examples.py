@@ -1,4 +1,4 @@
-"""The examples of the rules as whole configurations, for tests, for ``config explain`` and for the page of rules."""
+"""Examples of the rules as whole configurations, for tests, ``config explain`` and the page of rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HORNETQ = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def xml_of(example: Example) -> str:
-    """The whole file."""
+    """Return the broker.xml of an example."""
     inside = example.core.strip("\n")
     if example.settings:
         settings = indent(example.settings.strip("\n"), "  ")
@@ -38,16 +38,20 @@ def xml_of(example: Example) -> str:
 
 
 def document_of(example: Example, name: str = "broker.xml") -> Document:
-    """The document of an example."""
+    """Return the document of an example."""
     raw = xml_of(example).encode()
     return read_bytes(raw, name, folder=Path(), edition=example.edition, properties={}, environment={})
 
 
 def facts_of(example: Example) -> ConfigFacts:
-    """The facts that a rule gets for an example."""
+    """Return the facts that a rule gets for an example."""
     document = document_of(example)
     entries = tuple(parse_properties(example.properties, "broker.properties"))
     return ConfigFacts(
-        document, document.core, heap=example.heap, properties=entries, stores=example.stores,
+        document,
+        document.core,
+        heap=example.heap,
+        properties=entries,
+        stores=example.stores,
         volumes=example.volumes,
-    )  # fmt: skip
+    )

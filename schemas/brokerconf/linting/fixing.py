@@ -1,4 +1,4 @@
-"""The sure repairs of findings carried out on the text of a file; every other byte stays as it is."""
+"""Application of sure repairs to the text of a file; every other byte stays as it is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from brokerconf.instance.recognition import ConfigurationForm, form_of
 from brokerconf.linting.baseline import fingerprint
-from brokerconf.linting.lint import FileReport
+from brokerconf.linting.lint_report import FileReport
 from brokerconf.reading.sources import plain_source
 from pagefmt.findings import Finding, Severity
 
@@ -17,7 +17,7 @@ _TRIED = 64
 
 
 class RepairedText(NamedTuple):
-    """A file before and after, as text, with the findings that are repaired; ``raw`` are the bytes after."""
+    """File before and after repair, as text, with the repaired findings; ``raw`` are the bytes after."""
 
     form: ConfigurationForm
     before: str
@@ -27,9 +27,9 @@ class RepairedText(NamedTuple):
 
 
 def repaired(name: str, raw: bytes, findings: Iterable[Finding]) -> RepairedText | None:
-    """The file with the fixes of the findings that stand in it; None where nothing is to be done.
+    """Return the file with the fixes of its findings applied; None if no fix applies.
 
-    A fix whose text does not stand at its place is left out, and so is one that another overlaps.
+    A fix whose old text is not at its position is left out, and so is one that overlaps an earlier one.
     """
     form = form_of(name, raw)
     encoding = "latin-1" if form is ConfigurationForm.PROPERTIES else "utf-8"
@@ -62,28 +62,28 @@ def repaired(name: str, raw: bytes, findings: Iterable[Finding]) -> RepairedText
 def proven(
     name: str, raw: bytes, findings: Sequence[Finding], lint: Callable[[bytes], FileReport]
 ) -> RepairedText | None:
-    """The same where a lint of what it gives has these findings no more, and no error that was not there before.
+    """Return the repaired file, proven by another lint; None if no fix holds.
 
-    ``lint`` is by all rules, whichever were asked for. Where all fixes together do not hold, those are carried out
-    that do one after the other.
+    The repair holds if the second lint reports none of the repaired findings and no new error. ``lint`` checks by all
+    rules. If all fixes together do not hold, they are tried one after another, and those that hold are kept.
     """
-    found = repaired(name, raw, findings)
-    if found is None:
+    candidate = repaired(name, raw, findings)
+    if candidate is None:
         return None
     before = lint(raw).findings
-    if _holds(found, before, lint):
-        return found
+    if _holds(candidate, before, lint):
+        return candidate
     kept: list[Finding] = []
-    for finding in found.repaired[:_TRIED]:
+    for finding in candidate.repaired[:_TRIED]:
         tried = repaired(name, raw, [*kept, finding])
         if tried is not None and _holds(tried, before, lint):
             kept.append(finding)
     return repaired(name, raw, kept)
 
 
-def _holds(found: RepairedText, before: Sequence[Finding], lint: Callable[[bytes], FileReport]) -> bool:
-    after = lint(found.raw).findings
-    gone = _counted(found.repaired)
+def _holds(candidate: RepairedText, before: Sequence[Finding], lint: Callable[[bytes], FileReport]) -> bool:
+    after = lint(candidate.raw).findings
+    gone = _counted(candidate.repaired)
     there_still = (_counted(after) & gone) - (_counted(before) - gone)
     return not there_still and not _counted(_errors(after)) - _counted(_errors(before))
 

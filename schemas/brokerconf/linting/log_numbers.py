@@ -1,4 +1,4 @@
-"""The numbers of a broker's log lines (``AMQ222039``, ``HQ224000``): ``facts/broker_codes.csv``.
+"""Numbers of a broker's log lines (``AMQ222039``, ``HQ224000``): ``facts/broker_codes.csv``.
 
 A row has the number, what happened, and the settings, rules and commands that help, separated by blanks (commands by a
 bar). HornetQ's lines have the same numbers.
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"(?i)(?<![a-z0-9])(?:AMQ|HQ)([0-9]{6})(?![0-9])|\A([0-9]{6
 
 
 class LogNumber(NamedTuple):
-    """What a numbered line of the log means. ``commands`` are those of ``pagectl``, without that word."""
+    """Meaning of a numbered line of the log; ``commands`` are those of ``pagectl``, without that word."""
 
     number: str
     happened: str
@@ -29,13 +29,13 @@ class LogNumber(NamedTuple):
 @cache
 def log_numbers() -> dict[str, LogNumber]:
     """Return all rows by number; rules that cite a number are among its rules."""
-    found = {}
+    numbers = {}
     for number, happened, settings, named, commands in read_table("broker_codes.csv"):
         citing = (rule.id for rule in rules() if number in f"{rule.title} {rule.why} {rule.help}")
         every = tuple(dict.fromkeys((*named.split(), *citing)))
         calls = tuple(filter(None, commands.split("|")))
-        found[number] = LogNumber(number, happened, tuple(settings.split()), every, calls)
-    return found
+        numbers[number] = LogNumber(number, happened, tuple(settings.split()), every, calls)
+    return numbers
 
 
 def number_in(text: str) -> str | None:
@@ -43,5 +43,5 @@ def number_in(text: str) -> str | None:
 
     A text of six digits is a number itself. Return None if there is no number.
     """
-    found = _NUMBER.search(text)
-    return (found[1] or found[2]) if found else None
+    match = _NUMBER.search(text)
+    return (match[1] or match[2]) if match else None

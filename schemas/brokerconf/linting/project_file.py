@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.linting.catalogue import known_ids, meant
-from brokerconf.linting.lint import RuleSelection
+from brokerconf.linting.lint_report import RuleSelection
+from brokerconf.reading.decoding import read_at_most
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import EDITION_NAMES, Edition
 from pagefmt.findings import FailOn, Severity
@@ -37,23 +38,23 @@ OFF = "off"
 
 
 class ProjectError(BrokerConfError):
-    """A project file that cannot be understood; the message names file and line."""
+    """Error for a project file that cannot be understood; the message names file and line."""
 
 
 class PathSettings(NamedTuple):
-    """What holds for the files that a pattern fits."""
+    """Settings for the files that a pattern matches."""
 
     path: str
     ignored: frozenset[str] = frozenset()
     edition: Edition | None = None
 
     def fits(self, file: str) -> bool:
-        """Whether the pattern fits the file, or a folder that it lies in; ``/`` between folders."""
+        """Return whether the pattern matches the file, or a folder that contains it; folders are separated by ``/``."""
         return _expression(self.path).fullmatch(file) is not None
 
 
 class ProjectFile(NamedTuple):
-    """What a project file says; ``heap`` is in bytes, a severity of None is off."""
+    """Content of a project file; ``heap`` is in bytes, a severity of None is off."""
 
     path: Path
     edition: Edition | None = None
@@ -65,24 +66,24 @@ class ProjectFile(NamedTuple):
     per_path: tuple[PathSettings, ...] = ()
 
     def edition_of(self, file: Path) -> Edition | None:
-        """The edition of a configuration."""
-        named = [each.edition for each in self._fitting(file) if each.edition]
+        """Return the edition of a configuration: that of the last matching pattern, else the project's (or None)."""
+        named = [settings.edition for settings in self._fitting(file) if settings.edition]
         return named[-1] if named else self.edition
 
-    def selection(self, file: Path, asked: RuleSelection) -> RuleSelection:
-        """The rules that speak about a configuration; what a call asks for by name wins."""
+    def selection(self, file: Path, requested: RuleSelection) -> RuleSelection:
+        """Return the rules to check for a configuration; rules that the caller names override those of the project."""
         severities = {rule: severity for rule, severity in (self.severities or {}).items() if severity}
         off = {rule for rule, severity in (self.severities or {}).items() if severity is None}
-        ignored = asked.ignored or self.ignored
-        ignored |= frozenset(off).union(*(each.ignored for each in self._fitting(file)))
-        return RuleSelection(asked.only or self.only, ignored - (asked.only - asked.ignored), severities)
+        ignored = requested.ignored or self.ignored
+        ignored |= frozenset(off).union(*(settings.ignored for settings in self._fitting(file)))
+        return RuleSelection(requested.only or self.only, ignored - (requested.only - requested.ignored), severities)
 
     def _fitting(self, file: Path) -> list[PathSettings]:
         try:
             name = Path(os.path.realpath(file)).relative_to(os.path.realpath(self.path.parent)).as_posix()
         except ValueError:
             return []
-        return [each for each in self.per_path if each.fits(name)]
+        return [settings for settings in self.per_path if settings.fits(name)]
 
 
 def project_of(folder: Path, distrusted: Callable[[Path], object] = lambda path: None) -> ProjectFile | None:
@@ -101,22 +102,21 @@ def project_of(folder: Path, distrusted: Callable[[Path], object] = lambda path:
         if shared.is_file() and not _owners(shared) <= trusted:
             distrusted(shared)
         elif shared.is_file() and _TABLE in _text(shared):
-            found = _Reader(shared, _TABLE)
-            if found.table is not None:
-                return found.project()
+            reader = _Reader(shared, _TABLE)
+            if reader.table is not None:
+                return reader.project()
         if (above / ".git").exists():
             break
     return None
 
 
 def _owners(path: Path) -> set[int]:
-    """The users who decide what a file says: the owner of the file, and that of a link to it."""
+    """Return the users who control a file's content: the owner of the file, and of a link to it."""
     return {path.lstat().st_uid, path.stat().st_uid}
 
 
 def _text(path: Path) -> str:
-    with path.open("rb") as stream:
-        raw = stream.read(_LARGEST + 1)
+    raw = read_at_most(path, _LARGEST)
     if len(raw) > _LARGEST:
         raise ProjectError(f"{path}: larger than {_LARGEST >> 20} MiB; name the settings in {NAME} beside it")
     try:
@@ -126,7 +126,7 @@ def _text(path: Path) -> str:
 
 
 class _Reader:
-    """Reads one file; errors name the line that a key stands in, which the parser does not tell."""
+    """Reader of one file; its errors name the line of a key, which the TOML parser does not report."""
 
     def __init__(self, path: Path, base: str) -> None:
         self.path, self.base = path, base
@@ -139,8 +139,8 @@ class _Reader:
             raise ProjectError(f"{path}:{self._last_line()}: not TOML: nested too deeply") from err
         except tomllib.TOMLDecodeError as err:
             at = re.search(r"line (\d+)", str(err))
-            said = re.sub(r" \(at .*\)", "", str(err).partition(":")[0])
-            raise ProjectError(f"{path}:{at[1] if at else self._last_line()}: not TOML: {said}") from err
+            problem = re.sub(r" \(at .*\)", "", str(err).partition(":")[0])
+            raise ProjectError(f"{path}:{at[1] if at else self._last_line()}: not TOML: {problem}") from err
         except ValueError as err:
             digits = re.search(f"[0-9_]{{{sys.get_int_max_str_digits()}}}", self.text)
             line = self.text.count("\n", 0, digits.start() if digits else 0) + 1
@@ -152,13 +152,13 @@ class _Reader:
         return self.text.count("\n", 0, len(self.text.rstrip())) + 1
 
     def project(self) -> ProjectFile:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, value in self._table(self.table, self.base).items():
             if key not in _KEYS:
                 raise self.error(self.base, key, f"no key '{key}' is known; {meant(key, _KEYS)}")
             name, read = _KEYS[key]
-            found[name] = read(self, value, self.base)
-        return ProjectFile(self.path, **found)
+            values[name] = read(self, value, self.base)
+        return ProjectFile(self.path, **values)
 
     def ignored(self, value: object, table: str, number: int = 0) -> frozenset[str]:
         return self._rules(value, "ignore", table, number)
@@ -169,34 +169,34 @@ class _Reader:
     def per_path(self, value: object, base: str) -> tuple[PathSettings, ...]:
         if not isinstance(value, list) or not value:
             raise self.error(base, "per-path", "write it as [[per-path]] with path and ignore or edition")
-        return tuple(self._path_settings(each, number) for number, each in enumerate(value))
+        return tuple(self._path_settings(item, number) for number, item in enumerate(value))
 
     def _path_settings(self, value: object, number: int) -> PathSettings:
         table = self._below("per-path")
-        given = self._table(value, table, number)
-        for key in given:
+        entries = self._table(value, table, number)
+        for key in entries:
             if key not in ("path", "ignore", "edition"):
                 advice = meant(key, ("path", "ignore", "edition"))
                 raise self.error(table, key, f"no key '{key}' is known here; {advice}", number)
-        path = given.get("path")
+        path = entries.get("path")
         if not isinstance(path, str) or not path:
             raise self.error(table, "path", 'path is needed, such as path = "legacy/**"', number)
         if len(path) > _LONGEST_PATH:
             raise self.error(table, "path", f"path: a pattern of more than {_LONGEST_PATH} characters", number)
-        ignored = self.ignored(given["ignore"], table, number) if "ignore" in given else frozenset()
-        edition = self.edition(given["edition"], table, number) if "edition" in given else None
+        ignored = self.ignored(entries["ignore"], table, number) if "ignore" in entries else frozenset()
+        edition = self.edition(entries["edition"], table, number) if "edition" in entries else None
         return PathSettings(path, ignored, edition)
 
     def severities(self, value: object, base: str) -> dict[str, Severity | None]:
         table = self._below("severity")
-        found: dict[str, Severity | None] = {}
+        severities: dict[str, Severity | None] = {}
         for rule, severity in self._table(value, table).items():
             self._known_rule(rule, table, rule, 0)
-            names = [OFF, *(each.value for each in Severity)]
+            names = [OFF, *(choice.value for choice in Severity)]
             if severity not in names:
                 raise self.error(table, rule, f"severity of {rule}: one of {', '.join(names)} is needed")
-            found[rule] = None if severity == OFF else Severity(severity)
-        return found
+            severities[rule] = None if severity == OFF else Severity(severity)
+        return severities
 
     def edition(self, value: object, table: str, number: int = 0) -> Edition:
         name = value if isinstance(value, str) else ""
@@ -216,10 +216,10 @@ class _Reader:
         return size
 
     def fail_on(self, value: object, base: str) -> FailOn:
-        known = {one.value: one for one in FailOn}
-        if not isinstance(value, str) or value not in known:
-            raise self.error(base, "fail-on", f"fail-on: one of {', '.join(known)} is needed")
-        return known[value]
+        choices = {choice.value: choice for choice in FailOn}
+        if not isinstance(value, str) or value not in choices:
+            raise self.error(base, "fail-on", f"fail-on: one of {', '.join(choices)} is needed")
+        return choices[value]
 
     def _rules(self, value: object, key: str, table: str, number: int = 0) -> frozenset[str]:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -244,7 +244,7 @@ class _Reader:
         return ProjectError(f"{self.path}:{self._line(table, key, number)}: {message}")
 
     def _line(self, table: str, key: str, number: int) -> int:
-        """The line of a key in the ``number``-th table of that name, else that of the table, else the first."""
+        """Return the line of a key in the ``number``-th table of that name, else that of the table, else the first."""
         whole = f"{table}.{key}" if table else key
         written = rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]"
         inside, seen, best = "", -1, 1
@@ -292,7 +292,10 @@ def _expression(glob: str) -> re.Pattern[str]:
     first, *others = re.split(r"((?<![^/])\*\*/|\*\*)", glob.strip("/"))
     texts = [[re.escape(piece).replace(r"\?", "[^/]") for piece in text.split("*")] for text in (first, *others[1::2])]
     texts[-1][-1] += r"(?:/.*)?\Z"
-    return re.compile("(?s)" + "".join(
-        _NEAREST[wildcard].format(start + "".join(f"(?>[^/]*?{piece})" for piece in pieces))
-        for wildcard, (start, *pieces) in zip(("", *others[::2]), texts, strict=True)
-    ))  # fmt: skip
+    return re.compile(
+        "(?s)"
+        + "".join(
+            _NEAREST[wildcard].format(start + "".join(f"(?>[^/]*?{piece})" for piece in pieces))
+            for wildcard, (start, *pieces) in zip(("", *others[::2]), texts, strict=True)
+        )
+    )

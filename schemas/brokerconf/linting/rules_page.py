@@ -1,4 +1,4 @@
-"""A rule in words, for ``config explain`` and the page of rules."""
+"""Rules in words, for ``config explain`` and the page of rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEEDS = {"heap": "the heap (--heap)", "data": "a data directory (--data)", "hos
 
 
 def editions_said(rule: Rule) -> str:
-    """As ``artemis-2.28 to artemis-2.44``; ``all``."""
+    """Return the editions in words, as ``artemis-2.28 to artemis-2.44`` or ``all``."""
     if rule.since is None and rule.until is None:
         return "all"
     if rule.since is None and rule.until is not None:
@@ -22,7 +22,7 @@ def editions_said(rule: Rule) -> str:
 
 
 def severities_said(rule: Rule) -> str:
-    """As ``error, info from artemis-2.28``."""
+    """Return the severities in words, as ``error, info from artemis-2.28``."""
     later = [f"{severity.value} from {edition.value}" for edition, severity in rule.by_edition]
     return ", ".join([rule.severity.value, *later])
 
@@ -50,7 +50,7 @@ def _example(example: Example) -> Iterator[str]:
 
 
 def explained(rule: Rule) -> Iterator[str]:
-    """The lines of one rule, in Markdown."""
+    """Yield the lines that explain one rule, in Markdown."""
     yield f"## {rule.id}"
     yield ""
     needs = f" Needs {_NEEDS[rule.needs]}." if rule.needs else ""
@@ -67,6 +67,6 @@ def explained(rule: Rule) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    """With a full stop, and a capital letter where it does not begin with the name of a setting."""
+    """Return the text with a full stop, capitalised unless it begins with the name of a setting."""
     name = "-" in text.partition(" ")[0]
     return f"{text}." if name else f"{text[:1].upper()}{text[1:]}."

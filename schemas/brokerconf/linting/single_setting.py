@@ -1,4 +1,4 @@
-"""One setting outside of a file, checked as if it were written into one: the schema, then the reader."""
+"""Check of one setting outside a file, as if it were written into one: by the schema, then by the reader."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from pagefmt.editions import Edition
 def setting_fault(name: str, text: str, edition: Edition, *, of_address: bool) -> str:
     """Return why a broker would not start with a setting of an address, or else of the broker; empty if it would."""
     from brokerconf.evidence.rule import Example, address_setting
+    from brokerconf.linting.document_lint import start_faults
     from brokerconf.linting.examples import xml_of
-    from brokerconf.linting.lint import LintContext, start_faults
+    from brokerconf.linting.lint_report import LintContext
     from brokerconf.reading.reading import read_bytes
 
     if is_expression(text):
@@ -27,5 +28,5 @@ def setting_fault(name: str, text: str, edition: Edition, *, of_address: bool) -
     settings = address_setting("#", **{name: written}) if of_address else ""
     raw = xml_of(Example(settings=settings, core=core, edition=edition)).encode("utf-8", "replace")
     document = read_bytes(raw, "", folder=Path(), edition=edition, properties={}, environment={})
-    found = start_faults(document, LintContext(edition=edition))
-    return "; ".join(f"{one.message}{f' ({one.help})' if one.help else ''}" for one in found)
+    faults = start_faults(document, LintContext(edition=edition))
+    return "; ".join(f"{fault.message}{f' ({fault.help})' if fault.help else ''}" for fault in faults)

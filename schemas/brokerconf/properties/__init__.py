@@ -1,1 +1,1 @@
-"""What a broker makes of each entry of ``broker.properties``: beans, entries of collections, values, faults."""
+"""Effect of each entry of ``broker.properties``: beans, entries of collections, values, faults."""

@@ -1,8 +1,8 @@
-"""The beans of a configuration with entries of ``broker.properties`` applied one after the other.
+"""Beans of a configuration with entries of ``broker.properties`` applied one after the other.
 
-A key is a path of names with dots between; the last one is set. A collection makes the entry that is named where it has
-none. The broker remembers the collection that it went through, and an error leaves that behind: the key that follows
-meets it (docs/spec/properties.md 2).
+A key is a path of names separated by dots; the last one is set. A collection creates a named entry that it lacks. The
+broker remembers the collection that it went through, and an error leaves that state behind: the next key meets it
+(docs/spec/properties.md 2).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from brokerconf.properties.outcomes import Fault, Outcome
 from brokerconf.properties.values import Converted, Refusal, converted
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.property_entries import Entry
 from brokerconf.schema.beans import ROOT, BeanProperty, beans
 from pagefmt.editions import NEWEST, Edition
 
@@ -34,80 +34,95 @@ _NAMED = "NamedPropertyConfiguration"
 
 
 class Bean:
-    """A bean, or a collection of beans by name. ``kind``: ``bean``, ``List``, ``Set`` or ``Map``; ``made``: the class
-    of its entries, if the broker makes any; ``held``: what was set, by property or by the name of an entry;
-    ``entry``: the line that made it."""
+    """Configuration bean, or a collection of beans by name.
+
+    ``kind`` is ``bean``, ``List``, ``Set`` or ``Map``; ``made`` the class of its entries, if the broker creates any;
+    ``held`` what was set, by property or by the name of an entry; ``entry`` the line that created it.
+    """
 
     __slots__ = ("entry", "held", "kind", "made", "owner", "parent")
 
-    def __init__(self, owner: str, kind: str = "bean", made: str = "", parent: Bean | None = None) -> None:
-        self.owner, self.kind, self.made, self.parent = owner, kind, made, parent
+    def __init__(self, owner: str, kind: str = "bean", entry_class: str = "", parent: Bean | None = None) -> None:
+        self.owner, self.kind, self.made, self.parent = owner, kind, entry_class, parent
         self.held: dict[str, object] = {}
         self.entry: Entry | None = None
 
 
 class _Failure(Exception):
-    def __init__(self, fault: Fault, said: str, owner: str = "", name: str = "", known: tuple[str, ...] = ()) -> None:
-        super().__init__(said)
-        self.fault, self.said, self.owner, self.name, self.known = fault, said, owner, name, known
+    def __init__(
+        self, fault: Fault, message: str, owner: str = "", name: str = "", names: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.fault, self.said, self.owner, self.name, self.known = fault, message, owner, name, names
 
 
 def apply(
     entries: Sequence[Entry], edition: Edition = NEWEST, root: Bean | None = None, *, own_codec: bool = False
 ) -> tuple[Bean, list[Outcome]]:
-    """The beans once all entries of one file are applied, and what became of each; ``root`` are those before.
+    """Apply the entries of one file; return the beans and each entry's outcome. ``root`` holds the beans from before.
 
-    ``own_codec``: the configuration names a codec of its own, and what ``ENC()`` may hold is not known.
+    With ``own_codec`` the configuration names a password codec, and what ``ENC()`` may contain is unknown.
     """
-    given = {entry.key: entry.value for entry in entries if entry.key in (SURROUND, REMOVE)}
-    applying = _Application(edition, root or Bean(ROOT), given)
+    options = {entry.key: entry.value for entry in entries if entry.key in (SURROUND, REMOVE)}
+    applying = _Application(edition, root or Bean(ROOT), options)
     broken = [entry for entry in entries if not own_codec and _NO_CODE.fullmatch(entry.value)]
     if broken:
         return applying.root, [Outcome(entry, Fault.CODE, "ENC() must contain hexadecimal digits") for entry in broken]
-    outcomes = [applying.outcome(entry) for entry in entries if entry.key not in given]
+    outcomes = [applying.outcome(entry) for entry in entries if entry.key not in options]
     # what is taken away later on was not lost
-    removed = {one.path: n for n, one in enumerate(outcomes) if one.applied and one.entry.value == applying.remove}
-    for n, one in enumerate(outcomes if removed else ()):
-        beginnings = (one.path[:end] for end in range(len(one.path) + 1))
-        if one.fault is Fault.LOST and any(n < removed.get(path, -1) for path in beginnings):
-            outcomes[n] = one._replace(fault=None)
+    removed = {
+        outcome.path: n
+        for n, outcome in enumerate(outcomes)
+        if outcome.applied and outcome.entry.value == applying.remove
+    }
+    for n, outcome in enumerate(outcomes if removed else ()):
+        beginnings = (outcome.path[:end] for end in range(len(outcome.path) + 1))
+        if outcome.fault is Fault.LOST and any(n < removed.get(path, -1) for path in beginnings):
+            outcomes[n] = outcome._replace(fault=None)
     return applying.root, outcomes
 
 
 def apply_all(entries: Iterable[Entry], edition: Edition = NEWEST, core: ConfigNode | None = None) -> list[Outcome]:
-    """What becomes of the entries of several files, and of system properties, over a configuration."""
+    """Return the outcomes of entries from several files and of system properties over a configuration."""
     return applied(entries, edition, core)[1]
 
 
 def applied(
     entries: Iterable[Entry], edition: Edition = NEWEST, core: ConfigNode | None = None
 ) -> tuple[Bean, list[Outcome]]:
-    """The beans once all is applied, and what became of each entry.
+    """Apply all entries; return the beans and each entry's outcome.
 
-    Files come one after the other; each has its own ``key.surround`` and ``remove.value``.
+    Files are applied one after the other; each has its own ``key.surround`` and ``remove.value``.
     """
     root = beans_of(core)
     codec = core is not None and core.descendant("password-codec") is not None
-    found: list[Outcome] = []
+    results: list[Outcome] = []
     for _, group in groupby(entries, lambda entry: entry.position.file if entry.position.line else ""):
         root, outcomes = apply(list(group), edition, root, own_codec=codec)
-        found += outcomes
-    return root, found
+        results += outcomes
+    return root, results
 
 
 # what an element of ha-policy makes, the innermost that is there; with a manager the one behind the stroke
 _POLICIES = {
-    "primary-only": "LiveOnly", "live-only": "LiveOnly", "colocated": "Colocated",
-    "replication primary": "Replicated|ReplicationPrimary", "replication master": "Replicated|ReplicationPrimary",
-    "replication backup": "Replica|ReplicationBackup", "replication slave": "Replica|ReplicationBackup",
-    "replication colocated": "Colocated", "shared-store colocated": "Colocated",
-    "shared-store primary": "SharedStorePrimary", "shared-store master": "SharedStorePrimary",
-    "shared-store backup": "SharedStoreBackup", "shared-store slave": "SharedStoreBackup",
-}  # fmt: skip
+    "primary-only": "LiveOnly",
+    "live-only": "LiveOnly",
+    "colocated": "Colocated",
+    "replication primary": "Replicated|ReplicationPrimary",
+    "replication master": "Replicated|ReplicationPrimary",
+    "replication backup": "Replica|ReplicationBackup",
+    "replication slave": "Replica|ReplicationBackup",
+    "replication colocated": "Colocated",
+    "shared-store colocated": "Colocated",
+    "shared-store primary": "SharedStorePrimary",
+    "shared-store master": "SharedStorePrimary",
+    "shared-store backup": "SharedStoreBackup",
+    "shared-store slave": "SharedStoreBackup",
+}
 
 
 def beans_of(core: ConfigNode | None) -> Bean:
-    """The beans of a configuration that keys can reach only if they are there: of a policy and of a database."""
+    """Return the beans that keys can reach only if the configuration has them: of a policy and of a database."""
     root = Bean(ROOT)
     policy = core.descendant("ha-policy") if core else None
     for above in policy.children if policy else ():
@@ -123,10 +138,10 @@ def beans_of(core: ConfigNode | None) -> Bean:
 
 
 class _Application:
-    def __init__(self, edition: Edition, root: Bean, given: Mapping[str, str]) -> None:
+    def __init__(self, edition: Edition, root: Bean, options: Mapping[str, str]) -> None:
         self.root, self.beans = root, beans(max(edition, Edition.ARTEMIS_2_28))
         self.names = {owner: tuple(properties) for owner, properties in self.beans.items()}
-        self.surround, self.remove = given.get(SURROUND, '"'), given.get(REMOVE, "-")
+        self.surround, self.remove = options.get(SURROUND, '"'), options.get(REMOVE, "-")
         # the collections that were gone through: the property's name, and the bean that has it
         self.passed: list[tuple[str | None, Bean]] = []
         # how far into the key the broker got
@@ -152,10 +167,10 @@ class _Application:
             return Outcome(entry, Fault.REFUSED, str(no))
 
     def _quoted(self, key: str) -> BeanProperty | None:
-        """What the key would set with marks around the names between the first and the last one."""
-        collection, _, rest = key.partition(".")
+        """Return the property that the key would set if the names between first and last were quoted, or None."""
+        collection, _, after_collection = key.partition(".")
         row = self.beans[ROOT].get(collection)
-        name, _, last = rest.rpartition(".")
+        name, _, last = after_collection.rpartition(".")
         return self.beans.get(row.made, {}).get(last) if row and "." in name and self.surround not in key else None
 
     def _unquoted(self, entry: Entry, meant: BeanProperty) -> Outcome:
@@ -168,7 +183,7 @@ class _Application:
     # the path
 
     def _next(self, path: str, at: int = 0) -> str:
-        """The first step of a path from an offset on, with its subscript or the marks around it."""
+        """Return the step of a path that begins at an offset, with its subscript or the marks around it."""
         mark = self.surround
         if mark and path.startswith(mark, at):
             end = path.find(mark, at + len(mark))
@@ -191,7 +206,7 @@ class _Application:
             at = behind
 
     def _plain(self, step: str) -> str:
-        """The name in a step."""
+        """Return the name in a step, without marks and subscript."""
         mark = self.surround
         if mark and step.startswith(mark) and step.endswith(mark):
             return step[len(mark) : len(step) - len(mark)]
@@ -206,19 +221,19 @@ class _Application:
             end = self.at + len(step)
             if self.at >= len(key) or end == len(key):
                 break
-            found = self._get(target, step)
-            if not isinstance(found, Bean):
+            below = self._get(target, step)
+            if not isinstance(below, Bean):
                 name = self._plain(step)
                 raise _Failure(Fault.UNKNOWN, f"{name} is a value and has no keys of its own", target.owner, name)
             end += key.startswith(".", end)
             if end == self.at:
                 raise _Failure(Fault.UNKNOWN, f"{self.surround} without a closing one")
             self.steps.append(self._plain(step))
-            target, self.at = found, end
+            target, self.at = below, end
         path = key[self.at :]
         if entry.value == self.remove:
             return self._removed(entry, target, path)
-        return self._given(entry, target, path)
+        return self._set_value(entry, target, path)
 
     def _get(self, bean: Bean, step: str) -> object:
         name = self._plain(step)
@@ -228,47 +243,47 @@ class _Application:
                 raise _Failure(Fault.AFTER_ERROR, "the broker is still in the collection of the previous key")
             if name not in bean.held:
                 bean.held[name] = self._entry(bean, of, name)
-            found = bean.held[name]
-            return self._tracked(None, found, found)
+            entry = bean.held[name]
+            return self._tracked(None, entry, entry)
         return self._tracked(step, self._property(bean, step, name), bean)
 
-    def _tracked(self, of: str | None, found: object, host: object) -> object:
-        if isinstance(found, Bean) and found.kind != "bean":
+    def _tracked(self, of: str | None, value: object, host: object) -> object:
+        if isinstance(value, Bean) and value.kind != "bean":
             assert isinstance(host, Bean)
             self.passed.append((of, host))
-        return found
+        return value
 
     def _entry(self, collection: Bean, of: str | None, name: str) -> Bean:
-        """A new entry of a collection."""
+        """Return a new entry of a collection; raise ``_Failure`` if the collection cannot have it."""
         if not collection.made:
             raise _Failure(Fault.UNKNOWN, f"{of or collection.owner} accepts no keys below its own")
         if name.endswith(_CLASS) and collection.made not in _PLUGINS:
             raise _Failure(Fault.REFUSED, f"{name} is read as a class name, but the broker has no such class")
-        made = self._bean(collection.made, collection)
-        if "w" in self._row(made.owner, "name", access=True):
-            made.held["name"] = name
-        return made
+        entry = self._bean(collection.made, collection)
+        if "w" in self._row(entry.owner, "name", access=True):
+            entry.held["name"] = name
+        return entry
 
     def _bean(self, owner: str, parent: Bean) -> Bean:
         inside = self.beans.get(owner, {}).get("*")
-        made = Bean(owner, "Set" if inside else "bean", inside.made if inside else "", parent)
-        made.entry = self.entry
-        return made
+        bean = Bean(owner, "Set" if inside else "bean", inside.made if inside else "", parent)
+        bean.entry = self.entry
+        return bean
 
     def _row(self, owner: str, name: str, *, access: bool) -> str:
         row = self.beans.get(owner, {}).get(name)
         return row.access if row and access else ""
 
-    def _known(self, bean: Bean, step: str, name: str) -> BeanProperty:
+    def _required_row(self, bean: Bean, step: str, name: str) -> BeanProperty:
         row = self.beans.get(bean.owner, {}).get(name)
         if row is None or name == "*":
-            known = self.names.get(bean.owner, ())
-            raise _Failure(Fault.UNKNOWN, f"{_said(bean)} has no {name or step}", bean.owner, name, known)
+            names = self.names.get(bean.owner, ())
+            raise _Failure(Fault.UNKNOWN, f"{_class_or_entry(bean)} has no {name or step}", bean.owner, name, names)
         return row
 
     def _property(self, bean: Bean, step: str, name: str) -> object:
-        """What the getter of a property returns; beans and collections are made where they are missing."""
-        row = self._known(bean, step, name)
+        """Return what the getter of a property returns; missing beans and collections are created."""
+        row = self._required_row(bean, step, name)
         if "r" not in row.access:
             raise _Failure(Fault.UNKNOWN, f"{name} has no keys below it", bean.owner, name)
         if name not in bean.held:
@@ -279,15 +294,15 @@ class _Application:
             elif row.made:
                 bean.held[name] = self._bean(row.made, bean)
             elif not row.words and row.type[:1].isupper() and row.type in self.beans:
-                words = tuple(sorted(one[1:] for one in self.beans[row.type] if one.startswith("=")))
+                words = tuple(sorted(word[1:] for word in self.beans[row.type] if word.startswith("=")))
                 raise _Failure(Fault.ABSENT, f"{name} has no type yet", bean.owner, name, words)
-        found = bean.held.get(name)
+        value = bean.held.get(name)
         if step == name or step.startswith(self.surround or " "):
-            return found
-        if step[len(name)] == "(" and isinstance(found, Bean):
+            return value
+        if step[len(name)] == "(" and isinstance(value, Bean):
             inside = step[len(name) + 1 :].removesuffix(")")
-            if inside in found.held:
-                return found.held[inside]
+            if inside in value.held:
+                return value.held[inside]
             raise _Failure(Fault.ABSENT, f"{name} has no entry '{inside}' yet", bean.owner, name)
         raise _Failure(Fault.UNKNOWN, f"{step} does not name an existing entry", bean.owner, name)
 
@@ -300,14 +315,14 @@ class _Application:
         if target.kind != "bean":
             target.held.pop(name, None)
             return Outcome(entry, owner=target.owner, name=name)
-        found = self._get(target, step)
-        if not isinstance(found, Bean) or found.kind == "bean":
-            said = f"{self.remove} removes an entry or a whole collection, but {name} is a value"
-            raise _Failure(Fault.REFUSED, said, target.owner, name)
-        found.held.clear()
+        collection = self._get(target, step)
+        if not isinstance(collection, Bean) or collection.kind == "bean":
+            message = f"{self.remove} removes an entry or a whole collection, but {name} is a value"
+            raise _Failure(Fault.REFUSED, message, target.owner, name)
+        collection.held.clear()
         return Outcome(entry, owner=target.owner, name=name)
 
-    def _given(self, entry: Entry, target: Bean, step: str) -> Outcome:
+    def _set_value(self, entry: Entry, target: Bean, step: str) -> Outcome:
         name, text = self._plain(step), entry.value
         subscript = "" if step == name or step.startswith(self.surround or " ") else step[len(name) : len(name) + 1]
         if target.kind == "Map":
@@ -317,20 +332,20 @@ class _Application:
             target.held[name] = text
             whole = Fault.WHOLE if target.made else None
             return Outcome(entry, whole, "", target.owner, name, text)
-        row = self._known(target, step, name)
+        row = self._required_row(target, step, name)
         if subscript:
             raise _Failure(Fault.UNKNOWN, f"{step} does not name an existing entry", target.owner, name)
         if "w" not in row.access:
             raise _Failure(Fault.UNKNOWN, f"{name} is reported by the broker and cannot be set", target.owner, name)
-        made = self.beans.get(row.type, {}).get(f"={text}")
+        word_bean = self.beans.get(row.type, {}).get(f"={text}")
         plugin = row.type in _PLUGINS and row.type in self.beans and text.endswith(_CLASS)
-        typed = any(one.startswith("=") for one in self.beans.get(row.type, {}))
-        if typed and made is None:
-            words = sorted(one[1:] for one in self.beans[row.type] if one.startswith("="))
+        typed = any(word.startswith("=") for word in self.beans.get(row.type, {}))
+        if typed and word_bean is None:
+            words = sorted(word[1:] for word in self.beans[row.type] if word.startswith("="))
             raise _Failure(Fault.REFUSED, f"it accepts {', '.join(words)}", target.owner, name)
         try:
-            if made or plugin or row.type == _NAMED:
-                value = Converted(self._of_word(made.made if made else row.type, target, text))
+            if word_bean or plugin or row.type == _NAMED:
+                value = Converted(self._of_word(word_bean.made if word_bean else row.type, target, text))
             else:
                 value = converted(row, text)
         except Refusal as no:
@@ -339,11 +354,11 @@ class _Application:
         return self._stored(entry, target, row, value)
 
     def _of_word(self, owner: str, parent: Bean, name: str) -> Bean:
-        """The bean that a word stands for; one of properties has that word for its name."""
-        made = self._bean(owner, parent)
+        """Return the bean that a word creates; one made of properties gets that word as its name."""
+        bean = self._bean(owner, parent)
         if owner == _NAMED:
-            made.held.update(name=name, properties=Bean("Map", "Map", "", made))
-        return made
+            bean.held.update(name=name, properties=Bean("Map", "Map", "", bean))
+        return bean
 
     def _stored(self, entry: Entry, target: Bean, row: BeanProperty, value: Converted) -> Outcome:
         name, kept = row.name, value.value
@@ -351,13 +366,13 @@ class _Application:
             siblings = target.parent.held
             old: str | None = str(target.held.get("name"))
             if siblings.get(str(old)) is not target:
-                old = next((key for key, one in siblings.items() if one is target), None)
+                old = next((key for key, item in siblings.items() if item is target), None)
             if old is not None:
                 siblings[str(kept)] = siblings.pop(old)
         whole = row.type in _COLLECTIONS and row.made.removeprefix(_NONE)
         if row.type in _COLLECTIONS:
             collection = Bean(row.type, row.type, row.made.removeprefix(_NONE), target)
-            items = kept.items() if isinstance(kept, dict) else ((one, one) for one in kept)  # type: ignore[attr-defined]
+            items = kept.items() if isinstance(kept, dict) else ((item, item) for item in kept)  # type: ignore[attr-defined]
             collection.held.update(items)
             kept = collection
         target.held[name] = kept
@@ -370,11 +385,11 @@ class _Application:
 
 
 def _name(path: str, at: int = 0) -> str:
-    """What stands from an offset to the next dot or bracket."""
-    found = _NAME.match(path, at)
-    assert found
-    return found[0]
+    """Return the characters from an offset to the next dot or bracket."""
+    name = _NAME.match(path, at)
+    assert name
+    return name[0]
 
 
-def _said(bean: Bean) -> str:
+def _class_or_entry(bean: Bean) -> str:
     return "the broker's configuration" if bean.owner == ROOT else f"{bean.owner}"

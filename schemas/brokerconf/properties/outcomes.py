@@ -1,4 +1,4 @@
-"""What became of an entry of properties: what rules ask of it."""
+"""Outcome of an entry of properties, as rules need it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from brokerconf.reading.properties import Entry
+    from brokerconf.reading.property_entries import Entry
 
 
 class Fault(Enum):
-    """What is wrong with an entry. All but ``LOST`` and ``WHOLE`` are errors of the broker's status."""
+    """Kind of what is wrong with an entry. All but ``LOST`` and ``WHOLE`` are errors of the broker's status."""
 
     UNKNOWN = "no bean has that key"
     ABSENT = "a key of a part that is not there yet"
@@ -23,10 +23,10 @@ class Fault(Enum):
 
 
 class Outcome(NamedTuple):
-    """What became of an entry: the class and the property that it set, its value, or the fault and what is said of it.
+    """Outcome of an entry: the class and property that it set and its value, or the fault and a sentence about it.
 
-    ``known`` are the properties that the class has, where it has not the one that was named, and the types that a part
-    without one may have.
+    ``known`` are the properties of the class if it lacks the one that was named, and the types that a part without one
+    may have.
     """
 
     entry: Entry
@@ -43,5 +43,5 @@ class Outcome(NamedTuple):
 
     @property
     def applied(self) -> bool:
-        """Whether the broker set something, be it another value than the one that is written."""
+        """Return whether the broker set something, even if to another value than the written one."""
         return self.fault in (None, Fault.LOST, Fault.WHOLE)

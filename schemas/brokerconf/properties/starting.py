@@ -1,9 +1,9 @@
-"""What keeps a broker from starting though each entry of its properties is taken: ``facts/bean_starts.csv``.
+"""What keeps a broker from starting although each entry of its properties is accepted: ``facts/bean_starts.csv``.
 
-A row says of a property of a class what it must not be once all entries are applied. ``property`` is a path below the
+A row says what a property of a class must not be once all entries are applied. ``property`` is a path below the
 bean, or several with ``|`` of which one is enough. ``stops``: ``missing``, ``set``, ``not a number``, a range
-``low..high``, ``unknown COLLECTION`` where it names no entry of that collection, ``bare COLLECTION`` where it names one
-that properties alone made. ``when``: a property of the bean that is set, or ``name=value``; ``unless``: settings of the
+``low..high``, ``unknown COLLECTION`` if it names no entry of that collection, ``bare COLLECTION`` if it names one that
+properties alone made. ``when``: a property of the bean that is set, or ``name=value``; ``unless``: settings of the
 broker that are set to more than 0, or ``name=value`` (docs/spec/properties.md 6).
 """
 
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class Need(NamedTuple):
-    """One row of the table."""
+    """Row of the table of what beans need at start."""
 
     owner: str
     property: str
@@ -37,7 +37,7 @@ class Need(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A bean with which the broker does not start: its path, and what of it.
+    """Reason why the broker does not start: a bean, its path, and what is wrong with it.
 
     ``name``: the property that is wrong; ``lacks``: something is missing that a ``broker.xml`` may declare.
     """
@@ -52,24 +52,24 @@ class Stop(NamedTuple):
 
 @cache
 def _needs(edition: Edition) -> Mapping[str, list[Need]]:
-    found: dict[str, list[Need]] = {}
+    by_class: dict[str, list[Need]] = {}
     for *row, since, until in read_table("bean_starts.csv"):
         if edition in editions_between(since, until):
-            found.setdefault(row[0], []).append(Need(*row))
-    return found
+            by_class.setdefault(row[0], []).append(Need(*row))
+    return by_class
 
 
 def stops(root: Bean, edition: Edition, core: ConfigNode | None = None) -> Iterator[Stop]:
-    """All that keeps the broker from starting; what shares its name with an element of the file is not judged."""
+    """Yield what keeps the broker from starting, except in beans that share their name with an element of the file."""
     declared = {node.attributes["name"] for node in core.walk() if "name" in node.attributes} if core else set()
     judge = _BeansAtStart(root, core, frozenset(declared))
     for path, bean in _walk(root, ()):
         if not declared.intersection(path):
             for need in _needs(edition).get(bean.owner, ()):
-                said = judge.fault(bean, need)
-                if said:
+                fault = judge.fault(bean, need)
+                if fault:
                     lacks = need.stops.startswith(("missing", "unknown ", "bare "))
-                    yield Stop(bean, path, need.property, said, need.help, lacks)
+                    yield Stop(bean, path, need.property, fault, need.help, lacks)
 
 
 def _walk(bean: Bean, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Bean]]:
@@ -85,7 +85,7 @@ class _BeansAtStart(NamedTuple):
     declared: frozenset[str]
 
     def fault(self, bean: Bean, need: Need) -> str:
-        """What is wrong by one row; nothing where that is right."""
+        """Return what is wrong with a bean by one row of the table, or an empty string."""
         name, _, wanted = need.when.partition("=")
         if name and (_at(bean, name) is None or wanted not in ("", _at(bean, name))):
             return ""
@@ -95,7 +95,7 @@ class _BeansAtStart(NamedTuple):
         names = " or ".join(path.rpartition(".")[2] for path in need.property.split("|"))
         value = values[0]
         if need.stops == "missing":
-            return "" if any(one is not None for one in values) else f"has no {names}"
+            return "" if any(candidate is not None for candidate in values) else f"has no {names}"
         if need.stops == "not a number":
             return "" if _NUMBER.fullmatch(str(value)) else f"has no number as {names}"
         if value is None:
@@ -104,8 +104,8 @@ class _BeansAtStart(NamedTuple):
             return f"{names} takes no text"
         kind, _, collection = need.stops.partition(" ")
         if collection:
-            known = _at(self.root, collection)
-            group = known.held.get(str(value)) if isinstance(known, Bean) else None
+            declared_beans = _at(self.root, collection)
+            group = declared_beans.held.get(str(value)) if isinstance(declared_beans, Bean) else None
             ours = group is not None and (kind == "unknown" or _at(group, "broadcastEndpointFactory") is None)
             if value in self.declared or ours is (kind == "unknown"):
                 return ""
@@ -116,7 +116,7 @@ class _BeansAtStart(NamedTuple):
         return ""
 
     def _has(self, term: str) -> bool:
-        """Whether a setting of the broker is on or has a value, by a property or else by the file."""
+        """Return whether a setting of the broker is on or has a value, by a property or else in the file."""
         name, _, wanted = term.partition("=")
         value = self.root.held.get(name)
         node = self.core.child(re.sub("([A-Z])", r"-\1", name).lower()) if self.core and value is None else None
@@ -124,9 +124,9 @@ class _BeansAtStart(NamedTuple):
         return text.lower() == wanted.lower() if wanted else text not in ("", "0")
 
 
-def _at(found: object, path: str) -> object:
-    """The value at a path below a bean; None where there is none, or nothing in it."""
+def _at(value: object, path: str) -> object:
+    """Return the value at a path below a bean, or None if there is none or it is empty."""
     for name in path.split("."):
-        found = found.held.get(name) if isinstance(found, Bean) else None
-    empty = found == "" or (isinstance(found, Bean) and found.kind != "bean" and not found.held)
-    return None if empty else found
+        value = value.held.get(name) if isinstance(value, Bean) else None
+    empty = value == "" or (isinstance(value, Bean) and value.kind != "bean" and not value.held)
+    return None if empty else value

@@ -1,4 +1,4 @@
-"""How the broker turns the text of a property into the type of its setter (docs/spec/properties.md 1)."""
+"""Conversion of a property's text into the type of its setter, as the broker does it (docs/spec/properties.md 1)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ _ZERO = re.compile(r"[-+]?(0+|0x0+|#0+)(\.0*)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 _DOUBLE = re.compile(
     r"[+-]?(?:NaN|Infinity|(?:\d++\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)[dDfF]?"
-    r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+[dDfF]?)", re.ASCII
-)  # fmt: skip
+    r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+[dDfF]?)",
+    re.ASCII,
+)
 _RANGES = {
-    "int": (INT_MIN, INT_MAX), "Integer": (INT_MIN, INT_MAX), "Long": (LONG_MIN, LONG_MAX),
-    "short": (-(2**15), 2**15 - 1), "byte": (-(2**7), 2**7 - 1),
-}  # fmt: skip
+    "int": (INT_MIN, INT_MAX),
+    "Integer": (INT_MIN, INT_MAX),
+    "Long": (LONG_MIN, LONG_MAX),
+    "short": (-(2**15), 2**15 - 1),
+    "byte": (-(2**7), 2**7 - 1),
+}
 _DOUBLES = {"double", "Double", "float", "Float"}
 _BOOLEANS = {"boolean", "Boolean"}
 _TEXTS = {"String", "SimpleString", "File", "String[]", "Object"}
@@ -35,43 +39,43 @@ _WORDS = {
 
 
 class Refusal(Exception):
-    """A value that is an error of the broker's status; the old one stays."""
+    """Error for a value that the broker's status reports as an error; the old value stays."""
 
 
 class Converted(NamedTuple):
-    """A value as it comes to be in force; ``lost`` says what it became in silence instead of what was written."""
+    """Value that takes effect; ``lost`` says what it silently became instead of what was written."""
 
     value: object
     lost: str = ""
 
 
-def converted(one: BeanProperty, text: str) -> Converted:
+def converted(bean: BeanProperty, text: str) -> Converted:
     """Return the text as the setter of a property takes it; raise ``Refusal`` if it does not.
 
     A text that names what only the running broker knows is returned unchanged.
     """
     if is_expression(text):
         return Converted(text)
-    found = _converted(one, text)
-    odd = one.odd.split(" ") if one.odd else []
-    words = _WORDS.get((one.owner, one.name))
+    result = _converted(bean, text)
+    odd = bean.odd.split(" ") if bean.odd else []
+    words = _WORDS.get((bean.owner, bean.name))
     if words:
         if not all(word in words for word in text.split(",")):
             raise Refusal(f"it accepts {' or '.join(words)}")
-    elif "!*" in odd or f"!{found.value}" in odd:
+    elif "!*" in odd or f"!{result.value}" in odd:
         raise Refusal("the broker's setter refuses it")
-    if found.lost and all(one.startswith("~") for one in odd) and odd:
-        return Converted(found.value)
-    return found
+    if result.lost and all(bean.startswith("~") for bean in odd) and odd:
+        return Converted(result.value)
+    return result
 
 
-def _converted(one: BeanProperty, text: str) -> Converted:
-    kind = one.type
+def _converted(bean: BeanProperty, text: str) -> Converted:
+    kind = bean.type
     if kind not in ("String", "String[]") and text.endswith(_CLASS):
         raise Refusal("a value that ends in .class is read as a class name")
-    if one.words:
-        if text not in one.words:
-            raise Refusal(f"it accepts {', '.join(one.words)}")
+    if bean.words:
+        if text not in bean.words:
+            raise Refusal(f"it accepts {', '.join(bean.words)}")
         return Converted(text)
     if kind == "long":
         try:

@@ -1,4 +1,4 @@
-"""Entries of ``broker.properties`` written as text, JSON or YAML: what the broker reads is what was given."""
+"""Entries of ``broker.properties`` written as text, JSON or YAML: the broker reads back the same entries."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NO_TEXT = ("null", "true", "false")
 
 
 def as_properties(pairs: Iterable[tuple[Steps, str]]) -> str:
-    """A line for each; all that is not ASCII as escapes."""
+    """Return a properties file with a line for each pair; non-ASCII characters are escaped."""
     return "".join(f"{_escaped(joined(steps), key=True)}={_escaped(value, key=False)}\n" for steps, value in pairs)
 
 
 def as_json(pairs: Iterable[tuple[Steps, str]]) -> tuple[str, list[str]]:
-    """Nested objects, and the keys that have no place there: a value with keys below it."""
+    """Return nested objects, and the keys that cannot be in them: those of a value with keys below it."""
     tree, left = _tree(pairs)
     text = json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
     return with_escapes(text, _utf16_escapes), left
@@ -37,13 +37,13 @@ def with_escapes(text: str, escape: Callable[[str], str]) -> str:
 
 
 def as_yaml(pairs: Iterable[tuple[Steps, str]]) -> tuple[str, list[str]]:
-    """Nested mappings, and the keys that have no place there."""
+    """Return nested mappings, and the keys that cannot be in them: those of a value with keys below it."""
     tree, left = _tree(pairs)
     return "".join(_lines(tree, "")) or "{}\n", left
 
 
 def joined(steps: Steps) -> str:
-    """The steps as one key, those with dots between quotes."""
+    """Return the steps as one key; steps that contain dots are quoted."""
     return ".".join(_quoted(step) if "." in step or not step else _bracketed(step) for step in steps)
 
 
@@ -52,7 +52,10 @@ def _quoted(step: str) -> str:
 
 
 def _bracketed(step: str) -> str:
-    """A bracket begins a subscript; readers of trees put quotes around names with dots alone."""
+    """Return the step, quoted if it contains a bracket, which would begin a subscript.
+
+    Steps with dots stay bare, because readers of trees add quotes to them.
+    """
     return _quoted(step) if "." not in step and ("(" in step or "[" in step) else step
 
 

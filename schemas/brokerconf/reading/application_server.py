@@ -1,16 +1,15 @@
-"""The messaging servers in a configuration of JBoss EAP or WildFly, seen as the ``core`` that the broker inside gets.
+"""Messaging servers in a configuration of JBoss EAP or WildFly, as the ``core`` of the broker inside.
 
 HornetQ's servers are written with the broker's own elements. Those of Artemis are attributes under other names: they
-are moved to the elements that ``broker.xml`` would have, each of which still knows where it was written
+become the elements that ``broker.xml`` would have, each of which keeps its position in the file
 (docs/spec/config-behaviour.md 6).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
-from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.document import ConfigNode, Document, MessagingSubsystem
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.subsystems import Subsystem, subsystem_of, subsystem_settings
 from pagefmt.findings import Position
@@ -19,7 +18,7 @@ _SERVERS = {"messaging": "hornetq-server", "messaging-activemq": "server"}
 
 
 class MovedNode(ConfigNode):
-    """An element of ``core`` in place of ``of``: of its ``attribute``, or (empty) of the whole of it."""
+    """Element of ``core`` that represents ``of``: its ``attribute``, or (empty) the whole element."""
 
     __slots__ = ("attribute", "of", "written")
 
@@ -32,70 +31,70 @@ class MovedNode(ConfigNode):
         named: str = "",
         written: Mapping[str, str] | None = None,
     ) -> None:
-        """``written``: the attributes that this element has, and the names that they have in the file."""
+        """Create an element ``name`` for a part of the element ``of``.
+
+        ``written`` maps the attributes of this element to the names they have in the file; ``named`` is the text if
+        ``attribute`` is not written there.
+        """
         self.of, self.attribute, self.written = of, attribute, written or {}
-        attributes = {name: of.attributes.get(given, "") for name, given in self.written.items()}
+        attributes = {name: of.attributes.get(original, "") for name, original in self.written.items()}
         super().__init__((name, name, ""), attributes, of.attributes.get(attribute, named), of.source, of.ordinal)
 
     def add(self, child: ConfigNode) -> None:
-        """Puts an element inside."""
+        """Append a child element, and set its parent if it is a moved one."""
         if isinstance(child, MovedNode):
             child.parent = self
         self.children.append(child)
 
     @property
     def position(self) -> Position:
-        """Where the attribute or the element is written."""
+        """Return the position of the attribute or element in the file."""
         return self.of.attribute_position(self.attribute) if self.attribute else self.of.position
 
     @property
     def text_position(self) -> Position:
-        """The same: an attribute has one place."""
+        """Return the position of the attribute or element, because an attribute has only one."""
         return self.position
 
     def attribute_position(self, name: str) -> Position:
-        """Where an attribute of the element is written."""
+        """Return the position of an attribute under the name it has in the file."""
         return self.of.attribute_position(self.written.get(name, name))
 
     @property
     def path(self) -> str:
-        """As ``/server/profile/subsystem/server/address-setting/@max-size-bytes``."""
+        """Return the path in the file, as ``/server/profile/subsystem/server/address-setting/@max-size-bytes``."""
         return f"{self.of.path}/@{self.attribute}" if self.attribute else self.of.path
 
 
-class MessagingSubsystem(NamedTuple):
-    """A subsystem in a file; ``profile`` is the name of the profile it stands in, or empty."""
-
-    kind: Subsystem
-    node: ConfigNode
-    profile: str
-
-    def cores(self) -> Iterator[ConfigNode]:
-        """The servers in it, as ``core`` of their broker."""
-        for server in self.node.children_named(_SERVERS[self.kind.product]):
-            yield server if self.kind.product == "messaging" else _moved(server, self.kind)
-
-
 def messaging_subsystems(root: ConfigNode) -> list[MessagingSubsystem]:
-    """Those of a file; HornetQ's are left out beside those of Artemis, which run in their place."""
-    found = [
+    """Return a file's messaging subsystems, without HornetQ's if any subsystem of Artemis is present."""
+    subsystems = [
         MessagingSubsystem(kind, node, _profile(node))
         for node in root.walk()
         if node.name == "subsystem" and (kind := subsystem_of(node.namespace))
     ]
-    return [each for each in found if each.kind.product != "messaging"] or found
+    return [subsystem for subsystem in subsystems if subsystem.kind.product != "messaging"] or subsystems
+
+
+def subsystem_cores(subsystem: MessagingSubsystem) -> Iterator[ConfigNode]:
+    """Yield each messaging server of a subsystem as the ``core`` element of a broker."""
+    for server in subsystem.node.children_named(_SERVERS[subsystem.kind.product]):
+        yield server if subsystem.kind.product == "messaging" else _as_core(server, subsystem.kind)
 
 
 def leave_server(document: Document, profile: str | None, server: str | None = None) -> None:
-    """Leaves the servers of one profile: of that asked for, else of the only one that has any; and of these the one
-    named ``server``, where that is asked for. Raises ``ReadingError``."""
-    names = list(dict.fromkeys(each.profile for each in document.subsystems))
+    """Reduce a document to the servers of one profile, and to the server named ``server`` unless that is None.
+
+    ``profile`` may be None if only one profile has messaging. Raises ``ReadingError`` if the choice is ambiguous or
+    names nothing in the file.
+    """
+    names = list(dict.fromkeys(subsystem.profile for subsystem in document.subsystems))
     if profile is not None or len(names) > 1:
         if profile not in names:
             several = "more than one profile has messaging"
             raise _choose(document, "profile", several if profile is None else _none("profile", profile), names)
-        document.subsystems = [each for each in document.subsystems if each.profile == profile]
-        document.cores = [core for each in document.subsystems for core in each.cores()]
+        document.subsystems = [subsystem for subsystem in document.subsystems if subsystem.profile == profile]
+        document.cores = [core for subsystem in document.subsystems for core in subsystem_cores(subsystem)]
     if server is not None:
         cores = document.cores if document.kind.of_application_server else []
         document.cores = [core for core in cores if name_of(core) == server]
@@ -113,12 +112,12 @@ def _choose(document: Document, what: str, message: str, names: list[str]) -> Re
 
 
 def name_of(core: ConfigNode) -> str:
-    """The name of the messaging server that a ``core`` stands for."""
+    """Return the name of the messaging server that a ``core`` represents."""
     return written_server(core).attributes.get("name", "default")
 
 
 def written_server(core: ConfigNode) -> ConfigNode:
-    """The element of the file that a ``core`` stands for."""
+    """Return the element in the file that a ``core`` represents."""
     return core.of if isinstance(core, MovedNode) else core
 
 
@@ -127,7 +126,7 @@ def _profile(node: ConfigNode) -> str:
     return above.attributes.get("name", "") if above else ""
 
 
-def _moved(server: ConfigNode, kind: Subsystem) -> MovedNode:
+def _as_core(server: ConfigNode, kind: Subsystem) -> MovedNode:
     core = MovedNode("core", server)
     renamed: dict[str, str] = {}
     for row in subsystem_settings(kind):

@@ -1,5 +1,8 @@
-"""From parsed XML to the document of a configuration: one walk resolves includes, replaces placeholders in the tree and
-builds the nodes (docs/spec/config-behaviour.md, steps 2 to 4)."""
+"""From parsed XML to the document of a configuration.
+
+One walk resolves includes, replaces placeholders in the tree and builds the nodes (docs/spec/config-behaviour.md,
+steps 2 to 4).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brokerconf.reading.application_server import messaging_subsystems
+from brokerconf.reading.application_server import messaging_subsystems, subsystem_cores
 from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, FoundPlaceholder
 from brokerconf.reading.inclusion import FALLBACK, INCLUDE, IncludeContext, MissingInclude
 from brokerconf.reading.parsing import ReadingError, parse
@@ -29,9 +32,9 @@ _XML = "{http://www.w3.org/XML/1998/namespace}"
 
 
 class DocumentBuilder:
-    """Walks a parsed file and its includes and builds the nodes; the parser's tree is changed in step.
+    """Builder of the nodes of a parsed file and its includes; the parser's tree is changed in step.
 
-    ``server``: of an application server, which resolves ``${…}`` itself and includes nothing.
+    ``server``: the file is an application server's, which resolves ``${…}`` itself and includes nothing.
     """
 
     def __init__(
@@ -54,16 +57,23 @@ class DocumentBuilder:
         self._names: dict[tuple[str, str | None], tuple[str, str, str]] = {}
 
     def document(self) -> Document:
-        """Parses the file and builds its document; raises ``ReadingError``."""
-        self.placeholders += [FoundPlaceholder(found, self.source) for found in self.source.replaced.placeholders]
+        """Parse the file and build its document; raise ``ReadingError`` for what the broker refuses."""
+        self.placeholders += [
+            FoundPlaceholder(placeholder, self.source) for placeholder in self.source.replaced.placeholders
+        ]
         element = parse(self.source)
         if self.server:
             self._define(element)
         root = self._file(element, self.source, self.place)
         document = Document(
-            self.source.path, _file_kind(root, self.edition), self.edition, root, self.sources, tree=element,
+            self.source.path,
+            _file_kind(root, self.edition),
+            self.edition,
+            root,
+            self.sources,
+            tree=element,
             widest=self.widest,
-        )  # fmt: skip
+        )
         document.comments, document.placeholders = self.comments, self.placeholders
         if document.kind is FileKind.EAP6:
             _find_servers(document)
@@ -73,15 +83,15 @@ class DocumentBuilder:
         return document
 
     def _define(self, element: _Element) -> None:
-        """System properties that the file itself sets; those of the command line win."""
+        """Add the system properties that the file itself sets; those of the command line win."""
         own = {
-            str(each.get("name")): str(each.get("value", ""))
-            for each in element.iterfind("{*}system-properties/{*}property")
+            str(node.get("name")): str(node.get("value", ""))
+            for node in element.iterfind("{*}system-properties/{*}property")
         }
         self.values = self.values._replace(properties={**own, **self.values.properties})
 
     def replaced(self, text: str) -> ReplacedText:
-        """A text of the tree with its ``${…}`` replaced; raises ``SubstitutionError``."""
+        """Return a text of the tree with its ``${…}`` replaced; raise ``SubstitutionError``."""
         if self.server:
             return ServerExpressions(self.values.properties, self.values.environment).resolved(text)
         return substitute(text, self.values)
@@ -94,18 +104,18 @@ class DocumentBuilder:
         return walk.node(element)
 
     def names(self, element: _Element) -> tuple[str, str, str]:
-        """The tag as written, its local part, and its name space."""
+        """Return an element's tag as written, its local name, and its namespace."""
         key = (element.tag, element.prefix)
-        known = self._names.get(key)
-        if known is None:
+        names = self._names.get(key)
+        if names is None:
             namespace, _, name = element.tag.rpartition("}")
-            known = (f"{element.prefix}:{name}" if element.prefix else name, name, namespace[1:])
-            self._names[key] = known
-        return known
+            names = (f"{element.prefix}:{name}" if element.prefix else name, name, namespace[1:])
+            self._names[key] = names
+        return names
 
 
 class _FileWalk:
-    """The walk over the elements of one file: counts them in document order."""
+    """Walk over the elements of one file, which counts them in document order."""
 
     def __init__(self, builder: DocumentBuilder, source: SourceFile, place: IncludeContext) -> None:
         self.builder, self.source, self.place = builder, source, place
@@ -137,7 +147,7 @@ class _FileWalk:
         return node
 
     def _children(self, element: _Element, node: ConfigNode) -> list[str]:
-        """Reads all inside; gives the text that stands between."""
+        """Read all children into ``node`` and return the texts between them."""
         texts: list[str] = []
         adopt = node.children.append
         children = list(element)
@@ -176,14 +186,14 @@ class _FileWalk:
         except SubstitutionError as err:
             raise bad_placeholder(self.source.of_element(ordinal), err) from err
         offset = self.source.replaced.before(self.source.tags.starts[ordinal])
-        for found in done.placeholders:
-            at = self.source.original.find(f"${{{found.name}" if self.builder.server else "${", offset)
-            moved = found._replace(offset=max(at, offset))
+        for placeholder in done.placeholders:
+            at = self.source.original.find(f"${{{placeholder.name}" if self.builder.server else "${", offset)
+            moved = placeholder._replace(offset=max(at, offset))
             self.builder.placeholders.append(FoundPlaceholder(moved, self.source))
         return done.text
 
     def _include(self, element: _Element, node: ConfigNode) -> str:
-        """Puts what is included in place of the element; gives the text that this adds before the element's tail."""
+        """Replace an include element by what it includes; return the text that this adds before the element's tail."""
         ordinal = next(self.ordinals)
         at = self.source.of_element(ordinal)
         if element.get("xpointer") is not None:
@@ -241,7 +251,7 @@ class _FileWalk:
         return text + inside
 
     def _shown(self, target: Path) -> str:
-        """Included files are named as the main file is: relative where that was given relative."""
+        """Return an included file's name for display: relative if the main file's is."""
         main = Path(self.builder.source.path)
         try:
             inside = target.relative_to(self.place.root)
@@ -252,7 +262,7 @@ class _FileWalk:
 
 
 def _put_in_place(element: _Element, instead: list[_Element], text: str) -> None:
-    """Replaces an element of the tree by text and other elements; its tail stays."""
+    """Replace an element of the tree by text and other elements; its tail stays."""
     parent = element.getparent()
     assert parent is not None
     at = parent.index(element)
@@ -285,7 +295,7 @@ def _attribute_name(element: _Element, name: str) -> str:
 
 
 def bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
-    """The error for a placeholder that the broker could not replace."""
+    """Return the error for a placeholder that the broker could not replace."""
     return ReadingError("placeholder", at, str(err), "write ${name:default}, with a plain value for the property")
 
 
@@ -303,17 +313,20 @@ def _cores(document: Document) -> list[ConfigNode]:
 
 
 def _find_servers(document: Document) -> None:
-    """The messaging servers of an application server's file, and its own defaults."""
+    """Set the document's messaging servers and the application server's own defaults; raise for an unknown version."""
     document.subsystems = messaging_subsystems(document.root)
     for kind, node, _ in document.subsystems:
         if not kind.known:
             message = f"{kind.product}:{kind.version} is not a known version: nothing in it was checked"
-            known = [each.version for each in known_subsystems(kind.product)]
+            versions = [subsystem.version for subsystem in known_subsystems(kind.product)]
             raise ReadingError(
-                "unknown-subsystem", node.position, message, f"known are {known[0]} to {known[-1]}",
+                "unknown-subsystem",
+                node.position,
+                message,
+                f"known are {versions[0]} to {versions[-1]}",
                 "the contents of an unknown version could only be guessed",
-            )  # fmt: skip
-    document.cores = [core for each in document.subsystems for core in each.cores()]
+            )
+    document.cores = [core for subsystem in document.subsystems for core in subsystem_cores(subsystem)]
     for kind, _, _ in document.subsystems[:1]:
         document.kind = FileKind.EAP6 if kind.product == "messaging" else FileKind.WILDFLY
         rows = [row for row in subsystem_settings(kind) if row.default]

@@ -1,9 +1,10 @@
-"""From bytes to text, as the broker does it and as XML says (docs/spec/config-behaviour.md, step 1)."""
+"""Decoding of bytes, as the broker does it and as XML says (docs/spec/config-behaviour.md, step 1)."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from pathlib import Path
 
 _DECLARED = r"""^(<\?xml\s[^>]*?)(\sencoding\s*=\s*(?:"[^"]*"|'[^']*'))"""
 _DECLARED_NAME = rb"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']"""
@@ -11,8 +12,18 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 _WIDE = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
 
 
+def read_at_most(path: Path, limit: int) -> bytes:
+    """Return the content of a file that an operator named, or the first ``limit + 1`` bytes of a longer one.
+
+    Links are followed, and pipes read: only files in data directories are not trusted (``pagefmt.storage.files``).
+    Raises ``OSError``.
+    """
+    with path.open("rb") as stream:
+        return stream.read(limit + 1)
+
+
 def foreign_encoding(raw: bytes) -> str | None:
-    """Why the broker's UTF-8 reader cannot take these bytes, by their first few; None where it can."""
+    """Return why the broker's UTF-8 reader cannot read these bytes, judged by the first few; None if it can."""
     if raw.startswith(codecs.BOM_UTF8):
         return "it begins with a byte order mark"
     if any(raw.startswith(mark) for mark, _ in (*_MARKS[1:], *_WIDE)):
@@ -23,7 +34,10 @@ def foreign_encoding(raw: bytes) -> str | None:
 
 
 def as_the_broker(raw: bytes) -> tuple[str, bool]:
-    """The text by the platform's UTF-8, whatever the declaration says; True where bytes had to be replaced."""
+    """Decode the bytes as UTF-8, ignoring the XML declaration as the broker does.
+
+    Returns the text, and whether invalid bytes had to be replaced.
+    """
     try:
         return raw.decode("utf-8"), False
     except UnicodeDecodeError:
@@ -31,7 +45,10 @@ def as_the_broker(raw: bytes) -> tuple[str, bool]:
 
 
 def as_xml_says(raw: bytes) -> str:
-    """The text by its mark or declaration: how an XML parser reads an included file. Raises ``UnicodeError``."""
+    """Decode the bytes by byte order mark or XML declaration, as an XML parser reads an included file.
+
+    Raises ``UnicodeError``, also for an unknown encoding.
+    """
     for mark, name in _MARKS:
         if raw.startswith(mark):
             return raw[len(mark) :].decode(name)
@@ -46,5 +63,5 @@ def as_xml_says(raw: bytes) -> str:
 
 
 def without_declared_encoding(text: str) -> str:
-    """The text with the declared encoding blanked out, every offset kept: it is text already."""
-    return re.sub(_DECLARED, lambda found: found.group(1) + " " * len(found.group(2)), text, count=1)
+    """Return the text with its declared encoding blanked out, because it is decoded already; offsets do not change."""
+    return re.sub(_DECLARED, lambda match: match.group(1) + " " * len(match.group(2)), text, count=1)

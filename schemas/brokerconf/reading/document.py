@@ -1,4 +1,4 @@
-"""A configuration as the broker sees it: elements with their text after replacement, each knowing where it stands."""
+"""Configuration as the broker sees it: elements with their text after replacement and their positions."""
 
 from __future__ import annotations
 
@@ -15,26 +15,36 @@ from pagefmt.findings import Position
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-    from brokerconf.reading.application_server import MessagingSubsystem
     from brokerconf.reading.sources import SourceFile
+    from brokerconf.reading.subsystems import Subsystem
 
 
 class ConfigNode:
-    """An element. ``tag`` is written as in the file, prefix included; ``name`` is its local part.
+    """Element of a configuration. ``tag`` is as in the file, prefix included; ``name`` is its local part.
 
     ``attributes`` has the names as written; ``own_text`` is the text directly inside. ``ordinal`` counts the elements
     of ``source`` in document order. Built once while reading and not changed after.
     """
 
     __slots__ = (
-        "attributes", "children", "known_path", "name", "namespace", "ordinal", "own_text", "parent", "source", "steps",
-        "tag", "tags",
-    )  # fmt: skip
+        "attributes",
+        "children",
+        "known_path",
+        "name",
+        "namespace",
+        "ordinal",
+        "own_text",
+        "parent",
+        "source",
+        "steps",
+        "tag",
+        "tags",
+    )
 
     def __init__(
         self, names: tuple[str, str, str], attributes: dict[str, str], own_text: str, source: SourceFile, ordinal: int
     ) -> None:
-        """``names``: tag, local name, name space."""
+        """Create an element; ``names`` are its tag, local name and namespace."""
         self.tag, self.name, self.namespace = names
         self.attributes = attributes
         self.own_text = own_text
@@ -54,45 +64,45 @@ class ConfigNode:
 
     @property
     def text(self) -> str:
-        """All text inside, as the broker takes it."""
+        """Return all text inside the element and its descendants, as the broker uses it."""
         return self.own_text + "".join(child.text for child in self.children) if self.children else self.own_text
 
     @property
     def raw_text(self) -> str:
-        """What stands between the tags in the file, before replacement; markup included."""
+        """Return the file's text between the tags before placeholder replacement, markup included."""
         return self.source.written(self.ordinal)
 
     @property
     def position(self) -> Position:
-        """Where the start tag stands."""
+        """Return the position of the start tag."""
         return self.source.of_element(self.ordinal)
 
     @property
     def text_position(self) -> Position:
-        """Where the content begins."""
+        """Return the position where the content begins."""
         return self.source.of_content(self.ordinal)
 
     def attribute_position(self, name: str) -> Position:
-        """Where an attribute's name stands."""
+        """Return the position of an attribute's name."""
         return self.source.of_attribute(self.ordinal, name)
 
     def child(self, name: str) -> ConfigNode | None:
-        """The first child of that local name."""
+        """Return the first child of that local name, or None."""
         return next((child for child in self.children if child.name == name), None)
 
     def children_named(self, name: str) -> list[ConfigNode]:
-        """The children of that local name."""
+        """Return the children of that local name."""
         return [child for child in self.children if child.name == name]
 
     def ancestors(self) -> Iterator[ConfigNode]:
-        """The elements around this one, the innermost first."""
+        """Yield the elements that contain this one, the innermost first."""
         above = self.parent
         while above is not None:
             yield above
             above = above.parent
 
     def walk(self) -> Iterator[ConfigNode]:
-        """This element and all below it, in document order."""
+        """Yield this element and all below it, in document order."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -100,27 +110,27 @@ class ConfigNode:
             stack.extend(reversed(node.children))
 
     def by_tag(self) -> dict[str, list[ConfigNode]]:
-        """All elements below by their tags, in document order; gone through once."""
+        """Return all descendants by tag, in document order; the result is built once."""
         if self.tags is None:
             self.tags = {}
             _sort_by_tag(self, self.tags)
         return self.tags
 
     def descendant(self, tag: str) -> ConfigNode | None:
-        """The first element below with literally that tag, at any depth: how the broker's reader looks things up."""
+        """Return the first descendant with exactly that tag, as the broker's reader looks elements up, or None."""
         if self.tags is not None:
             return next(iter(self.tags.get(tag, ())), None)
         for child in self.children:
             if child.tag == tag:
                 return child
-            found = child.descendant(tag) if child.children else None
-            if found is not None:
-                return found
+            below = child.descendant(tag) if child.children else None
+            if below is not None:
+                return below
         return None
 
     @property
     def path(self) -> str:
-        """As ``/configuration/core/address-settings/address-setting[2]/max-size-bytes``."""
+        """Return the path, as ``/configuration/core/address-settings/address-setting[2]/max-size-bytes``."""
         if self.parent is None:
             return f"/{self.name}"
         above = self.parent.known_path
@@ -129,14 +139,14 @@ class ConfigNode:
         return f"{above}/{_step(self, self.parent)}"
 
 
-def _sort_by_tag(node: ConfigNode, found: dict[str, list[ConfigNode]]) -> None:
+def _sort_by_tag(node: ConfigNode, nodes_by_tag: dict[str, list[ConfigNode]]) -> None:
     for child in node.children:
-        if child.tag in found:
-            found[child.tag].append(child)
+        if child.tag in nodes_by_tag:
+            nodes_by_tag[child.tag].append(child)
         else:
-            found[child.tag] = [child]
+            nodes_by_tag[child.tag] = [child]
         if child.children:
-            _sort_by_tag(child, found)
+            _sort_by_tag(child, nodes_by_tag)
 
 
 # Among fewer children than this a name is looked for, among more they are counted once.
@@ -161,12 +171,12 @@ def _steps(children: list[ConfigNode]) -> dict[int, str]:
     return steps
 
 
+# What decides about settings that a custom resource leaves out.
 OF_THE_IMAGE = "the broker.xml of the image"
-"""What decides if a custom resource does not."""
 
 
 class FileKind(Enum):
-    """What a file is, by its document element."""
+    """Kind of a file, by its document element."""
 
     ARTEMIS = "artemis"
     HORNETQ = "hornetq"
@@ -175,12 +185,12 @@ class FileKind(Enum):
 
     @property
     def of_application_server(self) -> bool:
-        """Whether a broker inside of JBoss EAP or WildFly is configured by it."""
+        """Return whether the file configures a broker inside JBoss EAP or WildFly."""
         return self in (FileKind.EAP6, FileKind.WILDFLY)
 
 
 class Comment(NamedTuple):
-    """A comment of the file, for rules that are silenced by one."""
+    """Comment of the file, which may silence rules."""
 
     text: str
     source: SourceFile
@@ -188,33 +198,41 @@ class Comment(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Where the comment begins."""
+        """Return the position where the comment begins."""
         return self.source.of_comment(self.number)
 
 
 class FoundPlaceholder(NamedTuple):
-    """A ``${…}`` and the file it stands in."""
+    """``${…}`` and the file that contains it."""
 
     placeholder: Placeholder
     source: SourceFile
 
     @property
     def position(self) -> Position:
-        """Where the ``${`` stands."""
+        """Return the position of the ``${``."""
         return self.source.position(self.placeholder.offset)
+
+
+class MessagingSubsystem(NamedTuple):
+    """Messaging subsystem in a file; ``profile`` is the name of the profile that contains it, or empty."""
+
+    kind: Subsystem
+    node: ConfigNode
+    profile: str
 
 
 @dataclass(slots=True)
 class Document:
-    """A file as it was read. ``cores`` holds what the broker takes its settings from: one ``core`` of Artemis, the
-    document element of HornetQ, each messaging server of an application server; empty when the broker would find none.
+    """Configuration file as it was read.
 
-    ``taken_for``: of a fragment, what it was taken for; ``is_part``: settings of the broker stand elsewhere;
-    ``complete``: nothing was left out of it; ``added``: paths of elements that were put around some of it;
-    ``laid_over``: what it says is laid over a file that is not at hand; ``under``: what decides then. ``widest``: the
-    most children that an element has. ``secret``: whether a place is one of which nothing is ever shown.
-    ``defaults`` and ``always_set`` are texts by the name of a setting: what an application server takes where the file
-    gives nothing, for the broker and for each match.
+    ``cores``: the elements that the broker takes its settings from: one ``core`` of Artemis, the document element of
+    HornetQ, each messaging server of an application server; empty if the broker would find none. ``taken_for``: what a
+    fragment was taken for; ``added``: paths of elements that were put around parts of it; ``complete``: whether nothing
+    was left out of it. ``is_part``: whether other settings of the broker are elsewhere. ``laid_over``: whether the file
+    overrides another one that is not available; ``under``: what decides then. ``widest``: the largest number of
+    children of an element. ``secret``: returns whether a position must never be shown. ``defaults`` and ``always_set``:
+    an application server's own values by setting name where the file has none, for the broker and for each match.
     """
 
     path: str
@@ -244,16 +262,16 @@ class Document:
 
     @property
     def core(self) -> ConfigNode | None:
-        """The first of ``cores``; None when there is none."""
+        """Return the first of ``cores``, or None if there is none."""
         return self.cores[0] if self.cores else None
 
     @property
     def partial(self) -> bool:
-        """Whether what it leaves out is decided elsewhere, and is not known to be the default."""
+        """Return whether settings missing from the file are decided elsewhere, not by the broker's defaults."""
         return self.laid_over or self.is_part
 
     def suppose_defaults(self) -> None:
-        """What it leaves out counts as the default from now on; ``supposed`` says so."""
+        """Treat settings that the file leaves out as defaults from now on; ``supposed`` states that assumption."""
         if self.partial:
             self.supposed = (
                 f"{self.under} is not known: settings that this file leaves out are taken as the broker's defaults"
@@ -261,10 +279,10 @@ class Document:
         self.laid_over = self.is_part = False
 
     def hides(self, at: Position) -> bool:
-        """Whether nothing of what stands at a place is ever shown."""
+        """Return whether the text at a position must never be shown."""
         return self.secret is not None and self.secret(at)
 
     @property
     def source(self) -> SourceFile:
-        """The main file."""
+        """Return the main file, without those it includes."""
         return self.sources[0]

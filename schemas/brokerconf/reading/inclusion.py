@@ -1,7 +1,7 @@
 """XInclude with a loader of our own: only files below one folder, a few levels deep, no loops.
 
-The broker resolves a relative ``href`` against its working directory, because its parser gets no address of the file;
-inside an included file it goes against that file (docs/spec/config-behaviour.md, step 3).
+The broker resolves a relative ``href`` against its working directory, because its parser does not know the address of
+the file; inside an included file it is relative to that file (docs/spec/config-behaviour.md, step 3).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from brokerconf.reading.decoding import as_xml_says
+from brokerconf.reading.decoding import as_xml_says, read_at_most
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.sources import SourceFile, plain_source
 from pagefmt.findings import Position
@@ -24,21 +24,15 @@ DEPTH = 8
 LARGEST = 64 << 20
 
 
-def read_raw(path: Path) -> bytes:
-    """The bytes of a file, one more than the largest that is read; raises ``OSError``."""
-    with path.open("rb") as stream:
-        return stream.read(LARGEST + 1)
-
-
 class MissingInclude(ReadingError):
-    """The included file is not there: the one case in which a fallback is used."""
+    """Error for an included file that does not exist: the one case in which a fallback is used."""
 
 
 class IncludeContext(NamedTuple):
-    """Where includes are resolved now: ``root`` confines them, ``base`` is the folder, ``open_files`` the chain.
+    """Where includes are resolved: ``root`` confines them, ``base`` is the folder, ``open_files`` the chain.
 
-    ``held``: returns the file of that name, for a configuration whose includes are in no folder here but beside it in
-    what holds it.
+    ``held`` returns the file of a name, for a configuration whose includes are in the same Kubernetes object instead of
+    a folder.
     """
 
     root: Path
@@ -58,14 +52,16 @@ class IncludeContext(NamedTuple):
         source = self.held(path.name)
         if source is None:
             raise MissingInclude(
-                "include-missing", at, f"cannot include {path.name}: no key has that name",
+                "include-missing",
+                at,
+                f"cannot include {path.name}: no key has that name",
                 "add the key to the object that holds this file",
-            )  # fmt: skip
+            )
         self._check_chain(path, href, at)
         return source, self.inside(path)
 
     def target(self, href: str, at: Position) -> Path:
-        """The file meant; raises ``ReadingError`` where it is out of bounds or not there."""
+        """Return the path of an included file; raise ``ReadingError`` if it is missing, out of bounds, or circular."""
         path = Path(os.path.realpath(self._included_path(href, at)))
         if not path.is_relative_to(self.root):
             raise _refused(at, f"the include of '{href}' leads outside {self.root}", "move the file below that folder")
@@ -96,7 +92,7 @@ class IncludeContext(NamedTuple):
         return self.base / name
 
     def inside(self, path: Path) -> IncludeContext:
-        """The context for the includes of an included file."""
+        """Return the context for includes inside the included file ``path``."""
         return self._replace(base=path.parent, open_files=(*self.open_files, path))
 
 
@@ -105,7 +101,7 @@ def _refused(at: Position, message: str, help: str) -> ReadingError:
 
 
 def load(path: Path, shown: str, at: Position) -> SourceFile:
-    """An included file as an XML parser reads it; raises ``ReadingError``."""
+    """Read an included file as an XML parser decodes it; raise ``ReadingError`` if it cannot be read."""
     text = _decoded(read_regular(path, at), shown, at)
     return plain_source(shown, text)
 
@@ -118,17 +114,19 @@ def _decoded(raw: bytes, shown: str, at: Position) -> str:
 
 
 def read_regular(path: Path, at: Position) -> bytes:
-    """The bytes of a regular file within the size limit."""
+    """Read a regular file; raise ``ReadingError`` if it is of another type, too large, or missing."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise _refused(at, f"{path.name} is not a regular file", "include a file")
         if status.st_size > LARGEST:
             raise _refused(at, f"{path.name} is larger than {LARGEST >> 20} MiB", "split it")
-        return path.read_bytes()
+        return read_at_most(path, LARGEST)
     except OSError as err:
         reason = f"cannot include {path.name}: {err.strerror}"
         raise MissingInclude(
-            "include-missing", at, reason,
+            "include-missing",
+            at,
+            reason,
             "name it relative to the folder that the broker is started in (--cwd)",
-        ) from err  # fmt: skip
+        ) from err

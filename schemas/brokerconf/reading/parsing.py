@@ -23,7 +23,7 @@ _NO_MATTER = {"WAR_NS_URI", "WAR_NS_URI_RELATIVE"}
 
 
 class ReadingError(BrokerConfError):
-    """A file that cannot be read, or must not be; ``rule`` names the finding that it makes of a lint."""
+    """Error for a file that cannot or must not be read; ``rule`` names its finding in a lint."""
 
     def __init__(
         self, rule: str, position: Position, message: str, help: str, why: str = "", fix: Fix | None = None
@@ -33,13 +33,13 @@ class ReadingError(BrokerConfError):
         super().__init__(f"{position}: {message}" + (f" ({help})" if help else ""))
 
     def finding(self) -> Finding:
-        """The same as an error of a lint."""
+        """Return this error as a finding of a lint."""
         why = self.why or "the broker does not start with this file"
         return Finding(self.position, Severity.ERROR, self.rule, self.message, help=self.help, why=why, fix=self.fix)
 
 
 def parse(source: SourceFile) -> _Element:
-    """The document element of the replaced text; raises ``ReadingError``."""
+    """Parse the replaced text and return its document element; raise ``ReadingError`` if it is malformed."""
     _refuse_document_type(source)
     raw = without_declared_encoding(source.text).encode("utf-8", "replace")
     try:
@@ -47,12 +47,12 @@ def parse(source: SourceFile) -> _Element:
     except _NoUri:
         # behind such a fault this parser does not see all others
         with suppress(_NoUri):
-            _strictly(_NAME_SPACE.sub(lambda found: found[1] + _NOT_IN_URI.sub(b"x", found[2]), raw), source)
+            _strictly(_NAME_SPACE.sub(lambda match: match[1] + _NOT_IN_URI.sub(b"x", match[2]), raw), source)
         return _leniently(raw)
 
 
 class _NoUri(Exception):
-    """The only fault is a name space that is no URI."""
+    """Error for a namespace that is no URI, if that is the only fault."""
 
 
 _NAME_SPACE = re.compile(rb"""(\sxmlns(?::[^\s=]*)?\s*=\s*)("[^"]*"|'[^']*')""")
@@ -74,11 +74,13 @@ def _strictly(raw: bytes, source: SourceFile) -> _Element:
             raise ReadingError(
                 "too-deep", _error_position(source, err), f"elements are nested more than {DEPTH} deep", "flatten them"
             ) from err
-        raise ReadingError("not-well-formed", _error_position(source, err), _said(err), "correct the markup") from err
+        raise ReadingError(
+            "not-well-formed", _error_position(source, err), _fault_in_own_words(err), "correct the markup"
+        ) from err
 
 
 def _leniently(raw: bytes) -> _Element:
-    """For a file whose only fault is one that other parsers do not see."""
+    """Parse a file whose only fault is a malformed namespace URI, which other parsers accept."""
     from lxml import etree
 
     parser = etree.XMLParser(
@@ -92,10 +94,12 @@ def _refuse_document_type(source: SourceFile) -> None:
     at = prolog.end() if prolog else 0
     if source.text.startswith("<!DOCTYPE", at):
         raise ReadingError(
-            "document-type", source.of_parsed(at), "a document type declaration is refused: it can pull in other files",
+            "document-type",
+            source.of_parsed(at),
+            "a document type declaration is refused: it can pull in other files",
             "remove <!DOCTYPE …> and replace its entities with their values; include parts with xi:include",
             "a broker follows it unless started with -Dartemis.disableXxe=true",
-        )  # fmt: skip
+        )
 
 
 def _error_position(source: SourceFile, err: SyntaxError) -> Position:
@@ -103,13 +107,13 @@ def _error_position(source: SourceFile, err: SyntaxError) -> Position:
     return source.of_parsed_line(line, column)
 
 
-def _said(err: XMLSyntaxError) -> str:
-    """The fault in words of our own: those of the parser quote what stands in the file, which may be a password."""
+def _fault_in_own_words(err: XMLSyntaxError) -> str:
+    """Return the parser's error in the project's own words, because the parser's may quote a password from the file."""
     from lxml.etree import ErrorTypes
 
-    said = _FAULTS.get(cast(Any, ErrorTypes)._getName(cast(Any, err).code, ""), "the markup is malformed here")
+    fault = _FAULTS.get(cast(Any, ErrorTypes)._getName(cast(Any, err).code, ""), "the markup is malformed here")
     line = re.search(r"(?:mismatch: \S+|in tag \S+) line (\d+)", str(err.msg))
-    return f"not well-formed XML: {said}" + (f" of line {line[1]}" if line else "")
+    return f"not well-formed XML: {fault}" + (f" of line {line[1]}" if line else "")
 
 
 _FAULTS = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.decoding import read_at_most
+from brokerconf.reading.property_entries import NOT_READ, Entry, PropertiesError
 from brokerconf.reading.sizes import trimmed
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.reading.substitution import PlaceholderValues, SubstitutionError, substitute
@@ -22,74 +23,36 @@ if TYPE_CHECKING:
 PREFIX = "brokerconfig."
 _LARGEST = 4 << 20
 _TREES = (".json", ".yaml")
+# Suffixes of properties files.
 SUFFIXES = (".properties", *_TREES)
-"""The ends of names of files of properties."""
+# An empty broker.xml, for properties over one that is unknown.
 EMPTY_XML = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"></core></configuration>'
-"""A broker.xml that says nothing, for properties over one that is not known."""
 _ESCAPE = re.compile(r"(?s)\\(u[0-9a-fA-F]{4}|.)")
 _BAD_ESCAPE = re.compile(r"\\(?:[^u]|u[0-9a-fA-F]{4})|(\\u)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _KEY = re.compile(r"(?s)((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*")
-_DROPPED = "the broker starts without this file; only its status attribute shows the error"
-NOT_READ = "a limit of this check: it is not known what the broker does with the file"
 
 
-class PropertiesError(ReadingError):
-    """A file of properties that cannot be read; with a line where the broker leaves it out as a whole."""
+def property_files(names: str) -> tuple[Path, ...]:
+    """Return the files that ``artemis run --properties`` would read.
 
-    def __init__(self, position: Position, message: str, help: str = "", why: str = _DROPPED) -> None:
-        super().__init__("properties-unreadable", position, message, help, why)
-
-
-class Entry(NamedTuple):
-    """A key of ``broker.properties`` or of the system properties, without the latter's prefix.
-
-    ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied,
-    without what that one replaced itself;
-    ``steps`` are offsets in the key and where the name there stands, of a key that is not written in one piece, or what
-    says so of an offset; ``substituted``: a ``${…}`` was replaced in the key or value.
+    ``names`` is separated by commas; of a folder its files are read in the order of their names. Raises
+    ``PropertiesError`` for what does not exist. Source: docs/spec/settings.md 1.
     """
-
-    key: str
-    value: str
-    position: Position
-    at_value: Position | None = None
-    earlier: Entry | None = None
-    steps: tuple[tuple[int, Position], ...] | Callable[[int], Position] = ()
-    substituted: bool = False
-
-    def whole(self) -> Entry:
-        """The same without the places of names in its key, for another process."""
-        return self._replace(steps=(), earlier=self.earlier and self.earlier.whole())
-
-    def at_step(self, offset: int) -> Position:
-        """Where the name that begins at an offset of the key stands."""
-        if callable(self.steps):
-            return self.steps(offset)
-        if not self.steps:
-            return self.position._replace(column=self.position.column + offset) if self.at_value else self.position
-        return max(step for step in self.steps if step[0] <= offset)[1]
-
-
-def property_files(given: str) -> tuple[Path, ...]:
-    """The files that ``artemis run --properties`` would read: several with commas; of a folder its files by name.
-
-    Raises ``PropertiesError`` for what does not exist. Source: docs/spec/settings.md 1.
-    """
-    found: list[Path] = []
-    for name in filter(None, map(str.strip, given.split(","))):
+    files: list[Path] = []
+    for name in filter(None, map(str.strip, names.split(","))):
         path = Path(name)
         if path.is_dir():
-            found += sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
+            files += sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
         elif path.exists():
-            found.append(path)
+            files.append(path)
         else:
             raise PropertiesError(Position(str(path)), "no such file or folder of properties")
-    return tuple(found)
+    return tuple(files)
 
 
 class PropertyFile(NamedTuple):
-    """A file: its entries and its text; ``fault`` is why the broker leaves out the whole of it."""
+    """Properties file: its entries and its text; ``fault`` is why the broker ignores the whole file."""
 
     entries: tuple[Entry, ...]
     source: SourceFile
@@ -97,17 +60,16 @@ class PropertyFile(NamedTuple):
 
 
 def read_properties(path: Path, edition: Edition = NEWEST) -> PropertyFile:
-    """A file as that edition reads it; raises ``PropertiesError`` for one that is not there."""
+    """Read a properties file as that edition does; raise ``PropertiesError`` if it cannot be opened."""
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(_LARGEST + 1)
+        raw = read_at_most(path, _LARGEST)
     except OSError as err:
         raise PropertiesError(Position(str(path)), err.strerror or "cannot be read") from err
     return property_file(raw, str(path), edition)
 
 
 def property_file(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str = "") -> PropertyFile:
-    """The same of bytes at hand; the end of the name, or ``suffix``, says how it is written."""
+    """Read a properties file from bytes; ``suffix``, or else the end of ``name``, decides about its format."""
     source = source_of(raw, name, suffix)
     try:
         return PropertyFile(tuple(entries_in(raw, name, edition, suffix)), source)
@@ -116,7 +78,7 @@ def property_file(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str 
 
 
 def source_of(raw: bytes, name: str, suffix: str = "") -> SourceFile:
-    """The text of a file of properties, for the lines that are shown."""
+    """Return the source of a properties file, from which lines are shown in findings."""
     if (suffix or name).endswith(_TREES):
         from brokerconf.reading.yaml_tree import YamlSource
 
@@ -125,7 +87,7 @@ def source_of(raw: bytes, name: str, suffix: str = "") -> SourceFile:
 
 
 def entries_in(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str = "") -> Iterator[Entry]:
-    """The entries of a file; raises ``PropertiesError`` where the broker leaves out the whole of it."""
+    """Return the entries of a file; raise ``PropertiesError`` if the broker ignores the whole file."""
     suffix = suffix or name
     if len(raw) > _LARGEST:
         raise PropertiesError(Position(name, 1, 1), f"larger than {_LARGEST >> 20} MiB", "split it", NOT_READ)
@@ -142,8 +104,8 @@ def entries_in(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str = "
 
 
 def resolved(entries: Iterable[Entry], values: PlaceholderValues) -> tuple[Entry, ...]:
-    """The entries with ``${…}`` in keys and values replaced; one that cannot be is left as it stands."""
-    found: dict[str, Entry] = {}
+    """Return the entries with ``${…}`` in keys and values replaced; one that cannot be replaced stays as written."""
+    by_key: dict[str, Entry] = {}
     for entry in entries:
         if "${" in entry.value or "${" in entry.key:
             try:
@@ -151,14 +113,14 @@ def resolved(entries: Iterable[Entry], values: PlaceholderValues) -> tuple[Entry
                 entry = entry._replace(key=key, value=value, substituted=True)
             except SubstitutionError:
                 pass
-        found[entry.key] = entry
-    return tuple(found.values())
+        by_key[entry.key] = entry
+    return tuple(by_key.values())
 
 
 def in_force(
     core: ConfigNode | None, edition: Edition, files: Iterable[Entry], system: Mapping[str, str]
 ) -> tuple[Entry, ...]:
-    """What a broker of that edition applies over the file, in its order.
+    """Return the properties that a broker of that edition applies over broker.xml, in its order.
 
     First the entries of ``broker.properties`` (since 2.18), then those ``system`` properties that begin with the
     configuration's prefix (HornetQ has neither). Source: docs/spec/settings.md 1.
@@ -173,11 +135,14 @@ def in_force(
 
 
 def parse_properties(text: str, name: str) -> Iterator[Entry]:
-    """Comments and blank lines left out, lines that end in a backslash joined, escapes resolved, the last of a key in
-    the place of the first; raises ``PropertiesError`` where an escape is none."""
-    found: dict[str, Entry] = {}
+    """Yield the entries of a Java properties text.
+
+    Skips comments and blank lines, joins continued lines and resolves escapes. The last value of a repeated key counts,
+    at the first one's place in the order. Raises ``PropertiesError`` for a malformed escape.
+    """
+    entries: dict[str, Entry] = {}
     for start, places in _logical_lines(text):
-        bad = next((one for one in _BAD_ESCAPE.finditer(start) if one[1]), None)
+        bad = next((match for match in _BAD_ESCAPE.finditer(start) if match[1]), None)
         if bad:
             raise PropertiesError(_at(name, places, bad.start()), "\\u without four hexadecimal digits", "write \\\\u")
         split = _KEY.match(start)
@@ -185,13 +150,13 @@ def parse_properties(text: str, name: str) -> Iterator[Entry]:
         key, at = _plain(split[1]), _at(name, places, 0)
         value = _plain(start[split.end() :])
         steps = _steps(name, places, split[1]) if len(places) > 1 or key != split[1] else ()
-        earlier = found[key]._replace(earlier=None) if key in found else None
-        found[key] = Entry(key, value, at, _at(name, places, split.end()), earlier, steps)
-    yield from found.values()
+        earlier = entries[key]._replace(earlier=None) if key in entries else None
+        entries[key] = Entry(key, value, at, _at(name, places, split.end()), earlier, steps)
+    yield from entries.values()
 
 
 def _logical_lines(text: str) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
-    """Each line with those that it goes on in; and from which offset on it stands in which line and column."""
+    """Yield each logical line and, for each of its physical lines, (offset from which it counts, line, column)."""
     lines = iter(enumerate(re.split(r"\r\n|\r|\n", text), 1))
     for number, line in lines:
         start = line.lstrip(" \t\f")
@@ -220,23 +185,23 @@ def _at(name: str, places: list[tuple[int, int, int]], offset: int) -> Position:
 
 
 def _steps(name: str, places: list[tuple[int, int, int]], written: str) -> tuple[tuple[int, Position], ...]:
-    """Where the names of a key with escapes, or on several lines, stand."""
-    ends = [0, *(found.end() for found in re.finditer(r"(?s)\\.|(\.)", written) if found[1])]
-    found, plain = [], 0
+    """Return the positions of the names in a key that has escapes or continues on several lines."""
+    ends = [0, *(dot.end() for dot in re.finditer(r"(?s)\\.|(\.)", written) if dot[1])]
+    positions, plain = [], 0
     for before, end in zip([0, *ends], ends, strict=False):
         plain += len(_plain(written[before:end]))
-        found.append((plain, _at(name, places, end)))
-    return tuple(found)
+        positions.append((plain, _at(name, places, end)))
+    return tuple(positions)
 
 
 def _plain(text: str) -> str:
     if "\\" not in text:
         return text
-    found = _ESCAPE.sub(_letter, text)
+    text = _ESCAPE.sub(_letter, text)
     # two escapes may make one character; one of them alone makes none
-    return found if found.isascii() else found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _letter(found: re.Match[str]) -> str:
-    what = found[1]
+def _letter(match: re.Match[str]) -> str:
+    what = match[1]
     return chr(int(what[1:], 16)) if len(what) == 5 else _LETTERS.get(what, what)

@@ -1,6 +1,6 @@
-"""``broker.properties`` as JSON and YAML: nested keys joined by dots, read as the broker reads them.
+"""``broker.properties`` as JSON and YAML: nested keys joined by dots, as the broker reads them.
 
-JSON is taken strictly, YAML by the words of JSON alone: ``yes``, ``0x10`` and ``~`` are text there
+JSON is parsed strictly, YAML only with the words of JSON: ``yes``, ``0x10`` and ``~`` are text there
 (docs/spec/properties.md 3).
 """
 
@@ -13,9 +13,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.properties import NOT_READ, Entry, PropertiesError
+from brokerconf.reading.property_entries import NOT_READ, Entry, PropertiesError
 from brokerconf.reading.sources import SourceFile, plain_source
-from brokerconf.reading.yaml_tree import DEEPEST, YamlNode, read_yaml
+from brokerconf.reading.yaml_nodes import YamlNode
+from brokerconf.reading.yaml_tree import DEEPEST, read_yaml
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
@@ -28,14 +29,14 @@ _SHORT = 20  # digits; Python converts longer texts of decimal digits to an int 
 
 
 class _Text(NamedTuple):
-    """A value: its text as the broker's properties have it, and where it stands."""
+    """Value: its text as the broker's properties have it, and its offset."""
 
     text: str
     at: int
 
 
 class _Tree(NamedTuple):
-    """Members of an object: the key, where it stands, and what it has."""
+    """Members of an object: key, offset, and value."""
 
     members: list[tuple[str, int, _Tree | _Text | None]]
 
@@ -44,7 +45,7 @@ _Member = tuple[int, _Tree | _Text | None, "_Member | None"]
 
 
 def json_entries(raw: bytes, name: str, edition: Edition) -> Iterator[Entry]:
-    """The entries of a JSON file; raises ``PropertiesError``."""
+    """Return the entries of a JSON properties file; raise ``PropertiesError`` if it cannot be read."""
     text = raw.decode("utf-8", "replace")
     source = plain_source(name, text, markup=False)
     try:
@@ -69,7 +70,7 @@ def _no_number(word: str) -> None:
 
 
 class _JsonTree:
-    """The tree of a text that is known to be JSON."""
+    """Builder of the tree of a text that is known to be JSON."""
 
     def __init__(self, source: SourceFile, edition: Edition) -> None:
         self._source, self._edition = source, edition
@@ -107,15 +108,15 @@ class _JsonTree:
         return _Text(str(number).removeprefix("-" * (not number)), at)
 
     def _object(self, depth: int) -> _Tree:
-        found: list[tuple[str, int, _Tree | _Text | None]] = []
+        members: list[tuple[str, int, _Tree | _Text | None]] = []
         while (token := next(self._tokens)).group() != "}":
             if token.group() != ",":
                 next(self._tokens)
-                found.append((json.loads(token.group()), token.start(), self.value(depth + 1)))
-        return _Tree(found)
+                members.append((json.loads(token.group()), token.start(), self.value(depth + 1)))
+        return _Tree(members)
 
     def _array(self, at: int) -> _Text:
-        """The elements with commas between, texts without their quotes, all else as JSON."""
+        """Return the elements joined by commas: strings without their quotes, everything else as JSON."""
         parts = []
         depth, start = 0, at + 1
         for token in self._tokens:
@@ -131,19 +132,19 @@ class _JsonTree:
 
 
 def yaml_entries(raw: bytes, name: str) -> Iterator[Entry]:
-    """The entries of a YAML file, which brokers read since 2.56; raises ``PropertiesError``."""
+    """Return the entries of a YAML properties file, which brokers read from 2.56 on; raise ``PropertiesError``."""
     try:
-        found = read_yaml(raw, name, merging=False)
+        documents = read_yaml(raw, name, merging=False)
     except ReadingError as err:
         raise PropertiesError(err.position, err.message, err.help) from err
-    source = found.source
-    for one in found.findings:
-        raise PropertiesError(one.place, one.message, one.help)
-    if not found.roots:
+    source = documents.source
+    for finding in documents.findings:
+        raise PropertiesError(finding.place, finding.message, finding.help)
+    if not documents.roots:
         return iter(())
-    if len(found.roots) > 1:
-        raise PropertiesError(source.position(found.roots[1].start), "a second document", "keep one document")
-    tree = _yaml_tree(found.roots[0], source)
+    if len(documents.roots) > 1:
+        raise PropertiesError(source.position(documents.roots[1].start), "a second document", "keep one document")
+    tree = _yaml_tree(documents.roots[0], source)
     if not isinstance(tree, _Tree):
         raise PropertiesError(source.position(0), "not a mapping of keys to values", "write key: value")
     return _entries(tree, source)
@@ -163,7 +164,7 @@ def _yaml_tree(node: YamlNode, source: SourceFile) -> _Tree | _Text | None:
 
 
 def _listed(node: YamlNode) -> str:
-    """An element of a list as Java shows it."""
+    """Return a list element as Java prints it."""
     if node.type == "object":
         return "{" + ", ".join(f"{key.text}={_listed(value)}" for key, value in node.entries) + "}"
     if node.type == "array":
@@ -172,7 +173,7 @@ def _listed(node: YamlNode) -> str:
 
 
 def _plain(text: str) -> str | int | float | Decimal | bool | None:
-    """A scalar without quotes, by the words of JSON."""
+    """Return the value of an unquoted YAML scalar, recognising JSON's words and numbers."""
     if text in ("", "null"):
         return None
     if text in ("true", "false"):
@@ -185,7 +186,7 @@ def _plain(text: str) -> str | int | float | Decimal | bool | None:
 
 
 def _java(value: str | float | Decimal | bool | None) -> str:
-    """The text that Java makes of a value."""
+    """Return the text that Java's string conversion yields for a value."""
     match value:
         case None:
             return "null"
@@ -204,17 +205,20 @@ def _java_double(value: float) -> str:
         return f"{Decimal(repr(value)):f}" if "e" in repr(value) else repr(value)
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     assert isinstance(exponent, int)
-    first, rest = str(digits[0]), "".join(map(str, digits[1:])) or "0"
-    return f"{'-' * sign}{first}.{rest}E{exponent + len(digits) - 1}"
+    first, fraction = str(digits[0]), "".join(map(str, digits[1:])) or "0"
+    return f"{'-' * sign}{first}.{fraction}E{exponent + len(digits) - 1}"
 
 
 def _entries(tree: _Tree, source: SourceFile) -> Iterator[Entry]:
-    """Keys joined by dots; one that has dots itself is put between the marks that the file says."""
-    said = {key: value.text for key, _, value in tree.members if isinstance(value, _Text)}
-    surround = said.get(SURROUND, said.get(_SURROUND_BEAN, '"'))
-    found: dict[str, Entry] = {}
-    _flatten(tree, "", (), surround, source.position, found)
-    return iter(found.values())
+    """Return the tree's entries with keys joined by dots.
+
+    A key that contains dots itself is enclosed in the surrounding marks that the file defines, by default quotes.
+    """
+    texts = {key: value.text for key, _, value in tree.members if isinstance(value, _Text)}
+    surround = texts.get(SURROUND, texts.get(_SURROUND_BEAN, '"'))
+    entries: dict[str, Entry] = {}
+    _flatten(tree, "", (), surround, source.position, entries)
+    return iter(entries.values())
 
 
 def _flatten(
@@ -223,7 +227,7 @@ def _flatten(
     steps: tuple[tuple[int, Position], ...],
     surround: str,
     position: Callable[[int], Position],
-    found: dict[str, Entry],
+    entries: dict[str, Entry],
 ) -> None:
     # of a key that stands twice the last counts, in the place of the first
     members: dict[str, _Member] = {}
@@ -234,9 +238,9 @@ def _flatten(
         key = above + (own if bare else f"{surround}{own}{surround}")
         own_steps = (*steps, (len(above), position(at)))
         if isinstance(value, _Tree):
-            _flatten(value, f"{key}.", own_steps, surround, position, found)
+            _flatten(value, f"{key}.", own_steps, surround, position, entries)
         elif value is not None:
-            earlier = found[key]._replace(earlier=None) if key in found else None
+            earlier = entries[key]._replace(earlier=None) if key in entries else None
             if twin and isinstance(twin[1], _Text):
                 earlier = Entry(key, twin[1].text, position(twin[0]))
-            found[key] = Entry(key, value.text, position(at), position(value.at), earlier, own_steps)
+            entries[key] = Entry(key, value.text, position(at), position(value.at), earlier, own_steps)

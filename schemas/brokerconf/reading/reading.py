@@ -1,4 +1,4 @@
-"""Reads a configuration as the broker of an edition reads it (docs/spec/config-behaviour.md, steps 1 to 4).
+"""Reading of a configuration as the broker of an edition does (docs/spec/config-behaviour.md, steps 1 to 4).
 
 Decoding, ``${name:default}`` in the raw text, parsing, XInclude, ``${…}`` in the tree, finding ``core``
 (``building.py``).
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerconf.reading.building import DocumentBuilder, bad_placeholder
-from brokerconf.reading.decoding import as_the_broker, foreign_encoding
+from brokerconf.reading.decoding import as_the_broker, foreign_encoding, read_at_most
 from brokerconf.reading.document import Document
 from brokerconf.reading.inclusion import LARGEST, IncludeContext
 from brokerconf.reading.parsing import ReadingError
@@ -31,15 +31,16 @@ DISABLE_XXE = "artemis.disableXxe"
 # In so many characters a file says what it is.
 _START = 4096
 _CLASSIC = (
-    "http://activemq.apache.org/schema/core", "http://www.springframework.org/schema/beans",
+    "http://activemq.apache.org/schema/core",
+    "http://www.springframework.org/schema/beans",
     "http://www.osgi.org/xmlns/blueprint/v1.0.0",
-)  # fmt: skip
+)
 # an Artemis broker ignores the name space of <configuration>
 _DOCUMENT_ELEMENT = re.compile(
     r"(?s)(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*+(<)(?:([\w.-]+):)?(?!configuration\b)[\w.-]+([^<>]*)>"
 )
+# Files that a broker starts with, which are never taken for a part of a configuration.
 WHOLE_FILES = ("broker.xml", "hornetq-configuration.xml")
-"""What a broker starts with is never taken for a part of a configuration."""
 
 
 def read(
@@ -51,22 +52,26 @@ def read(
     environment: Mapping[str, str] | None = None,
     fragments: bool = False,
 ) -> Document:
-    """The document as that edition sees it (None: HornetQ where its namespace says so, else the newest).
+    """Read the document as that edition does (None: HornetQ if its namespace says so, else the newest).
 
     ``cwd`` is the broker's working directory, against which includes are resolved (default: the file's folder).
-    Raises ``ReadingError`` for what the broker would refuse here, and for what is never opened; ``OSError``.
+    Raises ``ReadingError`` for what the broker would refuse, and for what is never opened; ``OSError``.
     """
     raw = _bytes(path)
     return read_bytes(
-        raw, str(path), folder=Path(os.path.realpath(cwd or path.parent)), edition=edition,
-        properties=properties or {}, environment=environment or {}, fragments=fragments,
-    )  # fmt: skip
+        raw,
+        str(path),
+        folder=Path(os.path.realpath(cwd or path.parent)),
+        edition=edition,
+        properties=properties or {},
+        environment=environment or {},
+        fragments=fragments,
+    )
 
 
 def _bytes(path: Path) -> bytes:
-    """A pipe is read as well: the operator named it; the size limit holds for all."""
-    with path.open("rb") as stream:
-        raw = stream.read(LARGEST + 1)
+    """Read a file or a pipe within the size limit; raise ``ReadingError`` if it is larger."""
+    raw = read_at_most(path, LARGEST)
     if len(raw) > LARGEST:
         start = Position(str(path), 1, 1)
         raise ReadingError("too-large", start, f"larger than {LARGEST >> 20} MiB", "split the file with xi:include")
@@ -85,19 +90,22 @@ def read_bytes(
     fragments: bool = False,
     held: Callable[[str], SourceFile | None] | None = None,
 ) -> Document:
-    """The same for bytes at hand; ``shown`` names the file in findings, ``place`` says where in it these stand.
+    """Read a document from bytes; ``shown`` names the file in findings.
 
-    ``fragments``: parts that stand alone are read as well, but for a file that brokers start with; ``held``: as that of
+    ``place`` maps an offset to a position if the text is embedded in another file. With ``fragments``, parts without
+    their surroundings are read as well, except from a file that brokers start with. ``held`` is that of
     ``IncludeContext``.
     """
     strange = foreign_encoding(raw)
     if strange:
         raise ReadingError(
-            "encoding", place(0) if place else Position(shown, 1, 1), f"the broker cannot read this file: {strange}",
+            "encoding",
+            place(0) if place else Position(shown, 1, 1),
+            f"the broker cannot read this file: {strange}",
             "save it as UTF-8 without a byte order mark",
             "the broker decodes the file by the platform's encoding and does not look at the XML declaration",
             without_mark(shown, raw),
-        )  # fmt: skip
+        )
     text, replaced_bytes = as_the_broker(raw)
     _refuse_classic(text, place or plain_source(shown, text).position)
     fragment = _fragment_in(text, edition) if fragments and Path(shown).name not in WHOLE_FILES else None
@@ -111,9 +119,13 @@ def read_bytes(
         replaced = _replaced(text, place or plain_source(shown, text).position, values, edition)
     source = SourceFile(shown, text, fragment.whole(replaced) if fragment else replaced, place=place)
     builder = DocumentBuilder(
-        edition, values, source, IncludeContext(folder, folder, (), held),
-        includes=not server and _includes(edition, properties), server=server,
-    )  # fmt: skip
+        edition,
+        values,
+        source,
+        IncludeContext(folder, folder, (), held),
+        includes=not server and _includes(edition, properties),
+        server=server,
+    )
     document = builder.document()
     document.badly_decoded = replaced_bytes
     if fragment:
@@ -123,19 +135,20 @@ def read_bytes(
 
 
 def _refuse_classic(text: str, place: Callable[[int], Position]) -> None:
-    """Raise ``ReadingError`` for a configuration of ActiveMQ Classic, which its document element's name space tells."""
-    found = _DOCUMENT_ELEMENT.match(text)
-    if found is None:
+    """Raise ``ReadingError`` if the document element's namespace is that of ActiveMQ Classic."""
+    match = _DOCUMENT_ELEMENT.match(text)
+    if match is None:
         return
-    name = f"xmlns:{re.escape(found[2])}" if found[2] else "xmlns"
-    declared = re.search(rf"""\s{name}\s*=\s*["']([^"']*)["']""", found[3])
+    name = f"xmlns:{re.escape(match[2])}" if match[2] else "xmlns"
+    declared = re.search(rf"""\s{name}\s*=\s*["']([^"']*)["']""", match[3])
     if declared and declared[1] in _CLASSIC:
         raise ReadingError(
-            "unknown-root", place(found.start(1)),
+            "unknown-root",
+            place(match.start(1)),
             "a configuration of ActiveMQ Classic (5.x, 6.x), which neither Artemis nor pagectl reads",
             "name the broker.xml of an Artemis broker; to move to one, write its broker.xml anew",
             "nothing in this file was checked",
-        )  # fmt: skip
+        )
 
 
 def _fragment_in(text: str, edition: Edition | None) -> Fragment | None:
@@ -145,8 +158,10 @@ def _fragment_in(text: str, edition: Edition | None) -> Fragment | None:
 
 
 def edition_by_namespace(text: str) -> Edition:
-    """What a file says of itself: HornetQ's name space, or a messaging subsystem of an application server; anything
-    else is taken for the newest Artemis."""
+    """Return the edition that a text's namespace names, or the newest Artemis if none does.
+
+    HornetQ's namespace and messaging subsystems of application servers name one.
+    """
     start = text[:_START]
     subsystem = subsystem_in(text) if DOMAIN in start else None
     if subsystem is not None:
@@ -155,7 +170,7 @@ def edition_by_namespace(text: str) -> Edition:
 
 
 def _replaced(text: str, place: Callable[[int], Position], values: PlaceholderValues, edition: Edition) -> ReplacedText:
-    """Editions of 2.8.0 to 2.10.1 leave the raw text alone."""
+    """Return the text with placeholders replaced; editions of 2.8.0 to 2.10.1 do not replace any in the raw text."""
     if edition is Edition.ARTEMIS_2_10:
         return ReplacedText(text)
     try:
@@ -165,7 +180,10 @@ def _replaced(text: str, place: Callable[[int], Position], values: PlaceholderVa
 
 
 def _includes(edition: Edition, properties: Mapping[str, str]) -> bool:
-    """XInclude is on since 2.5.0, and off with the property that forbids document types (since 2.28.0)."""
+    """Return whether XInclude is on.
+
+    It is since 2.5.0, unless the property that forbids document types is set (since 2.28.0).
+    """
     forbidden = properties.get(DISABLE_XXE)
     off = forbidden is not None and forbidden.lower() in ("", "true") and edition >= Edition.ARTEMIS_2_28
     return edition >= Edition.ARTEMIS_2_10 and not off

@@ -1,6 +1,6 @@
-"""Sure repairs of a configuration: what the broker would treat the same, or what can have been meant in one way alone.
+"""Sure repairs of a configuration: equivalent for the broker, or the only thing that can have been meant.
 
-Each gives None where the text is not as plain as it has to be: placeholders, comments and markup in it are left alone.
+Each function returns None if the text is not plain enough: placeholders, comments and markup in it are left alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pagefmt.findings import Fix, Position
 
 
 def without_element(node: ConfigNode) -> Fix | None:
-    """The element goes, and its line with it where it stands alone."""
+    """Return the fix that removes an element, with its line if nothing else is on it; None if that is not certain."""
     source, text = node.source, node.source.original
     if not source.markup or node.children or node.attributes:
         return None
@@ -29,13 +29,16 @@ def without_element(node: ConfigNode) -> Fix | None:
 
 
 def without_mark(name: str, raw: bytes) -> Fix | None:
-    """The byte order marks of UTF-8 at the beginning of a file go."""
+    """Return the fix that removes UTF-8 byte order marks at the beginning of a file; None if there are none."""
     marks = (len(raw) - len(raw.lstrip(codecs.BOM_UTF8))) // len(codecs.BOM_UTF8)
     return Fix(Position(name, 1, 1), "\ufeff" * marks, "") if marks else None
 
 
 def with_text(node: ConfigNode, text: str) -> Fix | None:
-    """The element holds another text, without blanks around it, which a schema may refuse."""
+    """Return the fix that replaces an element's text and the blanks around it, which a schema may refuse.
+
+    Returns None if the element is empty or its text contains markup, references or placeholders.
+    """
     source, written = node.source, node.raw_text
     if not source.markup or not written.strip() or any(mark in written for mark in "<&$"):
         return None
@@ -44,7 +47,7 @@ def with_text(node: ConfigNode, text: str) -> Fix | None:
 
 
 def with_attribute(node: ConfigNode, name: str, text: str) -> Fix | None:
-    """The attribute has another value."""
+    """Return the fix that replaces an attribute's value; None if quotes, markup or placeholders make it uncertain."""
     written = node.attributes.get(name, "")
     if not written or any(mark in written + text for mark in "<&$\"'"):
         return None

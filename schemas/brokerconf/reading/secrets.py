@@ -1,8 +1,8 @@
-"""The one place that hides passwords: no value leaves here with a secret in it.
+"""The one place that hides passwords: no value leaves this module with a secret in it.
 
-What is hidden is told as spans, offsets of the first character and behind the last one: of a value, of a file of
-properties, or of a file of markup, which need not be well-formed. Up to the place where it no longer is, elements say
-what is secret; behind it everything is hidden from the line on that speaks of a secret.
+Secrets are returned as spans, offsets of the first character and after the last one: of a value, of a properties file,
+or of a markup file, which need not be well-formed. Up to the place where it no longer is, elements say what is secret;
+after it everything is hidden from the line on that names a secret.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _VALUE = r"\"[^\"]*\"?|'[^']*'?|\{[^{}]*\}|(?:[^&;\s\"'<,)]|,(?![\w.+-]{1,30}:)|
 # up to the last "@", but not into another URL: the password, or all that stands there if it is one word
 _USER = (
     r"(?:://|(?<![\w:/])//)(?:[^/\s:@]{0,200}:(?P<user>(?:[^\s?<>\"':]|:(?!//)){0,4000})"
-    r"|(?<!abfs://)(?<!abfss://)(?P<token>[^/\s:@?<>\"'(),;]{1,400}))@"
+    r"|(?<!abfs://)(?<!abfss://)(?<!az://)(?!anonymous@)(?P<token>[^/\s:@?<>\"'(),;]{1,400}))@"
 )
 # the forms without "//": Oracle's user/password@, and user:password@ on its own
 _BARE_USER = (
@@ -64,26 +64,52 @@ _PROPERTY = (
 _GOES_ON = r"\\(?:\r\n?|\n)[ \t\f]*"
 _NAMES = r'"[^"]*"?|[^."]+'
 _KNOWN_TAIL = r"(?i)s?[-_]?(?:codec|enabled|file|path|provider|type|alias)?(?:[\W_]*)"
+_URL_ESCAPE = r"%[0-9A-Fa-f]{2}"
 # Nothing is searched further where none of these stands: most values have none.
 _HINTS = (
-    "%", "&#", "<!--", "pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "basic", "enc(", "@",
-    "\\", "sig", "eyj", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
-)  # fmt: skip
+    "&#",
+    "<!--",
+    "pas",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "key",
+    "auth",
+    "bearer",
+    "basic",
+    "enc(",
+    "@",
+    "\\",
+    "sig",
+    "eyj",
+    "akia",
+    "asia",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+)
 
 
 def _hinted(text: str) -> bool:
     small = text.lower()
-    return any(hint in small for hint in _HINTS)
+    return any(hint in small for hint in _HINTS) or ("%" in text and re.search(_URL_ESCAPE, text) is not None)
 
 
 @lru_cache(maxsize=10_000)
 def is_secret(name: str) -> bool:
-    """Whether a setting, attribute or property of that name holds a secret."""
+    """Return whether a setting, attribute or property of that name holds a secret."""
     return bool(re.search(f"(?i){_WORD}", name)) and not re.search(_NOT_SECRET, name)
 
 
 def masked(text: str, name: str = "") -> str:
-    """A value without its secrets: the whole of it where the name speaks of one, else those in URLs and ``ENC()``."""
+    """Return a value with its secrets replaced by ``****``.
+
+    The whole value is replaced if ``name`` names a secret; otherwise passwords in URLs and the content of ``ENC()``
+    are.
+    """
     if is_secret(name):
         return HIDDEN if text else text
     return without(text, _in_value(text)) if _hinted(text) else text
@@ -103,7 +129,7 @@ def is_password_in_clear(name: str, value: str) -> bool:
 
 
 def without(text: str, spans: Iterable[Span]) -> str:
-    """The text with ``****`` in place of each span."""
+    """Return the text with ``****`` in place of each span; the spans are in order and do not overlap."""
     parts, at = [], 0
     for start, end in spans:
         parts += [text[at:start], HIDDEN]
@@ -112,42 +138,42 @@ def without(text: str, spans: Iterable[Span]) -> str:
 
 
 def hidden_in_markup(text: str) -> list[Span]:
-    """The secrets of a configuration file as it was written, in order."""
-    return list(_merged(sorted([*_Markup(text).spans(), *_private_keys(text)]))) if _hinted(text) else []
+    """Return the spans of secrets in the original text of an XML file, in order."""
+    return list(_merge_spans(sorted([*_Markup(text).spans(), *_private_keys(text)]))) if _hinted(text) else []
 
 
 def hidden_in_properties(text: str) -> list[Span]:
-    """The secrets of a file of properties, in order."""
-    found: list[Span] = []
+    """Return the spans of secrets in the text of a properties file, in order."""
+    spans: list[Span] = []
     for entry in re.finditer(_PROPERTY, text) if _hinted(text) else ():
         start, end = entry.span("rest")
         if entry["key"][:1] in ("#", "!"):
-            found += _from_word(text, *entry.span())
+            spans += _from_word(text, *entry.span())
             continue
         key = _plain(re.sub(_GOES_ON, "", entry["key"]))
         at = _glued_at(key)
         if at < len(key):
             # where escapes stand, none of it tells where that is
-            found.append((entry.start("key") + (at if key == entry["key"] else 0), entry.end("key")))
-        found += [(start, end)] if start < end and (is_secret(key) or at < len(key)) else _within(text, *entry.span())
-    found += _private_keys(text) if found else ()
-    return list(_merged(sorted(found)))
+            spans.append((entry.start("key") + (at if key == entry["key"] else 0), entry.end("key")))
+        spans += [(start, end)] if start < end and (is_secret(key) or at < len(key)) else _within(text, *entry.span())
+    spans += _private_keys(text) if spans else ()
+    return list(_merge_spans(sorted(spans)))
 
 
 def _private_keys(text: str) -> Iterator[Span]:
-    """Yield the private keys in PEM format, which go on over lines and elements."""
+    """Yield the spans of private keys in PEM format, which may extend over several lines and elements."""
     if "PRIVATE KEY" in text:
-        yield from (found.span("pem") for found in re.finditer(_SHAPED, text) if found["pem"])
+        yield from (match.span("pem") for match in re.finditer(_SHAPED, text) if match["pem"])
 
 
 def shown_key(key: str) -> str:
-    """A key of properties without a secret that stands right behind it, no separator between."""
+    """Return a property key for display: a secret that follows a word for one without a separator is masked."""
     at = _glued_at(key)
     return key[:at] + HIDDEN if at < len(key) else key
 
 
 def without_glued(text: str, key: str) -> str:
-    """A sentence about a key, or about the names in it, without such a secret."""
+    """Return a sentence that quotes a key, or names from it, with secrets that are glued to those names masked."""
     shown = shown_key(key)
     if shown == key:
         return text
@@ -158,9 +184,10 @@ def without_glued(text: str, key: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _glued_at(key: str) -> int:
-    """Where in a key a secret may begin that lost its separator: behind a word for one, in a name that goes on.
+    """Return the offset in a key from which a secret may follow that lost its separator, or the key's length.
 
-    The second of several names is one that operators choose.
+    A secret is suspected after a word such as "password" that is not a known ending of a name. The second of several
+    names is exempt, because operators choose it freely.
     """
     names = list(re.finditer(_NAMES, key)) if _hinted(key) else []
     for number, name in enumerate(names):
@@ -172,7 +199,10 @@ def _glued_at(key: str) -> int:
 
 
 def _in_value(text: str, offset: int = 0) -> Iterator[Span]:
-    """The secrets in URLs, in defaults of placeholders and in ``ENC()``; all of it where escapes hide a name."""
+    """Yield the spans of secrets in URLs, in defaults of placeholders and in ``ENC()``.
+
+    Yields the whole text if escapes hide the name of a secret.
+    """
     inside = [(offset + start, offset + end) for start, end in _as_written(text)]
     plain = _plain(text)
     hidden = plain != text and _hinted(plain) and len(list(_as_written(plain))) > len(inside)
@@ -180,16 +210,26 @@ def _in_value(text: str, offset: int = 0) -> Iterator[Span]:
 
 
 _KINDS = (
-    "value", "scalar", "default", "encoded", "user", "token", "oracle", "bare", "pem", "header", "shape",
-)  # fmt: skip
+    "value",
+    "scalar",
+    "default",
+    "encoded",
+    "user",
+    "token",
+    "oracle",
+    "bare",
+    "pem",
+    "header",
+    "shape",
+)
 
 
 def _as_written(text: str) -> Iterator[Span]:
-    for found in re.finditer(_IN_VALUE, text):
-        kind = next(each for each in _KINDS if found[each] is not None)
-        name = found["name"] or found["key"] or found["property"]
+    for match in re.finditer(_IN_VALUE, text):
+        kind = next(kind_name for kind_name in _KINDS if match[kind_name] is not None)
+        name = match["name"] or match["key"] or match["property"]
         if not name or name == "key" or is_secret(name):
-            yield found.span(kind)
+            yield match.span(kind)
 
 
 def _within(text: str, start: int, end: int) -> Iterator[Span]:
@@ -197,9 +237,9 @@ def _within(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _plain(text: str) -> str:
-    """Without the escapes of properties and JSON, of URLs, and of markup."""
+    """Return the text with the escapes of properties and JSON, of URLs, and of markup resolved."""
     if "\\" in text:
-        text = re.sub(r"\\(?:u([0-9a-fA-F]{4})|)", lambda found: chr(int(found[1], 16)) if found[1] else "", text)
+        text = re.sub(r"\\(?:u([0-9a-fA-F]{4})|)", lambda match: chr(int(match[1], 16)) if match[1] else "", text)
     if "%" not in text and "&" not in text:
         return text
     from html import unescape
@@ -209,14 +249,14 @@ def _plain(text: str) -> str:
 
 
 def _from_word(text: str, start: int, end: int) -> Iterator[Span]:
-    """Of a comment and its like: what stands behind the first word for a secret."""
-    found = re.search(rf"(?i){_WORD}[\w.-]{{0,60}}", text[start:end])
-    if found:
-        yield start + found.end(), end
+    """Yield the span from the first word for a secret to the end, and secrets in values; meant for comments."""
+    word = re.search(rf"(?i){_WORD}[\w.-]{{0,60}}", text[start:end])
+    if word:
+        yield start + word.end(), end
     yield from _in_value(text[start:end], start)
 
 
-def _merged(spans: Iterable[Span]) -> Iterator[Span]:
+def _merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
     last = (0, 0)
     for start, end in sorted(spans):
         if start > last[1]:
@@ -230,7 +270,7 @@ def _merged(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 class _Markup:
-    """Goes through the text element by element."""
+    """Scanner of a markup text, element by element."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -240,78 +280,82 @@ class _Markup:
         self.secret = False
         self.last_text = 0
         # what the element has said since its last tag: a comment may stand in the middle of a name
-        self.said = ""
+        self.recent_text = ""
 
     def spans(self) -> Iterator[Span]:
-        """All that is secret."""
         markup, at = re.compile(_MARKUP), 0
         while at < len(self.text):
-            found = markup.match(self.text, at)
-            if found is None or (found["end"] and (not self.open or self.open[-1][0] != found["end"])):
+            match = markup.match(self.text, at)
+            if match is None or (match["end"] and (not self.open or self.open[-1][0] != match["end"])):
                 yield from self._torn(at)
                 return
-            yield from self._of(found)
-            at = found.end()
+            yield from self._of(match)
+            at = match.end()
 
-    def _of(self, found: re.Match[str]) -> Iterator[Span]:
-        if found["start"] or found["end"]:
-            self.said = ""
-        if found["start"]:
+    def _of(self, match: re.Match[str]) -> Iterator[Span]:
+        if match["start"] or match["end"]:
+            self.recent_text = ""
+        if match["start"]:
             if self.secret:
-                yield found.span()
-            yield from self._start_tag(found)
-        elif found["end"]:
+                yield match.span()
+            yield from self._start_tag(match)
+        elif match["end"]:
             self.open.pop()
             self.secret = bool(self.open) and self.open[-1][1]
             if self.secret:
-                yield found.span()
+                yield match.span()
         else:
-            kind = next(name for name in ("text", "section", "comment", "instruction") if found[name] is not None)
-            start, end = found.span(kind)
+            kind = next(name for name in ("text", "section", "comment", "instruction") if match[name] is not None)
+            start, end = match.span(kind)
             self.last_text = start
-            if self.secret or self._goes_on(found[kind] if kind in ("text", "section") else ""):
+            if self.secret or self._goes_on(match[kind] if kind in ("text", "section") else ""):
                 yield from self._all(start, end)
-            elif kind in ("comment", "instruction") or re.search(rf"(?i){_WORD}[\w.-]{{0,60}}+\s*+[>\"']", found[kind]):
+            elif kind in ("comment", "instruction") or re.search(rf"(?i){_WORD}[\w.-]{{0,60}}+\s*+[>\"']", match[kind]):
                 yield from _from_word(self.text, start, end)
             else:
-                yield from _in_value(found[kind], start)
+                yield from _in_value(match[kind], start)
 
     def _goes_on(self, text: str) -> bool:
-        """Whether what stands in front of a comment and behind it is a secret only together."""
-        before, self.said = self.said, (self.said + text)[-LONGEST_NAME:]
+        """Return whether the texts before and after a comment form a secret only when joined."""
+        before, self.recent_text = self.recent_text, (self.recent_text + text)[-LONGEST_NAME:]
         if not before.strip() or not text.strip():
             return False
         apart = [*_in_value(before), *_in_value(text)]
         return len(list(_in_value(before + text))) > len(apart)
 
     def _all(self, start: int, end: int) -> Iterator[Span]:
-        """All but the blanks around it."""
+        """Yield the span without its leading and trailing blanks; nothing if only blanks are in it."""
         inside = self.text[start:end]
         if inside.strip():
             yield start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip())
 
-    def _start_tag(self, found: re.Match[str]) -> Iterator[Span]:
-        name = found["start"]
+    def _start_tag(self, match: re.Match[str]) -> Iterator[Span]:
+        name = match["start"]
         self.names.add(name)
         secret = self.secret or is_secret(name.rpartition(":")[2])
-        start, end = found.span("attributes")
-        attributes = [(one[1], start + one.start(2) + 1, start + one.end(2) - 1)
-                      for one in re.finditer(_ATTRIBUTE, found["attributes"])]  # fmt: skip
+        start, end = match.span("attributes")
+        attributes = [
+            (attribute[1], start + attribute.start(2) + 1, start + attribute.end(2) - 1)
+            for attribute in re.finditer(_ATTRIBUTE, match["attributes"])
+        ]
         # a tag that names a secret in its key or name: any other value in it may be that secret
-        named = any(one in ("key", "name") and is_secret(self.text[a:b]) for one, a, b in attributes)
+        named = any(attribute in ("key", "name") and is_secret(self.text[a:b]) for attribute, a, b in attributes)
         if secret:
             yield from self._all(start, end)
-        for one, begin, behind in () if secret else attributes:
-            if is_secret(one) or (named and one not in ("key", "name")):
+        for attribute, begin, behind in () if secret else attributes:
+            if is_secret(attribute) or (named and attribute not in ("key", "name")):
                 yield begin, behind
             else:
                 yield from _in_value(self.text[begin:behind], begin)
-        if not found["empty"]:
+        if not match["empty"]:
             self.secret = secret or (named and name in ("property", "param"))
             self.open.append((name, self.secret))
 
     def _torn(self, at: int) -> Iterator[Span]:
-        """From where the text is no longer well-formed: all but the tags of elements that came before."""
+        """Yield suspected secrets from the offset where the text stops being well-formed.
+
+        All text is suspect except tags of elements whose names occurred before.
+        """
         suspect = re.compile(rf"(?i){_WORD}|\bENC\(|{_USER}").search(self.text, at)
         start = at
         if not self.secret and not self.text.startswith("<!", at):

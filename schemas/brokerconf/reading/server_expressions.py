@@ -1,8 +1,8 @@
 """``${name:default}`` as an application server resolves it: in the values of attributes and elements, not in the text.
 
-Several names may stand before the default, parted by commas; expressions stand inside of expressions; ``$$`` is a plain
-``$``. A name is a system property, ``env.NAME`` a variable of the environment. What only the running server knows
-(its own ``jboss.…``, what lies in a vault or a credential store) stays as it was written.
+Several names may precede the default, separated by commas; expressions may be nested; ``$$`` is a plain ``$``. A name
+is a system property, ``env.NAME`` a variable of the environment. What only the running server knows (its own
+``jboss.…``, entries of a vault or a credential store) stays as it was written.
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ _DEEPEST = 50
 
 
 class ServerExpressions:
-    """Resolves expressions with system properties and the environment."""
+    """Resolver of expressions with system properties and the environment."""
 
     def __init__(self, properties: Mapping[str, str], environment: Mapping[str, str]) -> None:
         self.properties, self.environment = properties, environment
-        self.found: list[Placeholder] = []
+        self.placeholders: list[Placeholder] = []
 
     def resolved(self, text: str) -> ReplacedText:
-        """The text with what could be resolved, and each expression in it; raises ``SubstitutionError``."""
-        self.found = []
-        return ReplacedText(self._text(text, 0), self.found)
+        """Return the text with the expressions that can be resolved replaced, and each of them recorded.
+
+        Raises ``SubstitutionError`` for a malformed one.
+        """
+        self.placeholders = []
+        return ReplacedText(self._text(text, 0), self.placeholders)
 
     def _text(self, text: str, depth: int) -> str:
         if depth > _DEEPEST:
@@ -54,17 +57,17 @@ class ServerExpressions:
         for name in names.split(","):
             value, origin = self._value(name.strip())
             if origin == "environment" and value == reference(_variable(name.strip())):
-                self.found.append(Placeholder(name, default, f"${{{inner}}}", origin, 0))
+                self.placeholders.append(Placeholder(name, default, f"${{{inner}}}", origin, 0))
                 return f"${{{inner}}}"
             if value is not None:
-                self.found.append(Placeholder(name, default, value, origin, 0))
+                self.placeholders.append(Placeholder(name, default, value, origin, 0))
                 return self._text(value, depth + 1)
         elsewhere = inner.startswith(_ELSEWHERE)
         if default is None or (elsewhere and "::" in inner):
             origin = KNOWN_TO_SERVER if elsewhere else "empty"
-            self.found.append(Placeholder(names, None, "", origin, 0))
+            self.placeholders.append(Placeholder(names, None, "", origin, 0))
             return f"${{{inner}}}"
-        self.found.append(Placeholder(names, default, default, "default", 0))
+        self.placeholders.append(Placeholder(names, default, default, "default", 0))
         return self._text(default, depth + 1)
 
     def _value(self, name: str) -> tuple[str | None, str]:
@@ -79,17 +82,20 @@ def _variable(name: str) -> str:
 
 
 def _end(text: str, at: int) -> int:
-    """Where the brace that was opened before ``at`` is closed."""
+    """Return the offset of the brace that closes the one before ``at``; raise ``SubstitutionError`` if none does."""
     depth = 1
-    for found in re.compile(r"[{}]").finditer(text, at):
-        depth += 1 if found.group() == "{" else -1
+    for brace in re.compile(r"[{}]").finditer(text, at):
+        depth += 1 if brace.group() == "{" else -1
         if not depth:
-            return found.start()
+            return brace.start()
     raise SubstitutionError("'${' without '}'")
 
 
 def _parts(inner: str) -> tuple[str, str | None]:
-    """The names, and the default behind the first colon that no inner expression holds."""
+    """Split an expression into names and default at the first colon outside inner expressions.
+
+    The default is None without such a colon.
+    """
     depth = 0
     for at, sign in enumerate(inner):
         depth += (sign == "{") - (sign == "}")

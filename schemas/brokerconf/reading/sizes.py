@@ -1,10 +1,10 @@
-"""The size notation of the broker, and the whole numbers it reads (docs/spec/settings.md 2).
+"""Size notation of the broker, and the whole numbers it reads (docs/spec/settings.md 2).
 
     blank* digits blank* [k|m|g] [i] [b] blank*      any case; factors of 1024; ``i`` since 2.28
     else a plain signed decimal number of 64 bits     no blanks, no factor
 
-Arithmetic is that of a 64-bit signed integer: a product that does not fit wraps in silence. HornetQ knows plain
-numbers only.
+Arithmetic is that of a 64-bit signed integer: a product that does not fit wraps silently. HornetQ knows plain numbers
+only.
 """
 
 from __future__ import annotations
@@ -32,40 +32,40 @@ _TRIMMED = "".join(map(chr, range(33)))
 
 
 class SizeError(BrokerConfError):
-    """A text that the broker does not take for a size or a number; the message says why and what would do."""
+    """Error for a text that the broker does not accept as a size or number; the message says why and what would do."""
 
 
 class Size(NamedTuple):
-    """Bytes as the broker reads them; ``exact`` is what the text says, which differs when the product wrapped."""
+    """Size in bytes as the broker reads it; ``exact`` is what the text says, which differs if the product wrapped."""
 
     value: int
     exact: int
 
     @property
     def overflowed(self) -> bool:
-        """Whether the product wrapped around."""
+        """Return whether number times unit wrapped around 64 bits."""
         return self.value != self.exact
 
 
 def trimmed(text: str) -> str:
-    """The text as the broker's reader trims it."""
+    """Return the text trimmed as the broker's reader trims it."""
     return text.strip(_TRIMMED)
 
 
 def wrapped(number: int) -> int:
-    """The number as a 64-bit signed integer."""
+    """Return the number wrapped around to a 64-bit signed integer."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 @lru_cache(maxsize=4096)
 def parse_size(text: str, edition: Edition = NEWEST) -> Size:
-    """A size as the reader of that edition takes it, blanks around it included; raises ``SizeError``."""
+    """Parse a size as the reader of that edition does, ignoring blanks around it; raise ``SizeError`` if it is none."""
     text = trimmed(text)
-    found = re.fullmatch(_WITH_UNIT, text) if edition > Edition.HORNETQ_2_4 else None
-    if found is None:
+    match = re.fullmatch(_WITH_UNIT, text) if edition > Edition.HORNETQ_2_4 else None
+    if match is None:
         number = parse_long(text)
         return Size(number, number)
-    digits, unit, binary, _ = found.groups()
+    digits, unit, binary, _ = match.groups()
     if binary and not unit:
         raise SizeError(f"'{text}' is not a size: 'i' is allowed only after k, m or g")
     if binary and edition < Edition.ARTEMIS_2_28:
@@ -78,12 +78,12 @@ def parse_size(text: str, edition: Edition = NEWEST) -> Size:
 
 
 def parse_long(text: str) -> int:
-    """A whole number of 64 bits, as the broker's reader takes it; raises ``SizeError``."""
+    """Parse a whole number of 64 bits as the broker's reader does; raise ``SizeError`` if it is none."""
     return _number(text, LONG_MIN, LONG_MAX, "64 bits")
 
 
 def parse_int(text: str) -> int:
-    """A whole number of 32 bits, as the broker's reader takes it; raises ``SizeError``."""
+    """Parse a whole number of 32 bits as the broker's reader does; raise ``SizeError`` if it is none."""
     return _number(text, INT_MIN, INT_MAX, "32 bits (at most 2147483647)")
 
 
@@ -104,5 +104,5 @@ def _short(text: str) -> str:
 
 
 def parse_boolean(text: str) -> bool:
-    """True only for ``true`` in any case, blanks around it aside: the schema's ``1`` reads as false."""
+    """Return True only for ``true`` in any case, blanks around it ignored; the schema's ``1`` counts as false."""
     return trimmed(text).lower() == "true"

@@ -1,8 +1,8 @@
-"""A file of a configuration: its text, the text after replacement, and where each start tag and comment stands in it.
+"""File of a configuration: its text, the text after replacement, and the offset of each start tag and comment.
 
-Positions are worked out when they are first asked for: a clean file costs nothing for them. In a text that a parser has
-found to be well-formed a ``<`` begins markup wherever it stands outside of comments, CDATA and processing instructions:
-start tags in the order of the text are the elements of the tree in document order.
+Positions are computed when they are first needed: a clean file costs nothing for them. In a text that a parser has
+found to be well-formed, a ``<`` outside comments, CDATA and processing instructions always begins markup: start tags in
+the order of the text are the elements of the tree in document order.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class TagOffsets:
 
 
 class SourceFile:
-    """One file: ``path`` as it is shown, ``original`` as it was written, ``text`` as it is parsed.
+    """File: ``path`` as it is shown, ``original`` as it was written, ``text`` as it is parsed.
 
-    ``markup``: whether it is XML; else it is a file of properties. ``place``: where a character of the original stands,
-    for a text that lies inside of another file.
+    ``markup``: whether it is XML; else it is a properties file. ``place`` maps an offset of the original to a position,
+    for a text inside another file.
     """
 
     def __init__(
@@ -58,42 +58,45 @@ class SourceFile:
 
     @property
     def text(self) -> str:
-        """The text as it is parsed, placeholders replaced."""
+        """Return the text as it is parsed, with placeholders replaced."""
         return self.replaced.text
 
     @property
     def tags(self) -> TagOffsets:
-        """Offsets of start tags and comments."""
+        """Return the offsets of start tags and comments."""
         if self._tags is None:
             self._tags = _tags_of(self.text)
         return self._tags
 
     @property
     def ends(self) -> list[int]:
-        """Offsets of the end tags by element, which few ask for."""
+        """Return the offsets of the end tags by element; computed on demand, because few callers need them."""
         if self._ends is None:
             self._ends = _ends_of(self.text)
         return self._ends
 
     @property
     def lies_inside(self) -> bool:
-        """Whether it is part of another file."""
+        """Return whether this source is embedded in another file."""
         return self._place is not None
 
     def secrets(self) -> list[Span]:
-        """What no output shows of the original text, in order."""
+        """Return the spans of the original text that no output shows, in order."""
         return hidden_in_markup(self.original) if self.markup else hidden_in_properties(self.original)
 
     @property
     def _lines(self) -> list[int]:
-        """Offsets of the lines in the original text."""
+        """Return the offsets of line starts in the original text."""
         if self._starts is None:
             ends = "\n" if self.markup else "\r\n?|\n"
-            self._starts = [0, *(found.end() for found in re.finditer(ends, self.original))]
+            self._starts = [0, *(match.end() for match in re.finditer(ends, self.original))]
         return self._starts
 
     def follow(self, new: str, first: int, last: int) -> None:
-        """The text is now another, which differs between two offsets of the old one, in no markup and placeholder."""
+        """Take over an edited text that differs only between two offsets of the old one.
+
+        The edit must not touch markup or placeholders. All recorded offsets after it are shifted, not computed again.
+        """
         by = len(new) - len(self.original)
         if self._starts is not None:
             same = not re.search("[\r\n]", self.original[first:last] + new[first : last + by])
@@ -108,67 +111,67 @@ class SourceFile:
         self.original, self.replaced = new, ReplacedText(new)
 
     def position(self, offset: int) -> Position:
-        """Line and column of an offset in the original text."""
+        """Return line and column of an offset in the original text."""
         if self._place is not None:
             return self._place(offset)
         line = bisect_right(self._lines, offset)
         return Position(self.path, line, offset - self._lines[line - 1] + 1)
 
     def of_parsed(self, offset: int) -> Position:
-        """Line and column, in the original, of an offset in the replaced text."""
+        """Return line and column, in the original, of an offset in the replaced text."""
         return self.position(self.replaced.before(offset))
 
     def of_parsed_line(self, line: int, column: int) -> Position:
-        """The same for a line and column that a parser of the replaced text gave."""
+        """Return the position in the file for a line and column that a parser of the replaced text reported."""
         start = 0
         for _ in range(line - 1):
             start = self.text.find("\n", start) + 1
         return self.of_parsed(min(start + max(column, 1) - 1, len(self.text)))
 
     def of_element(self, ordinal: int) -> Position:
-        """Where the start tag of the n-th element stands."""
+        """Return the position of the start tag of the n-th element."""
         return self.of_parsed(self.tags.starts[ordinal])
 
     def of_attribute(self, ordinal: int, name: str) -> Position:
-        """Where an attribute's name stands; the start tag itself where it is not written there."""
+        """Return the position of an attribute's name, or of the start tag if the attribute is not written there."""
         start = self.tags.starts[ordinal]
-        for found in _ATTRIBUTE.finditer(self.start_tag(ordinal)):
-            if found.group(1) == name:
-                return self.of_parsed(start + found.start(1))
+        for match in _ATTRIBUTE.finditer(self.start_tag(ordinal)):
+            if match.group(1) == name:
+                return self.of_parsed(start + match.start(1))
         return self.of_parsed(start)
 
     def of_content(self, ordinal: int) -> Position:
-        """Where the content of the element begins, blanks passed over."""
+        """Return the position where the element's content begins, after leading blanks."""
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
         end = max(start, self.ends[ordinal])
         inner = self.text[start:end]
         return self.of_parsed(start + len(inner) - len(inner.lstrip()))
 
     def of_comment(self, number: int) -> Position:
-        """Where the n-th comment begins."""
+        """Return the position where the n-th comment begins."""
         return self.of_parsed(self.tags.comments[number])
 
     def start_tag(self, ordinal: int) -> str:
-        """The start tag of the n-th element as it is parsed."""
-        found = _START_TAG.match(self.text, self.tags.starts[ordinal])
-        return found.group() if found else ""
+        """Return the start tag of the n-th element as parsed, or an empty string."""
+        match = _START_TAG.match(self.text, self.tags.starts[ordinal])
+        return match.group() if match else ""
 
     def content(self, ordinal: int) -> str:
-        """What stands between the tags after replacement, markup included."""
+        """Return the text between the element's tags after replacement, markup included."""
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
         return self.text[start : max(start, self.ends[ordinal])]
 
     def written(self, ordinal: int) -> str:
-        """What stands between the tags of the element in the file, before any replacement."""
+        """Return the text between the element's tags in the file, before replacement."""
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
         return self.original[self.replaced.before(start) : self.replaced.before(max(start, self.ends[ordinal]))]
 
     def range_of(self, ordinal: int) -> tuple[int, int]:
-        """Offsets in the original of an element's start tag and of its end tag."""
+        """Return the offsets in the original of an element's start tag and of its end tag."""
         return self.replaced.before(self.tags.starts[ordinal]), self.replaced.before(self.ends[ordinal])
 
     def line(self, number: int) -> tuple[int, int] | None:
-        """Offsets of a line in the original text, without its end; None where there is none."""
+        """Return the offsets of a line in the original text, without its end, or None if there is no such line."""
         lines = self._lines
         if not 0 < number <= len(lines):
             return None
@@ -177,15 +180,15 @@ class SourceFile:
 
 
 def plain_source(path: str, text: str, *, markup: bool = True) -> SourceFile:
-    """A file in which nothing is replaced."""
+    """Return the source of a text in which nothing is replaced."""
     return SourceFile(path, text, ReplacedText(text), markup=markup)
 
 
 def _tags_of(text: str) -> TagOffsets:
     starts: list[int] = []
     comments: list[int] = []
-    for found in _OPENING.finditer(text):
-        at = found.start()
+    for match in _OPENING.finditer(text):
+        at = match.start()
         if text[at + 1] not in "!?":
             starts.append(at)
         elif text[at + 2] == "-":
@@ -194,15 +197,15 @@ def _tags_of(text: str) -> TagOffsets:
 
 
 def _ends_of(text: str) -> list[int]:
-    """Offsets of the end tags, by element in document order; of an empty element that of its only tag."""
+    """Return the offsets of the end tags by element in document order; for an empty element that of its only tag."""
     ends: list[int] = []
     open_tags: list[int] = []
-    for found in _WHOLE_TAG.finditer(text):
-        tag = found.group()
+    for match in _WHOLE_TAG.finditer(text):
+        tag = match.group()
         if tag[1] == "/":
-            ends[open_tags.pop()] = found.start()
+            ends[open_tags.pop()] = match.start()
         elif tag[1] not in "!?":
             if tag[-2] != "/":
                 open_tags.append(len(ends))
-            ends.append(found.start())
+            ends.append(match.start())
     return ends

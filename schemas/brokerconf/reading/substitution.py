@@ -1,8 +1,8 @@
 """``${name:default}`` as the broker replaces it (docs/spec/config-behaviour.md, step 2).
 
-The first ``${`` is taken with the first ``}`` after it; the name ends at the first ``:``; blanks around both go; a
-system property wins, then (since 2.22) an environment variable, then the default, else nothing at all. What was put
-in is looked at again. An opening ``${`` without ``}`` stops the work.
+The first ``${`` is paired with the first ``}`` after it; the name ends at the first ``:``; blanks around both are
+removed; a system property wins, then (since 2.22) an environment variable, then the default, else an empty text.
+Replacements are scanned again. An opening ``${`` without ``}`` ends the replacement.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.sizes import trimmed
@@ -24,11 +24,14 @@ _TOO_LONG = 64 << 20
 
 
 class SubstitutionError(BrokerConfError):
-    """A placeholder without a name, a replacement that never ends or that grows without bounds."""
+    """Error for a placeholder without a name, or a replacement that never ends or grows without bounds."""
 
 
 class Placeholder(NamedTuple):
-    """One ``${…}``: ``origin`` is ``property``, ``environment``, ``default`` or ``empty``; ``offset`` in that text."""
+    """Replaced ``${…}``, ``offset`` in the text before replacement.
+
+    ``origin`` is ``property``, ``environment``, ``default`` or ``empty``.
+    """
 
     name: str
     default: str | None
@@ -38,7 +41,10 @@ class Placeholder(NamedTuple):
 
 
 class PlaceholderValues(NamedTuple):
-    """Where the values come from, for one edition."""
+    """Sources of values for one edition.
+
+    ``first_brace``: a '}' before the first '${' is an error.
+    """
 
     properties: Mapping[str, str]
     environment: Mapping[str, str]
@@ -47,15 +53,18 @@ class PlaceholderValues(NamedTuple):
 
     @classmethod
     def of(cls, edition: Edition, properties: Mapping[str, str], environment: Mapping[str, str]) -> PlaceholderValues:
-        """The values for an edition: environment variables count since 2.22 unless switched off."""
+        """Return the values for an edition: environment variables count since 2.22, unless a property disables them."""
         switched_off = properties.get(CONSIDER_ENVIRONMENT, "true").lower() != "true"
         silent = edition < Edition.ARTEMIS_2_28 or switched_off
         return cls(properties, {} if silent else environment, edition <= Edition.ARTEMIS_2_10)
 
     def look_up(self, inner: str, offset: int) -> Placeholder:
-        """The replacement of ``${inner}``; raises ``SubstitutionError`` where it has no name."""
-        name, colon, rest = trimmed(inner).partition(":")
-        name, default = trimmed(name), trimmed(rest) if colon else None
+        """Return the replacement of ``${inner}``, an empty text if nothing defines it and no default is written.
+
+        Raises ``SubstitutionError`` if ``inner`` names no property.
+        """
+        name, colon, after_colon = trimmed(inner).partition(":")
+        name, default = trimmed(name), trimmed(after_colon) if colon else None
         if not name:
             raise SubstitutionError(f"${{{inner[:40]}}} does not name a property")
         if name in self.properties:
@@ -70,8 +79,9 @@ class PlaceholderValues(NamedTuple):
         return Placeholder(name, default, default or "", "empty" if default is None else "default", offset)
 
 
-# the values of the environment that were put in, with the placeholders to show instead
-_FILLED_IN: dict[str, str] = {}
+# The values of the environment that were put in, with the placeholders to show instead. State of the process, because
+# no message of the process may show one, whichever document it came from.
+_FILLED_IN: Final[dict[str, str]] = {}
 _SHORTEST_SHOWN = 6  # characters; replacing shorter values would make other words unreadable
 
 
@@ -103,8 +113,8 @@ _EXPRESSION = re.compile(r"\$\{[^:}]*[^:}\s]")
 
 def is_expression(text: str) -> bool:
     """Return whether ``${NAME…}`` is left in a value, which only the running broker knows."""
-    found = _EXPRESSION.search(text)
-    return found is not None and "}" in text[found.end() :]
+    expression = _EXPRESSION.search(text)
+    return expression is not None and "}" in text[expression.end() :]
 
 
 def of_every_jvm(folder: Path) -> dict[str, str]:
@@ -140,7 +150,7 @@ def _user() -> tuple[str, str]:
 
 @dataclass(slots=True)
 class ReplacedText:
-    """The text after replacement, and the way back from an offset in it to one in the text before."""
+    """Text after replacement, with a map from its offsets to those of the text before."""
 
     text: str
     placeholders: list[Placeholder] = field(default_factory=list)
@@ -148,28 +158,29 @@ class ReplacedText:
     pieces: list[tuple[int, int, bool]] = field(default_factory=list)
 
     def before(self, offset: int) -> int:
-        """The offset in the text before replacement: that of the ``${`` for what was put in."""
+        """Return the offset before replacement; for replaced text, the offset of its ``${``."""
         if not self.pieces:
             return offset
+        # the last piece that begins at or before the offset: the tuple sorts after every piece with that offset
         at = bisect_right(self.pieces, (offset, 1 << 62, True)) - 1
         after, origin, verbatim = self.pieces[max(at, 0)]
         return origin + (offset - after) if verbatim else origin
 
 
 def substitute(text: str, values: PlaceholderValues) -> ReplacedText:
-    """The text with every placeholder replaced; raises ``SubstitutionError``."""
+    """Return the text with every placeholder replaced; raise ``SubstitutionError`` for one that the broker refuses."""
     if "${" not in text:
         return ReplacedText(text)
     return _Replacement(text, values).run()
 
 
 class _Replacement:
-    """Goes through the text once; ``pending`` is what was put in last and has to be looked at again."""
+    """Replacement in one pass over a text; ``pending`` is the last replacement, which has to be scanned again."""
 
     def __init__(self, text: str, values: PlaceholderValues) -> None:
         self.text, self.values = text, values
         self.out: list[str] = []
-        self.length = self.rest = self.origin = self.rounds = 0
+        self.length = self.text_offset = self.origin = self.rounds = 0
         self.pending = ""
         self.brace_passed = False
         self.done = ReplacedText("")
@@ -178,41 +189,41 @@ class _Replacement:
         while (inner := self._next()) is not None:
             self._replace(inner)
         self._put(self.pending, self.origin, verbatim=False)
-        self._put(self.text[self.rest :], self.rest, verbatim=True)
+        self._put(self.text[self.text_offset :], self.text_offset, verbatim=True)
         self.done.text = "".join(self.out)
         return self.done
 
     def _next(self) -> str | None:
-        """What stands in the next placeholder; all before it is put out."""
+        """Output everything before the next placeholder and return its content, or None if no placeholder is left."""
         start = self.pending.find("${")
         return self._from_text() if start < 0 else self._from_pending(start)
 
     def _from_text(self) -> str | None:
         self._put(self.pending, self.origin, verbatim=False)
         self.pending = ""
-        start = self.text.find("${", self.rest)
+        start = self.text.find("${", self.text_offset)
         if start < 0:
             return None
         end = self._checked(self.text.find("}", start + 2))
         if end < 0:
             return None
-        self._put(self.text[self.rest : start], self.rest, verbatim=True)
-        self.origin, self.rest, self.rounds = start, end + 1, 0
+        self._put(self.text[self.text_offset : start], self.text_offset, verbatim=True)
+        self.origin, self.text_offset, self.rounds = start, end + 1, 0
         return self.text[start + 2 : end]
 
     def _from_pending(self, start: int) -> str | None:
-        """A value that was put in begins another placeholder, which may end in the text after it."""
+        """Return the content of a placeholder that begins in a replacement value and may end in the text after it."""
         self._put(self.pending[:start], self.origin, verbatim=False)
         self.pending = self.pending[start:]
         end = self.pending.find("}", 2)
         if end >= 0:
             inner, self.pending = self.pending[2:end], self.pending[end + 1 :]
             return inner
-        end = self._checked(self.text.find("}", self.rest))
+        end = self._checked(self.text.find("}", self.text_offset))
         if end < 0:
             return None
-        inner = self.pending[2:] + self.text[self.rest : end]
-        self.pending, self.rest = "", end + 1
+        inner = self.pending[2:] + self.text[self.text_offset : end]
+        self.pending, self.text_offset = "", end + 1
         return inner
 
     def _checked(self, end: int) -> int:
@@ -223,16 +234,16 @@ class _Replacement:
     def _replace(self, inner: str) -> None:
         if self.brace_passed and self.values.first_brace:
             raise SubstitutionError("a '}' comes before the first '${'")
-        found = self.values.look_up(inner, self.origin)
-        self.done.placeholders.append(found)
-        if found.origin == "environment" and found.value == f"${{{inner}}}":
+        placeholder = self.values.look_up(inner, self.origin)
+        self.done.placeholders.append(placeholder)
+        if placeholder.origin == "environment" and placeholder.value == f"${{{inner}}}":
             # named, not replaced: it is not looked at again
-            self._put(found.value, self.origin, verbatim=False)
+            self._put(placeholder.value, self.origin, verbatim=False)
             return
-        self.pending = found.value + self.pending
+        self.pending = placeholder.value + self.pending
         self.rounds += 1
-        if self.rounds > _LIMIT or len(self.pending) + self.length > _TOO_LONG or f"${{{inner}}}" in found.value:
-            raise SubstitutionError(f"the replacement of ${{{found.name}}} never ends: its value names itself")
+        if self.rounds > _LIMIT or len(self.pending) + self.length > _TOO_LONG or f"${{{inner}}}" in placeholder.value:
+            raise SubstitutionError(f"the replacement of ${{{placeholder.name}}} never ends: its value names itself")
 
     def _put(self, piece: str, origin: int, *, verbatim: bool) -> None:
         if piece:

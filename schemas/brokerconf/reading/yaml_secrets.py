@@ -1,4 +1,4 @@
-"""What of a YAML file is never shown: the values of Secrets, passwords, and the secrets of files that lie inside."""
+"""Parts of a YAML file that are never shown: values of Secrets, passwords, and secrets of embedded files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from brokerconf.reading.secrets import Span, hidden_in_markup, hidden_in_properties, is_secret
 from brokerconf.reading.sources import SourceFile
-from brokerconf.reading.yaml_tree import ScalarText, YamlNode
+from brokerconf.reading.yaml_nodes import ScalarText, YamlNode
 
 # What kubectl keeps of the object as it was last applied, a Secret's values included.
 _LAST_APPLIED = "last-applied-configuration"
@@ -19,22 +19,25 @@ _TORN_VALUE = re.compile(
 
 
 def hidden_in_yaml(source: SourceFile, roots: tuple[YamlNode, ...] | None) -> list[Span]:
-    """Offsets in the file, in order; ``roots`` None for a file that cannot be read: then all that may be a secret."""
+    """Return the spans of secrets in a YAML file, in order.
+
+    ``roots`` is None for a file that cannot be parsed: then everything that may be a secret is included.
+    """
     text = source.original
-    found = hidden_in_properties(text)
+    spans = hidden_in_properties(text)
     if roots is None:
-        found += _torn(text)
+        spans += _torn(text)
         if re.search(r"\bSecret\b", text):
-            found += [each.span() for each in re.finditer(r"(?m)(?<=:)[ \t]*\S.*$|^[^:\n]*\S[^:\n]*$", text)]
-        return _in_order(found)
+            spans += [match.span() for match in re.finditer(r"(?m)(?<=:)[ \t]*\S.*$|^[^:\n]*\S[^:\n]*$", text)]
+        return _in_order(spans)
     seen: set[int] = set()
     for root in roots:
-        found += _Walk(source, seen).below(root)
-    return _in_order(found)
+        spans += _Walk(source, seen).below(root)
+    return _in_order(spans)
 
 
 def _torn(text: str) -> Iterator[Span]:
-    """The lines below a key that speaks of a secret, and whatever may be the value of an environment's variable."""
+    """Yield lines below a key that names a secret, and every possible value of an environment variable."""
     deeper: int | None = None
     for line in _TORN_LINE.finditer(text):
         indent = len(line["indent"])
@@ -43,7 +46,7 @@ def _torn(text: str) -> Iterator[Span]:
         else:
             deeper = indent if is_secret(line["key"]) and line["rest"] is not None else None
     pairs = _TORN_VALUE.finditer(text)
-    yield from (found.span("rest") for found in pairs if found["key"] == "value" or is_secret(found["key"]))
+    yield from (pair.span("rest") for pair in pairs if pair["key"] == "value" or is_secret(pair["key"]))
 
 
 class _Walk:
@@ -56,8 +59,8 @@ class _Walk:
         self.seen.add(id(node))
         for item in node.items:
             yield from self.below(item)
-        named = is_secret(node.said("name"))
-        is_secret_object = node.said("kind") == "Secret"
+        named = is_secret(node.text_at("name"))
+        is_secret_object = node.text_at("kind") == "Secret"
         for key, value in node.entries:
             hidden = is_secret_object and key.text in _SECRET_DATA
             if hidden or key.text.endswith(_LAST_APPLIED) or is_secret(key.text) or (named and key.text == "value"):
@@ -68,7 +71,7 @@ class _Walk:
             yield from self._inside(node)
 
     def _inside(self, node: YamlNode) -> Iterator[Span]:
-        """The secrets of a text, which may be a whole file."""
+        """Yield the secrets inside a scalar, which may contain a whole file."""
         text = node.text
         spans = hidden_in_markup(text) if text.lstrip()[:1] == "<" else hidden_in_properties(text)
         if spans:
@@ -86,10 +89,10 @@ def _scalars(node: YamlNode) -> Iterator[Span]:
 
 
 def _in_order(spans: list[Span]) -> list[Span]:
-    found: list[Span] = []
+    merged: list[Span] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         elif start < end:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged

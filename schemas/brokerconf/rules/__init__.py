@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Every rule, by its id."""
+    """Return every rule, sorted by id."""
     names = {path.stem for path in Path(__file__).parent.glob("*.py")} - {"__init__"}
-    found: list[Rule] = [import_module(f"{__name__}.{name}").RULE for name in names]
-    return tuple(sorted(found, key=lambda rule: rule.id))
+    loaded: list[Rule] = [import_module(f"{__name__}.{name}").RULE for name in names]
+    return tuple(sorted(loaded, key=lambda rule: rule.id))

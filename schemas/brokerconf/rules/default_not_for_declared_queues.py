@@ -21,8 +21,8 @@ def _check(facts: ConfigFacts) -> Hits:
                 reached.setdefault(id(setting.by), (setting, []))[1].extend(queues)
         for setting, queues in reached.values():
             if queues:
-                said = f"{setting} of '{setting.match}' does not reach queues that elements declare: {some(queues)}"
-                yield Hit(setting, said, f"set {attribute} on <queue>")
+                message = f"{setting} of '{setting.match}' does not reach queues that elements declare: {some(queues)}"
+                yield Hit(setting, message, f"set {attribute} on <queue>")
 
 
 RULE = Rule(

@@ -19,9 +19,9 @@ def _check(facts: ConfigFacts) -> Hits:
 
 
 def _unset(facts: ConfigFacts, name: str, lost: str) -> Hits:
-    """One finding for the file: at the first match that has none, or at ``core`` where there is no match at all."""
-    found = (case for case in facts.cases if not case.value(name) and not facts.is_management(case))
-    without = list(found)
+    """Yield one finding for the file: at the first match without the setting, or at ``core`` if there is no match."""
+    candidates = (case for case in facts.cases if not case.value(name) and not facts.is_management(case))
+    without = list(candidates)
     if without:
         names = [f"'{case.match}'" for case in without]
         yield Hit(without[0].place, f"no {name} for {some(names)}: {lost} are dropped", about=name)
@@ -30,7 +30,7 @@ def _unset(facts: ConfigFacts, name: str, lost: str) -> Hits:
 
 
 def _undeclared(facts: ConfigFacts, name: str, lost: str) -> Hits:
-    for case in facts.cases_with(name, given="auto-create-addresses"):
+    for case in facts.cases_with(name, only_if_set="auto-create-addresses"):
         address = case[name]
         target = str(address.value or "")
         if target and facts.lacks(target) and not _created(facts.at(target), case):
@@ -40,7 +40,10 @@ def _undeclared(facts: ConfigFacts, name: str, lost: str) -> Hits:
 
 
 def _created(target: AddressCase, case: AddressCase) -> bool:
-    """Created by itself: as an ordinary address, or as a dead letter or expiry resource of the match."""
+    """Return whether the broker creates the address by itself.
+
+    It does so for an ordinary address, or for a dead letter or expiry resource of the match.
+    """
     resources = ("auto-create-dead-letter-resources", "auto-create-expiry-resources")
     return target["auto-create-addresses"].value is not False or any(case[name].value is True for name in resources)
 

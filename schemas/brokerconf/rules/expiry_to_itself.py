@@ -8,8 +8,10 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    """A match that is nothing but '#' is left out: every broker is created with one, and its expiry address has to
-    fit it."""
+    """Yield matches that apply to their own expiry address.
+
+    A match of '#' alone is exempt: every broker is created with one, and it necessarily fits its expiry address.
+    """
     for case in facts.cases_with("expiry-address"):
         address = case["expiry-address"]
         if not address.value or address.match != case.match or facts.spelling.catches_all(case.match):

@@ -10,12 +10,12 @@ SPECIAL = frozenset("+?()[]{}|^\\")
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    given = facts.spelling.wildcards
-    wild = {given.any_words, given.single_word, given.delimiter}
+    wildcards = facts.spelling.wildcards
+    wild = {wildcards.any_words, wildcards.single_word, wildcards.delimiter}
     for match in facts.wildcard_matches if facts.wildcards_known else ():
-        found = sorted(SPECIAL.intersection(match.text) - wild)
-        if found:
-            message = f"'{match.text}': {' '.join(found)} are read as parts of a regular expression"
+        special = sorted(SPECIAL.intersection(match.text) - wild)
+        if special:
+            message = f"'{match.text}': {' '.join(special)} are read as parts of a regular expression"
             yield Hit(match.place, message, attribute="match")
 
 

@@ -9,7 +9,9 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for case in facts.cases_with("page-limit-bytes", "page-size-bytes", "page-full-policy", given="page-limit-bytes"):
+    for case in facts.cases_with(
+        "page-limit-bytes", "page-size-bytes", "page-full-policy", only_if_set="page-limit-bytes"
+    ):
         limit, size = case["page-limit-bytes"], facts.page_size(case)
         if case["page-full-policy"].value and 0 < limit.number < size:
             message = f"{limit} is below the page size of {size} bytes: no page at all is allowed for '{case.match}'"

@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 
 def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with(
-        "page-full-policy", "page-limit-bytes", "page-limit-messages", given="page-full-policy"
+        "page-full-policy", "page-limit-bytes", "page-limit-messages", only_if_set="page-full-policy"
     ):
         policy = case["page-full-policy"]
         if policy.value and not facts.has_page_limit(case):

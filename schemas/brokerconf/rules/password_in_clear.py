@@ -25,11 +25,11 @@ def _check(facts: ConfigFacts) -> Hits:
     advice = _advice(facts)
     for place in facts.secrets:
         yield Hit(place.node, f"the password in {place.name} is in clear text", advice, attribute=place.attribute)
-    if any(one.path == ("maskPassword",) and one.value is True for one in facts.outcomes):
+    if any(outcome.path == ("maskPassword",) and outcome.value is True for outcome in facts.outcomes):
         return
-    for one in facts.outcomes:
-        entry = one.entry
-        if not entry.substituted and is_password_in_clear(one.path[-1] if one.path else "", entry.value):
+    for outcome in facts.outcomes:
+        entry = outcome.entry
+        if not entry.substituted and is_password_in_clear(outcome.path[-1] if outcome.path else "", entry.value):
             at = entry.at_value or entry.position
             yield Hit(at, f"the password in {entry.key} is in clear text", path=entry.key)
 

@@ -11,7 +11,7 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     for unit in ("bytes", "messages"):
         name = f"prefetch-page-{unit}"
-        for case in facts.cases_with(name, f"max-read-page-{unit}", "page-size-bytes", given=name):
+        for case in facts.cases_with(name, f"max-read-page-{unit}", "page-size-bytes", only_if_set=name):
             prefetch, limit = case[name], case[f"max-read-page-{unit}"]
             if prefetch.given and prefetch.number > limit.number > 0:
                 yield Hit(prefetch, f"{prefetch} of '{case.match}' is above {limit} and has no effect")

@@ -10,9 +10,11 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for one in facts.outcomes:
-        if one.fault is Fault.AFTER_ERROR:
-            yield Hit(one.entry.position, f"{one.entry.key} is not applied: {one.said}", path=one.entry.key)
+    for outcome in facts.outcomes:
+        if outcome.fault is Fault.AFTER_ERROR:
+            yield Hit(
+                outcome.entry.position, f"{outcome.entry.key} is not applied: {outcome.said}", path=outcome.entry.key
+            )
 
 
 RULE = Rule(

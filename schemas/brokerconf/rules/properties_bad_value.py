@@ -11,12 +11,12 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for one in facts.outcomes:
-        if one.fault in (Fault.REFUSED, Fault.CODE):
-            entry = one.entry
-            message = f"{entry.key}={masked(entry.value, entry.key)} is refused: {one.said}"
+    for outcome in facts.outcomes:
+        if outcome.fault in (Fault.REFUSED, Fault.CODE):
+            entry = outcome.entry
+            message = f"{entry.key}={masked(entry.value, entry.key)} is refused: {outcome.said}"
             at = entry.at_value or entry.position
-            yield Hit(at, message, path=entry.key, stops_start=one.fault is Fault.CODE)
+            yield Hit(at, message, path=entry.key, stops_start=outcome.fault is Fault.CODE)
 
 
 RULE = Rule(

@@ -12,29 +12,31 @@ _ROUTING = ["no routing type"]
 
 def _check(facts: ConfigFacts) -> Hits:
     elsewhere = {}
-    for one in facts.outcomes:
-        match one.path:
-            case ("addressConfigurations", address, "queueConfigs", queue, "address") if one.applied:
-                elsewhere[address, queue] = one
+    for outcome in facts.outcomes:
+        match outcome.path:
+            case ("addressConfigurations", address, "queueConfigs", queue, "address") if outcome.applied:
+                elsewhere[address, queue] = outcome
     declared = facts.declared_queues
     with_queues = {bound for bound, _ in declared.queues}
-    for (address, queue), one in elsewhere.items():
-        actual = str(one.value).partition("::")[0]
+    for (address, queue), outcome in elsewhere.items():
+        actual = str(outcome.value).partition("::")[0]
         if actual == address:
             continue
         lacks = ["no queue"] if address not in with_queues else []
         lacks += _ROUTING if not declared.routing.get(address) else []
         left = f"; {address} has {' and '.join(lacks)}" if lacks else ""
         key = f'addressConfigurations."{address}"' if "." in address else f"addressConfigurations.{address}"
-        found = declared.names.get(queue)
+        declaration = declared.names.get(queue)
         routing = (
-            f", and set {key}.routingTypes={found.routing if found else 'ANYCAST'}" if lacks[-1:] == _ROUTING else ""
+            f", and set {key}.routingTypes={declaration.routing if declaration else 'ANYCAST'}"
+            if lacks[-1:] == _ROUTING
+            else ""
         )
         yield Hit(
-            one.entry.at_value or one.entry.position,
+            outcome.entry.at_value or outcome.entry.position,
             f"queue {queue} of {key} is on address '{actual}', not on '{address}'{left}",
             f"set its address to {address}, or leave address out{routing}",
-            path=one.entry.key,
+            path=outcome.entry.key,
         )
 
 

@@ -12,11 +12,11 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for one in facts.outcomes:
-        if one.fault is Fault.LOST and not is_size(one):
-            entry = one.entry
+    for outcome in facts.outcomes:
+        if outcome.fault is Fault.LOST and not is_size(outcome):
+            entry = outcome.entry
             shown = masked(entry.value, entry.key)
-            message = f"{entry.key}={shown} {one.said}, without an error"
+            message = f"{entry.key}={shown} {outcome.said}, without an error"
             yield Hit(entry.at_value or entry.position, message, path=entry.key)
 
 

@@ -5,33 +5,33 @@ from __future__ import annotations
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from brokerconf.properties.outcomes import Fault, Outcome
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.property_entries import Entry
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition
 from pagefmt.findings import Fix, Severity
 
 
-def is_size(one: Outcome) -> bool:
-    """Whether a value that was lost says a size with a unit, for a key that takes plain numbers only."""
-    if one.said != "becomes 0" or one.entry.value.strip()[-1:].isdigit():
+def is_size(outcome: Outcome) -> bool:
+    """Return whether a lost value is a size with a unit, for a key that accepts plain numbers only."""
+    if outcome.said != "becomes 0" or outcome.entry.value.strip()[-1:].isdigit():
         return False
     try:
-        parse_size(one.entry.value)
+        parse_size(outcome.entry.value)
     except SizeError:
         return False
     return True
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for one in facts.outcomes:
-        if one.fault in (Fault.LOST, Fault.UNQUOTED) and is_size(one):
-            entry = one.entry
-            message = f"{one.name}={entry.value} {one.said}: this key accepts no units"
+    for outcome in facts.outcomes:
+        if outcome.fault in (Fault.LOST, Fault.UNQUOTED) and is_size(outcome):
+            entry = outcome.entry
+            message = f"{outcome.name}={entry.value} {outcome.said}: this key accepts no units"
             yield Hit(entry.at_value or entry.position, message, fix=_in_bytes(entry), path=entry.key)
 
 
 def _in_bytes(entry: Entry) -> Fix | None:
-    """The number that broker.xml would read."""
+    """Return the fix that writes the number of bytes, as broker.xml would read the size; None if it overflows."""
     size = parse_size(entry.value)
     return Fix(entry.at_value, entry.value, str(size.value)) if entry.at_value and not size.overflowed else None
 

@@ -6,7 +6,7 @@ from brokerconf.checks.transports import connection_fault
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from brokerconf.reading.document import OF_THE_IMAGE
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.property_entries import Entry
 from pagefmt.editions import Edition
 from pagefmt.findings import Position, Severity
 
@@ -16,16 +16,16 @@ def _check(facts: ConfigFacts) -> Hits:
         return
     from brokerconf.properties.starting import stops
 
-    last = {(one.owner, one.path): one.entry for one in facts.outcomes if one.applied}
+    last = {(outcome.owner, outcome.path): outcome.entry for outcome in facts.outcomes if outcome.applied}
     for stop in stops(facts.beans, facts.edition, facts.core):
-        given = last.get((stop.bean.owner, (*stop.path, stop.name)))
-        entry = given or stop.bean.entry
+        last_set = last.get((stop.bean.owner, (*stop.path, stop.name)))
+        entry = last_set or stop.bean.entry
         if entry is not None:
-            said = " ".join(word for word in (".".join(stop.path), stop.said) if word)
-            at = given.at_value if given else None
-            hit = _hit(entry, at, said, stop.help, stop.name)
+            reason = " ".join(word for word in (".".join(stop.path), stop.said) if word)
+            at = last_set.at_value if last_set else None
+            hit = _hit(entry, at, reason, stop.help, stop.name)
             if stop.lacks and facts.document.under == OF_THE_IMAGE:
-                message = f"the broker does not start unless the broker.xml of its image declares the rest: {said}"
+                message = f"the broker does not start unless the broker.xml of its image declares the rest: {reason}"
                 hit = hit._replace(message=message, severity=Severity.WARNING)
             yield hit
     for (owner, path), entry in last.items():
@@ -35,13 +35,13 @@ def _check(facts: ConfigFacts) -> Hits:
                 yield _hit(entry, entry.at_value, why, "write it as tcp://host:5672", "uri")
 
 
-def _hit(entry: Entry, at: Position | None, said: str, what_to_do: str, about: str) -> Hit:
-    message = f"the broker does not start: {said}"
+def _hit(entry: Entry, at: Position | None, reason: str, what_to_do: str, about: str) -> Hit:
+    message = f"the broker does not start: {reason}"
     return Hit(at or entry.position, message, what_to_do, about=about, path=entry.key)
 
 
 def _address_fault(text: str, name: str, edition: Edition) -> str:
-    """What the reader of ``broker.xml`` says of an address; here blanks stay."""
+    """Return why an address is refused, or an empty string; unlike in ``broker.xml``, blanks in it are not removed."""
     return "an address with a space" if text != "".join(text.split()) else connection_fault(text, name, edition)
 
 

@@ -18,44 +18,48 @@ ADVISED = 1000
 
 def _check(facts: ConfigFacts) -> Hits:
     yield from _absent(facts)
-    unknown = [one for one in facts.outcomes if one.fault is Fault.UNKNOWN]
-    advice = [_advice(one) for one in islice(unknown, ADVISED)]
-    for number, one in enumerate(unknown):
+    unknown = [outcome for outcome in facts.outcomes if outcome.fault is Fault.UNKNOWN]
+    advice = [_advice(outcome) for outcome in islice(unknown, ADVISED)]
+    for number, outcome in enumerate(unknown):
         yield Hit(
-            one.entry.at_step(one.at),
-            f"{one.entry.key}: {one.said}{_known_to(one)}" if len(one.path) > 1 else f"{one.said}{_known_to(one)}",
+            outcome.entry.at_step(outcome.at),
+            f"{outcome.entry.key}: {outcome.said}{_known_to(outcome)}"
+            if len(outcome.path) > 1
+            else f"{outcome.said}{_known_to(outcome)}",
             advice[number] if number < ADVISED else "",
-            path=one.entry.key,
+            path=outcome.entry.key,
         )
 
 
 def _absent(facts: ConfigFacts) -> Hits:
-    """Yield keys of a part that only its type, an earlier key or an element of the ``broker.xml`` makes."""
+    """Yield keys below a part that exists only once its type, an earlier key or the ``broker.xml`` has created it."""
     of_image = facts.document.under == OF_THE_IMAGE
-    for one in facts.outcomes:
-        if one.fault is Fault.ABSENT:
+    for outcome in facts.outcomes:
+        if outcome.fault is Fault.ABSENT:
             unless, severity = (f"; {OF_THE_IMAGE} may set it", Severity.INFO) if of_image else ("", None)
-            made = f"set {one.name} to its type before this key: one of {', '.join(one.known)}"
+            advice = f"set {outcome.name} to its type before this key: one of {', '.join(outcome.known)}"
             yield Hit(
-                one.entry.at_step(one.at), f"{one.entry.key}: {one.said}{unless}",
-                made if one.known else f"set a key of the entry first, as {one.name}.NAME.KEY",
-                path=one.entry.key, severity=severity,
-            )  # fmt: skip
+                outcome.entry.at_step(outcome.at),
+                f"{outcome.entry.key}: {outcome.said}{unless}",
+                advice if outcome.known else f"set a key of the entry first, as {outcome.name}.NAME.KEY",
+                path=outcome.entry.key,
+                severity=severity,
+            )
 
 
-def _known_to(one: Outcome) -> str:
-    """The editions that know the key, where the one at hand does not."""
-    editions = editions_with(one.owner, one.name) if one.name not in one.known else ()
+def _known_to(outcome: Outcome) -> str:
+    """Return, in words, the editions that know a key which the present edition does not; empty if none do."""
+    editions = editions_with(outcome.owner, outcome.name) if outcome.name not in outcome.known else ()
     if not editions:
         return ""
     first, last = editions[0].value, editions[-1].value
     return f"; {first} does" if first == last else f"; {first} to {last} do"
 
 
-def _advice(one: Outcome) -> str:
-    words = one.name.split("-")
+def _advice(outcome: Outcome) -> str:
+    words = outcome.name.split("-")
     camel = words[0] + "".join(word[:1].upper() + word[1:] for word in words[1:])
-    return did_you_mean(camel, one.known, cutoff=0.7)
+    return did_you_mean(camel, outcome.known, cutoff=0.7)
 
 
 RULE = Rule(

@@ -10,13 +10,13 @@ from pagefmt.findings import Fix, Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for one in facts.outcomes:
-        if one.fault is Fault.UNQUOTED:
-            collection, name, last = one.path[0], ".".join(one.path[1:-1]), one.path[-1]
-            message = f"{one.entry.key} applies to match '{one.path[1]}', not to '{name}'"
+    for outcome in facts.outcomes:
+        if outcome.fault is Fault.UNQUOTED:
+            collection, name, last = outcome.path[0], ".".join(outcome.path[1:-1]), outcome.path[-1]
+            message = f"{outcome.entry.key} applies to match '{outcome.path[1]}', not to '{name}'"
             quoted = f'{collection}."{name}".{last}'
-            fix = Fix(one.entry.position, one.entry.key, quoted)
-            yield Hit(one.entry.position, message, f"write {quoted}", fix=fix, path=one.entry.key)
+            fix = Fix(outcome.entry.position, outcome.entry.key, quoted)
+            yield Hit(outcome.entry.position, message, f"write {quoted}", fix=fix, path=outcome.entry.key)
 
 
 RULE = Rule(

@@ -13,12 +13,12 @@ _ASKED_FOR = ("connectorConfigurations", "discoveryGroupConfigurations", "jaasCo
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for one in facts.outcomes:
-        if one.fault is Fault.WHOLE:
-            starts = one.path[0] in _ASKED_FOR
+    for outcome in facts.outcomes:
+        if outcome.fault is Fault.WHOLE:
+            starts = outcome.path[0] in _ASKED_FOR
             when = "fails when it is used" if starts else "does not start"
-            message = f"{one.entry.key} needs keys below it instead of a value: the broker {when}"
-            yield Hit(one.entry.position, message, path=one.entry.key, stops_start=not starts)
+            message = f"{outcome.entry.key} needs keys below it instead of a value: the broker {when}"
+            yield Hit(outcome.entry.position, message, path=outcome.entry.key, stops_start=not starts)
 
 
 RULE = Rule(

@@ -19,8 +19,8 @@ def _check(facts: ConfigFacts) -> Hits:
         window = case["default-consumer-window-size"]
         wanted = window.number if window.given else CORE_WINDOW
         if size.given and size.number > 0 and (wanted < 0 or size.number < wanted):
-            said = "unlimited" if wanted < 0 else f"{wanted} bytes"
-            yield Hit(size, f"{size} of '{case.match}' is below the consumer window ({said})")
+            window_size = "unlimited" if wanted < 0 else f"{wanted} bytes"
+            yield Hit(size, f"{size} of '{case.match}' is below the consumer window ({window_size})")
         if amqp and 0 < count.number < AMQP_CREDIT:
             yield Hit(
                 count, f"{count} of '{case.match}' is below the {AMQP_CREDIT} credits that AMQP receivers ask for"

@@ -11,7 +11,7 @@ NAME = "max-size-bytes-reject-threshold"
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for case in facts.cases_with(NAME, "address-full-policy", "max-size-bytes", given=NAME):
+    for case in facts.cases_with(NAME, "address-full-policy", "max-size-bytes", only_if_set=NAME):
         threshold, policy, limit = case[NAME], case["address-full-policy"], case["max-size-bytes"]
         if threshold.number < 0:
             continue

@@ -17,7 +17,10 @@ def _check(facts: ConfigFacts) -> Hits:
 
 
 def _reason(facts: ConfigFacts, match: AddressSetting, by_text: dict[str, AddressSetting]) -> str:
-    """A queue in the match; the spelling without a delimiter beside the one with it; a literal beside an exact one."""
+    """Return why a match has no effect, or an empty string.
+
+    It is empty, names a queue, or another spelling of it (with a delimiter, or exact beside a literal one) wins.
+    """
     if not match.given and match.node is not None and not match.node.children:
         return "it contains no settings"
     if "::" in match.text and not facts.spelling.is_wildcard(match.text):

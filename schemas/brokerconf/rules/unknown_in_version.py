@@ -10,10 +10,10 @@ from pagefmt.findings import Severity
 
 def _check(facts: ConfigFacts) -> Hits:
     for setting, node in facts.foreign:
-        known = (
+        releases = (
             f"known since {setting.since}" if not setting.until else f"known from {setting.since} to {setting.until}"
         )
-        message = f"{setting.name} is not known to {facts.edition.value} ({facts.edition.release}): {known}"
+        message = f"{setting.name} is not known to {facts.edition.value} ({facts.edition.release}): {releases}"
         yield Hit(node, message)
 
 

@@ -9,9 +9,9 @@ from pagefmt.findings import Severity
 
 def _check(facts: ConfigFacts) -> Hits:
     then = "the server does not start" if facts.document.kind.of_application_server else "it becomes empty"
-    for found in facts.empty_placeholders:
-        name = found.placeholder.name
-        yield Hit(found.position, f"${{{name}}} has no default, and no property '{name}' is given: {then}")
+    for placeholder in facts.empty_placeholders:
+        name = placeholder.placeholder.name
+        yield Hit(placeholder.position, f"${{{name}}} has no default, and no property '{name}' is given: {then}")
 
 
 RULE = Rule(

@@ -1,7 +1,7 @@
-"""What may stand where: the component model of an edition's XSDs, as xmlschema reads them.
+"""Allowed structure: the component model of an edition's XSDs, as xmlschema reads them.
 
-Names are local ones: what an editor or a person writes before the name spaces are right. Loading takes a quarter of a
-second, so a model is made when it is first asked for.
+Names are local ones: what an editor or a person writes before the namespaces are right. Loading takes a quarter of a
+second, so a model is loaded when it is first needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONFIGURATION = "configuration"
 
 
 class ValueComponent(NamedTuple):
-    """The type of a value: ``type`` by XSD's name, ``words`` of an enumeration, the schema's ``default``."""
+    """Type of a value: ``type`` by XSD's name, ``words`` of an enumeration, the schema's ``default``."""
 
     type: str
     words: tuple[str, ...]
@@ -30,7 +30,7 @@ class ValueComponent(NamedTuple):
 
 
 class AttributeComponent(NamedTuple):
-    """An attribute as the schema has it."""
+    """Attribute as the schema declares it."""
 
     name: str
     value: ValueComponent
@@ -38,9 +38,9 @@ class AttributeComponent(NamedTuple):
 
 
 class ElementComponent:
-    """An element at one place: ``path`` begins at ``core``, ``jms`` or HornetQ's ``configuration``.
+    """Element at one place: ``path`` begins at ``core``, ``jms`` or HornetQ's ``configuration``.
 
-    ``particle`` stands for it in the content model ``group``: the element itself, or its substitution group's head.
+    ``particle`` represents it in the content model ``group``: the element itself, or its substitution group's head.
     """
 
     def __init__(self, path: Steps, declaration: Any, group: Any = None, particle: Any = None) -> None:
@@ -51,12 +51,12 @@ class ElementComponent:
 
     @property
     def name(self) -> str:
-        """The local name."""
+        """Return the local name of the element."""
         return self.path[-1]
 
     @cached_property
     def occurs(self) -> Occurrence:
-        """How often it must and may stand there; None: any number of times."""
+        """Return how often the element must and may occur in its parent; the latter is None for any number."""
         if self._group is None:
             return 1, 1
         from xmlschema.validators import ModelVisitor
@@ -66,61 +66,64 @@ class ElementComponent:
 
     @property
     def stands_for(self) -> str:
-        """The head of its substitution group, of whose members one stands there; else its own name."""
+        """Return the head of its substitution group, or its own name if it belongs to none."""
         return self._particle.local_name if self._group is not None else self.name
 
     def has_room(self, there: int) -> bool:
-        """Whether one more may stand beside so many."""
+        """Return whether one more may occur besides ``there`` elements of it."""
         most = self.occurs[1]
         return most is None or there < most
 
     @property
     def value(self) -> ValueComponent | None:
-        """The value that stands between the tags; None where elements stand there, or nothing."""
+        """Return the value between the tags, or None for an element that contains elements or nothing."""
         simple = self.declaration.type.simple_type
         return None if simple is None else _value(simple, self.declaration.default)
 
     @property
     def order(self) -> str:
-        """``all``: in any order, ``sequence``: in this order, ``choice``: one of them; empty: nothing stands inside."""
+        """Return the order of children, or an empty string without any.
+
+        ``all``: in any order, ``sequence``: in this order, ``choice``: one of them.
+        """
         return str(self._content.model) if self.children else ""
 
     @cached_property
     def attributes(self) -> dict[str, AttributeComponent]:
-        """By name; those that belong to every XML document are left out."""
+        """Return the attributes by name, without those of XML itself such as ``xml:base``."""
         return {
-            name: AttributeComponent(name, _value(one.type, one.default), one.use == "required")
-            for name, one in self.declaration.attributes.items()
+            name: AttributeComponent(name, _value(attribute.type, attribute.default), attribute.use == "required")
+            for name, attribute in self.declaration.attributes.items()
             if name and not name.startswith("{")
         }
 
     @cached_property
     def children(self) -> dict[str, ElementComponent]:
-        """The elements that may stand inside, by name; for the head of a substitution group its members."""
-        found: dict[str, ElementComponent] = {}
+        """Return the elements that may be inside, by name; substitution groups are replaced by their members."""
+        by_name: dict[str, ElementComponent] = {}
         for particle in self._content.iter_elements() if self._content else ():
-            for one in particle.iter_substitutes() if getattr(particle, "abstract", False) else (particle,):
-                if one.local_name:
-                    child = ElementComponent((*self.path, one.local_name), one, self._content, particle)
-                    found.setdefault(child.name, child)
-        return found
+            for declaration in particle.iter_substitutes() if getattr(particle, "abstract", False) else (particle,):
+                if declaration.local_name:
+                    child = ElementComponent((*self.path, declaration.local_name), declaration, self._content, particle)
+                    by_name.setdefault(child.name, child)
+        return by_name
 
     def following(self, before: Sequence[str]) -> list[str]:
-        """Names of the elements that may come behind those that stand there already."""
+        """Return the names of the elements that may follow the present ones."""
         if self.order == "all":
             there = Counter(self.children[name].stands_for for name in before if name in self.children)
             return [name for name, child in self.children.items() if child.has_room(there[child.stands_for])]
-        rest: tuple[Any, ...] = (self._content,) if self.children else ()
+        remaining: tuple[Any, ...] = (self._content,) if self.children else ()
         # more than two of the same tell no more than two
         for name in (name for _, run in groupby(before) for name in islice(run, 2)):
-            rest = _behind(rest, name) or rest
-        return [name for name in self.children if _behind(rest, name) is not None]
+            remaining = _particles_after(remaining, name) or remaining
+        return [name for name in self.children if _particles_after(remaining, name) is not None]
 
 
-def _behind(particles: tuple[Any, ...], name: str) -> tuple[Any, ...] | None:
-    """What may still come in a row of particles after an element of that name; None where it cannot come.
+def _particles_after(particles: tuple[Any, ...], name: str) -> tuple[Any, ...] | None:
+    """Return what may follow an element of that name in a row of particles, or None if the element cannot occur.
 
-    A particle is one of xmlschema's, or a pair of one and how often it may still stand there.
+    A particle is one of xmlschema's, or a pair of one and how often it may still occur.
     """
     if not particles:
         return None
@@ -128,21 +131,21 @@ def _behind(particles: tuple[Any, ...], name: str) -> tuple[Any, ...] | None:
     particle, left = first if isinstance(first, tuple) else (first, first.max_occurs)
     if left != 0:
         again = ((particle, None if left is None else left - 1), *others)
-        inside = _inside(particle, name)
+        inside = _particles_after_within(particle, name)
         if inside is not None:
             return (*inside, *again)
     skipped = isinstance(first, tuple) or particle.is_emptiable()
-    return _behind(tuple(others), name) if skipped else None
+    return _particles_after(tuple(others), name) if skipped else None
 
 
-def _inside(particle: Any, name: str) -> tuple[Any, ...] | None:
-    """The same within one occurrence of a particle."""
+def _particles_after_within(particle: Any, name: str) -> tuple[Any, ...] | None:
+    """Return what may follow an element of that name within one occurrence of a particle, or None."""
     if not hasattr(particle, "model"):
         heads = particle.iter_substitutes() if getattr(particle, "abstract", False) else (particle,)
-        return () if any(one.local_name == name for one in heads) else None
+        return () if any(item.local_name == name for item in heads) else None
     if particle.model == "sequence":
-        return _behind(tuple(particle), name)
-    return next((found for one in particle if (found := _behind((one,), name)) is not None), None)
+        return _particles_after(tuple(particle), name)
+    return next((following for item in particle if (following := _particles_after((item,), name)) is not None), None)
 
 
 def _value(simple: Any, default: str | None) -> ValueComponent:
@@ -154,7 +157,7 @@ def _value(simple: Any, default: str | None) -> ValueComponent:
 
 @cache
 def roots(edition: Edition) -> dict[str, ElementComponent]:
-    """The elements that a broker looks for: ``core`` and ``jms``, or HornetQ's ``configuration``."""
+    """Return the elements that a broker looks for: ``core`` and ``jms``, or HornetQ's ``configuration``."""
     import xmlschema
 
     hornetq = edition is Edition.HORNETQ_2_4
@@ -165,17 +168,17 @@ def roots(edition: Edition) -> dict[str, ElementComponent]:
 
 
 def element_at(edition: Edition, names: Sequence[str]) -> ElementComponent | None:
-    """The element that the names of open elements lead to, the outermost first.
+    """Return the element that a path of open elements leads to, the outermost first; None if there is none.
 
-    They may begin at the document element, at a root, or, in an included file, at any element below one.
+    The path may begin at the document element, at a root, or, in an included file, at any element below one.
     """
     if not names:
         return None
-    known = roots(edition)
-    start = known.get(names[0])
+    root_elements = roots(edition)
+    start = root_elements.get(names[0])
     if start is None and names[0] == CONFIGURATION and len(names) > 1:
         names = names[1:]
-        start = known.get(names[0])
+        start = root_elements.get(names[0])
     elif start is None:
         start = next(iter(places(edition, names[0])), None)
     for name in names[1:]:
@@ -185,15 +188,15 @@ def element_at(edition: Edition, names: Sequence[str]) -> ElementComponent | Non
 
 @cache
 def _by_name(edition: Edition) -> dict[str, list[ElementComponent]]:
-    found: dict[str, list[ElementComponent]] = {}
+    elements: dict[str, list[ElementComponent]] = {}
     for root in roots(edition).values():
         for element in _below(root, ()):
-            found.setdefault(element.name, []).append(element)
-    return {name: sorted(some, key=lambda one: len(one.path)) for name, some in found.items()}
+            elements.setdefault(element.name, []).append(element)
+    return {name: sorted(some, key=lambda element_: len(element_.path)) for name, some in elements.items()}
 
 
 def _below(element: ElementComponent, around: tuple[Any, ...]) -> Iterator[ElementComponent]:
-    """The element and all that may stand below it; of types within themselves the first level."""
+    """Yield the element and all that may occur below it; a type that contains itself is entered once."""
     yield element
     kind = element.declaration.type
     if kind not in around:
@@ -202,13 +205,17 @@ def _below(element: ElementComponent, around: tuple[Any, ...]) -> Iterator[Eleme
 
 
 def places(edition: Edition, *steps: str) -> list[ElementComponent]:
-    """Where an element stands whose path ends with these names, those nearest to the root first."""
-    found = _by_name(edition).get(steps[-1], ())
-    return [one for one in found if one.path[-len(steps) :] == steps or (CONFIGURATION, *one.path) == steps]
+    """Return the elements whose path ends with these names, those nearest to the root first."""
+    elements = _by_name(edition).get(steps[-1], ())
+    return [
+        element
+        for element in elements
+        if element.path[-len(steps) :] == steps or (CONFIGURATION, *element.path) == steps
+    ]
 
 
 def fact_at(edition: Edition, path: Sequence[str]) -> SchemaFact | None:
-    """The row of ``facts/schema.csv`` of an element or ``@attribute``; None where that edition has none there."""
+    """Return the row of ``facts/schema.csv`` of an element or ``@attribute``; None if that edition has no such path."""
     document = "jms" if path[0] == "jms" else "core"
     if edition is Edition.HORNETQ_2_4 and path[0] == "jms":
         return None
@@ -222,5 +229,5 @@ def fact_at(edition: Edition, path: Sequence[str]) -> SchemaFact | None:
 
 
 def editions_of(path: Sequence[str]) -> list[Edition]:
-    """The editions that have an element or ``@attribute`` at that place."""
+    """Return the editions that have an element or ``@attribute`` at that path."""
     return [edition for edition in Edition if len(path) == 1 or fact_at(edition, path)]

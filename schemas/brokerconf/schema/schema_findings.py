@@ -1,4 +1,4 @@
-"""A schema's faults as findings: in the operator's words, with what was probably meant, one for each element."""
+"""Faults of a schema as findings: in the operator's words, with what was probably meant, one for each element."""
 
 from __future__ import annotations
 
@@ -31,33 +31,39 @@ _PLACE = ("cvc-complex-type.2.4.a", "cvc-complex-type.2.4.c", "cvc-elt.1.a")
 
 
 def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]:
-    """One finding for each element and attribute at fault. What hangs on an unknown element is not told again."""
+    """Return one finding for each element and attribute at fault; faults below an unknown element are left out."""
     places = SchemaPlaces(document)
     seen: set[tuple[int, str]] = set()
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for violation, refused in _once(verdict):
         key = (id(violation.node), violation.attribute)
         if key not in seen:
             seen.add(key)
-            found.append(_finding(violation, refused, places))
+            findings.append(_finding(violation, refused, places))
     if verdict.cut:
-        found.append(_more(document))
+        findings.append(_more(document))
     if document.taken_for:
-        found = [one for one in found if not _stands_elsewhere(one, document)]
-    return [_of_server(one) for one in found] if document.subsystems else found
+        findings = [finding for finding in findings if not _stands_elsewhere(finding, document)]
+    return [_of_server(finding) for finding in findings] if document.subsystems else findings
 
 
 def _more(document: Document) -> Finding:
     root = document.root
     message = f"more than {MOST_FAULTS} schema errors: the others are not listed"
     return Finding(
-        root.position, Severity.ERROR, "more-faults", message, root.path, "correct the first ones", _REFUSED,
+        root.position,
+        Severity.ERROR,
+        "more-faults",
+        message,
+        root.path,
+        "correct the first ones",
+        _REFUSED,
         stops_start=True,
-    )  # fmt: skip
+    )
 
 
 def _stands_elsewhere(finding: Finding, document: Document) -> bool:
-    """Whether a fault is that something is not there, which a fragment leaves to the rest of the file."""
+    """Return whether a fault is only the absence of something, which a fragment leaves to the rest of the file."""
     match finding.rule:
         case "dangling-reference" if document.is_part:
             return True
@@ -69,7 +75,7 @@ def _stands_elsewhere(finding: Finding, document: Document) -> bool:
 
 
 def _of_server(finding: Finding) -> Finding:
-    """The application server reads the elements in any order; what else is wrong stops its messaging subsystem."""
+    """Return the finding with its consequence for an application server, which accepts elements in any order."""
     if finding.rule == "element-order":
         why = "the schema requires an order; the server itself does not"
         return finding._replace(severity=Severity.INFO, why=why, stops_start=False)
@@ -77,25 +83,34 @@ def _of_server(finding: Finding) -> Finding:
 
 
 def _once(verdict: SchemaVerdict) -> Iterator[tuple[Violation, bool]]:
-    """The broker's faults first: what both checks say is told with the broker's consequence."""
+    """Yield each violation and whether the broker refuses it.
+
+    The broker's verdict comes first, so that of equal violations the one with the broker's consequence is kept.
+    """
     broker = {id(violation.node) for violation in verdict.broker}
     for violation in (*verdict.broker, *verdict.document):
         yield violation, id(violation.node) in broker
 
 
 def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Finding:
-    rule, message, advice = _said(violation, places)
+    rule, message, advice = _rule_and_words(violation, places)
     node = violation.node
     at = node.position
-    around = [each for each in _upwards(node) if is_secret(each.name)]
+    around = [ancestor for ancestor in _upwards(node) if is_secret(ancestor.name)]
     if around and (around[-1] is not node or violation.attribute):
         secret = around[-1]
         message = f"something in <{secret.name}> does not belong there or is wrong; it may be the secret"
         path, why = secret.path, _REFUSED if refused else _UNSEEN
         return Finding(
-            secret.position, Severity.ERROR, rule, message, path, "write only the value between the tags", why,
+            secret.position,
+            Severity.ERROR,
+            rule,
+            message,
+            path,
+            "write only the value between the tags",
+            why,
             stops_start=refused,
-        )  # fmt: skip
+        )
     if violation.attribute and violation.attribute in node.attributes:
         at = node.attribute_position(violation.attribute)
     elif rule == "invalid-value" and node.text.strip():
@@ -106,7 +121,7 @@ def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Findi
 
 
 def _respelt(violation: Violation, places: SchemaPlaces) -> Fix | None:
-    """A value of an enumeration that differs from one of its words, and from no other, by case alone."""
+    """Return the fix for a value that differs from exactly one word of its enumeration by case alone, or None."""
     node, attribute = violation.node, violation.attribute
     fact = places.fact(node, attribute)
     written = node.attributes.get(attribute, "") if attribute else node.text
@@ -117,14 +132,14 @@ def _respelt(violation: Violation, places: SchemaPlaces) -> Fix | None:
 
 
 def _upwards(node: ConfigNode | None) -> Iterator[ConfigNode]:
-    """The element and those that it stands in."""
+    """Yield the element and its ancestors, the innermost first."""
     while node is not None:
         yield node
         node = node.parent
 
 
-def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
-    """Rule, sentence, advice."""
+def _rule_and_words(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
+    """Return rule, message and advice for a violation."""
     node, attribute = violation.node, violation.attribute
     if violation.rule in _PLACE:
         return _out_of_place(violation, places)
@@ -146,7 +161,7 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
             return (
                 rule,
                 f"{owner} has no attribute '{attribute}'",
-                _meant(attribute, node.attributes, f"add {attribute}="),
+                _probable_name(attribute, node.attributes, f"add {attribute}="),
             )
         case "unknown-attribute":
             names = places.attributes(node)
@@ -167,7 +182,7 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
             return rule, masked(violation.text, node.name), "see the schema of this edition"
 
 
-def _meant(wanted: str, written: Iterable[str], otherwise: str) -> str:
+def _probable_name(wanted: str, written: Iterable[str], otherwise: str) -> str:
     return did_you_mean(wanted, written, otherwise, shown=f"'{wanted}' by '{{}}'")
 
 
@@ -189,7 +204,7 @@ def _value(violation: Violation, places: SchemaPlaces) -> tuple[str, str]:
 
 
 def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
-    """An element that its parent does not have, has once only, or has at another place."""
+    """Return rule, message and advice for an element that is unknown in its parent, repeated, or out of order."""
     node, parent = violation.node, violation.node.parent
     if parent is None or places.type_of(parent) is None:
         return _outside(node)
@@ -198,15 +213,15 @@ def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str,
         if parent.child(node.name) is not node:
             advice = "keep one of them; the settings of a section belong in one element"
             return "repeated-element", f"<{node.name}> occurs in <{parent.name}> a second time", advice
-        return "element-order", f"<{node.name}> is in the wrong place in <{parent.name}>", _moved(node, places)
+        return "element-order", f"<{node.name}> is in the wrong place in <{parent.name}>", _right_place(node, places)
     elsewhere = places.owners(node.name)
     otherwise = f"it belongs in <{elsewhere[0]}>" if elsewhere else _listed("elements here", names)
     advice = did_you_mean(node.name, names, otherwise, cutoff=0.7, shown="<{}>")
     return "unknown-element", f"<{parent.name}> has no <{node.name}>", advice
 
 
-def _moved(node: ConfigNode, places: SchemaPlaces) -> str:
-    """Where an element belongs among its siblings, else what is required before it."""
+def _right_place(node: ConfigNode, places: SchemaPlaces) -> str:
+    """Return, in words, where an element belongs among its siblings, else what is required before it."""
     before, after = places.out_of_order(node)
     listed = ", ".join(f"<{name}>" for name in before or after)
     if listed:
@@ -231,7 +246,7 @@ def _outside(node: ConfigNode) -> tuple[str, str, str]:
 
 
 def _listed(what: str, names: list[str]) -> str:
-    """A handful is worth showing; of two hundred none is."""
+    """Return the names in words, or general advice if there are too many to read."""
     if len(names) > 12:
         return "remove it, or correct its name"
     return f"{what}: {', '.join(sorted(names))}" if names else "remove it"

@@ -11,18 +11,18 @@ from pagefmt.editions import Edition
 
 
 class SchemaPlaces:
-    """The elements and attributes that the schema of a document's edition allows at each place."""
+    """Elements and attributes that the schema of a document's edition allows at each place."""
 
     def __init__(self, document: Document) -> None:
         self.schema: Edition | Subsystem = document.edition
         self.tops = {id(document.core): "core", id(document.jms): "jms"}
         if document.subsystems:
             self.schema = document.subsystems[0].kind
-            self.tops = {id(each.node): "subsystem" for each in document.subsystems}
+            self.tops = {id(subsystem.node): "subsystem" for subsystem in document.subsystems}
         self._types: dict[int, tuple[str, str] | None] = {}
 
     def type_of(self, node: ConfigNode) -> tuple[str, str] | None:
-        """(schema document, type) of an element; None where the schema has no such element."""
+        """Return (schema document, type) of an element, or None if the schema has no such element."""
         if id(node) in self.tops:
             document = self.tops[id(node)]
             return document, root_type(self.schema, document)
@@ -40,15 +40,15 @@ class SchemaPlaces:
         return members(self.schema, kind[0]).get(kind[1], {}) if kind else {}
 
     def elements(self, node: ConfigNode) -> list[str]:
-        """Names of the elements allowed in an element."""
+        """Return the names of the elements allowed in an element."""
         return [name for name in self._members(node) if not name.startswith("@")]
 
     def in_sequence(self, node: ConfigNode) -> bool:
-        """Whether the schema gives the elements in an element an order."""
+        """Return whether the schema orders the children of an element."""
         return any("sequence" in fact.group for fact in self._members(node).values())
 
     def missing(self, node: ConfigNode) -> list[tuple[str, ...]]:
-        """The required elements that an element lacks, each with those that may stand in its place."""
+        """Return the required elements that an element lacks, each with its alternatives."""
         there = Counter(child.name for child in node.children)
         alternatives: dict[str, list[SchemaFact]] = {}
         for name, fact in self._elements(node).items():
@@ -61,7 +61,7 @@ class SchemaPlaces:
         ]
 
     def out_of_order(self, node: ConfigNode) -> tuple[list[str], list[str]]:
-        """Names of the siblings that an element should follow but precedes, and of those it should precede."""
+        """Return the names of siblings that an element should follow but precedes, and of those it should precede."""
         parent = node.parent
         ranks: dict[str, int] = {}
         named: dict[str, int] = {}
@@ -83,27 +83,27 @@ class SchemaPlaces:
         }
 
     def attributes(self, node: ConfigNode) -> list[str]:
-        """Names of the attributes allowed at an element."""
+        """Return the names of the attributes allowed at an element."""
         return [name[1:] for name in self._members(node) if name.startswith("@")]
 
     def fact(self, node: ConfigNode, attribute: str = "") -> SchemaFact | None:
-        """What the schema says of an attribute or, without one, of the element itself."""
+        """Return the schema row of an attribute or, without one, of the element itself; None if there is none."""
         if attribute:
             return self._members(node).get(f"@{attribute}")
         return self._members(node.parent).get(node.name) if node.parent else None
 
     def owners(self, name: str) -> list[str]:
-        """Elements that have a child of that name."""
+        """Return the names of elements that may have a child of that name, the most likely first."""
         types = members(self.schema)
         owning = {owner for owner, inside in types.items() if name in inside}
-        found = {f.name for inside in types.values() for f in inside.values() if f.type_name in owning}
+        names = {f.name for inside in types.values() for f in inside.values() if f.type_name in owning}
         if root_type(self.schema) in owning:
-            return ["core", *sorted(found)]
-        return sorted(found, key=lambda owner: (owner != "address-setting", owner))
+            return ["core", *sorted(names)]
+        return sorted(names, key=lambda owner: (owner != "address-setting", owner))
 
 
 def _choice_of(fact: SchemaFact) -> str:
-    """The outermost choice that an element is one alternative of; empty if it is in none."""
+    """Return the outermost choice that an element is an alternative of, or an empty string."""
     parts = fact.group.split("/")
     number = next((n for n, part in enumerate(parts) if part.startswith("choice")), None)
     return "" if number is None else "/".join(parts[: number + 1])

@@ -1,12 +1,13 @@
-"""The verdict of an XSD on a document, as the broker's own validator (Xerces) gives it.
+"""Verdict of an XSD on a document, as the broker's own validator (Xerces) gives it.
 
-Which part does what:
-- **lxml** (libxml2) gives every verdict: on the files compared it says what Xerces says.
-- but for one thing, which is checked here: a reference to a name that does not exist (``cvc-id.1``) passes libxml2.
-- **xmlschema** gives none: it takes a comment inside a value and stray CDATA wrongly, and is slow to start. The tests
-  read our XSDs with it as well, to see that they are sound and hold what the facts say.
+The tools:
 
-Two verdicts are asked for: ``document``, the whole file against the schema of the document element, and ``broker``, the
+- **lxml** (libxml2) gives every verdict: on the files compared it agrees with Xerces, except that a reference to a name
+  that does not exist (``cvc-id.1``) passes libxml2; that is checked here.
+- **xmlschema** gives none: it misreads a comment inside a value and stray CDATA, and is slow to start. The tests read
+  our XSDs with it as well, to see that they are sound and contain what the facts say.
+
+There are two verdicts: ``document``, the whole file against the schema of the document element, and ``broker``, the
 ``core`` and ``jms`` elements alone, which is all that the broker checks (docs/spec/config-behaviour.md, steps 4 and 5).
 """
 
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
     from lxml.etree import XMLSchema, _Element
 
 
+# Faults after which one check stops: more than anyone reads.
 MOST_FAULTS = 2_000
-"""Faults of one check that are looked at: more than anyone reads."""
 CORE = "urn:activemq:core"
 HORNETQ = "urn:hornetq"
 
 
 class Violation(NamedTuple):
-    """One fault: ``rule`` by the XSD recommendation (``cvc-…``); ``text`` is the checker's own sentence."""
+    """Fault of a document: ``rule`` by the XSD recommendation (``cvc-…``); ``text`` is the checker's own sentence."""
 
     rule: str
     node: ConfigNode
@@ -49,7 +50,7 @@ class Violation(NamedTuple):
 
 
 class Schemas(NamedTuple):
-    """The schemas of one broker: for the whole document, and for ``core`` and ``jms`` alone. ``name`` says whose."""
+    """Schemas of one broker: for the whole document, and for ``core`` and ``jms`` alone; ``name`` is the broker."""
 
     name: str
     edition: Edition
@@ -60,17 +61,17 @@ class Schemas(NamedTuple):
 
     @property
     def core(self) -> XMLSchema:
-        """The schema of ``core``."""
+        """Return the schema of ``core``."""
         return self.load_core()
 
     @property
     def jms(self) -> XMLSchema | None:
-        """The schema of ``jms``; None where the broker has none."""
+        """Return the schema of ``jms``, or None if the broker has none."""
         return self.load_jms()
 
 
 class SchemaVerdict(NamedTuple):
-    """``document`` and ``broker`` are the faults of the two checks; the schema's ``name`` is kept for the report."""
+    """Faults of the two checks, ``document`` and ``broker``; ``schema`` is the schemas' name for the report."""
 
     schema: str
     document: tuple[Violation, ...]
@@ -78,25 +79,28 @@ class SchemaVerdict(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether the whole document is valid."""
+        """Return whether the whole document is valid."""
         return not self.document
 
     @property
     def cut(self) -> bool:
-        """Whether there are more faults than were looked at."""
+        """Return whether there may be more faults than ``MOST_FAULTS``, where checking stopped."""
         return max(len(self.document), len(self.broker)) >= MOST_FAULTS
 
 
 @cache
 def schemas_of(edition: Edition) -> Schemas:
-    """Our own schemas of an edition."""
+    """Return our own schemas of an edition."""
     if edition is Edition.HORNETQ_2_4:
         core = _own(edition, "core.xsd")
         return Schemas(edition.value, edition, core, lambda: core, lambda: None)
     return Schemas(
-        edition.value, edition, _own(edition, "server.xsd"), partial(_own, edition, "core.xsd"),
+        edition.value,
+        edition,
+        _own(edition, "server.xsd"),
+        partial(_own, edition, "core.xsd"),
         partial(_own, edition, "jms.xsd"),
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -108,7 +112,10 @@ def _own(edition: Edition, name: str) -> XMLSchema:
 
 
 def judge(document: Document, schemas: Schemas | None = None) -> SchemaVerdict:
-    """Both verdicts on a document. Of an application server's the messaging subsystems alone are looked at."""
+    """Return the verdicts of the document's and the broker's schema.
+
+    Of an application server's file only the messaging subsystems are checked.
+    """
     if document.kind.of_application_server:
         return _judge_subsystems(document)
     schemas = schemas or schemas_of(document.edition)
@@ -116,41 +123,44 @@ def judge(document: Document, schemas: Schemas | None = None) -> SchemaVerdict:
     if tree is None:
         return SchemaVerdict("", (), ())
     whole = tuple(_violations(document, schemas.document, tree, document.root))
-    known = document.core is not None and document.core.namespace in (CORE, HORNETQ)
-    dangling = tuple(_dangling(document.core, document.edition)) if document.core and known else ()
+    has_own_namespace = document.core is not None and document.core.namespace in (CORE, HORNETQ)
+    dangling = tuple(_dangling(document.core, document.edition)) if document.core and has_own_namespace else ()
     if document.kind is FileKind.HORNETQ:
         return SchemaVerdict(schemas.name, whole + dangling, whole + dangling)
     return SchemaVerdict(schemas.name, whole + dangling, tuple(_broker(document, schemas, whole)) + dangling)
 
 
 def _judge_subsystems(document: Document) -> SchemaVerdict:
-    """Application servers read elements in any order, so the order is looked at first and everything else without."""
-    found: list[Violation] = []
+    """Check messaging subsystems: first the order of elements, then, with them sorted, everything else.
+
+    Application servers accept any order, so a wrong order must not hide other faults.
+    """
+    violations: list[Violation] = []
     places = SchemaPlaces(document)
     for kind, node, _ in document.subsystems:
         element = element_of(document, node)
-        found += _put_in_order(node, element, places)
-        found += _violations(document, _of_subsystem(kind), element, node)
+        violations += _put_in_order(node, element, places)
+        violations += _violations(document, _of_subsystem(kind), element, node)
     name = document.subsystems[0].kind.namespace if document.subsystems else ""
-    return SchemaVerdict(name, tuple(found), tuple(found))
+    return SchemaVerdict(name, tuple(violations), tuple(violations))
 
 
 ORDER = "order"
 
 
 def _put_in_order(node: ConfigNode, element: _Element, places: SchemaPlaces) -> Iterator[Violation]:
-    """Sorts the children of both as the schema has them; gives the first of each parent that stood too late."""
+    """Sort the children of node and element by the schema; yield the first child of each parent that came too late."""
     children = list(zip(node.children, element.iterchildren("*"), strict=True))
     ranks = {name: rank for rank, name in enumerate(places.elements(node))}
-    known = [(ranks[child.name], child) for child, _ in children if child.name in ranks]
-    late = next((child for (before, _), (rank, child) in pairwise(known) if rank < before), None)
+    ranked = [(ranks[child.name], child) for child, _ in children if child.name in ranks]
+    late = next((child for (before, _), (rank, child) in pairwise(ranked) if rank < before), None)
     if late is not None and places.in_sequence(node):
         yield Violation(ORDER, late, "", "", (), "")
         children.sort(key=lambda pair: ranks.get(pair[0].name, len(ranks)))
         node.children[:] = [child for child, _ in children]
-        element[:] = [each for _, each in children]
-    for child, each in children:
-        yield from _put_in_order(child, each, places)
+        element[:] = [child_element for _, child_element in children]
+    for child, child_element in children:
+        yield from _put_in_order(child, child_element, places)
 
 
 @cache
@@ -163,7 +173,7 @@ def _of_subsystem(kind: Subsystem) -> XMLSchema:
 
 
 def _broker(document: Document, schemas: Schemas, whole: tuple[Violation, ...]) -> Iterator[Violation]:
-    """What the broker's check finds; a document without any fault has none in its parts."""
+    """Yield the violations that the broker's check reports; a document without any fault has none in its parts."""
     if not whole and document.root.name == "configuration":
         return
     if document.core is not None:
@@ -174,7 +184,7 @@ def _broker(document: Document, schemas: Schemas, whole: tuple[Violation, ...]) 
 
 
 def element_of(document: Document, node: ConfigNode) -> _Element:
-    """The element of the tree for a node of the document."""
+    """Return the XML element of a document's node."""
     assert document.tree is not None
     steps: list[int] = []
     while node.parent is not None:
@@ -213,17 +223,20 @@ def _is_unknown(fault: Violation) -> bool:
 
 
 def _entries(schema: XMLSchema, tree: _Element, widest: int) -> list[Any]:
-    """The first faults. For each libxml2 counts the siblings before it: where these are many, the first are looked at
-    alone, then more, until there are faults enough. ``widest``: the most children that an element has."""
+    """Return the first faults of a tree, at most ``MOST_FAULTS``.
+
+    For each fault libxml2 counts the siblings before it, which is quadratic. So only the first children of each element
+    are checked, then four times as many, until there are enough faults. ``widest`` is the largest number of children.
+    """
     first = MOST_FAULTS
     while first < widest // 4:
         beginning = deepcopy(tree)
         for element in beginning.iter("*"):
             if len(element) > first:
                 del element[first:]
-        found = _faults(schema, beginning)
-        if len(found) == MOST_FAULTS:
-            return found
+        faults = _faults(schema, beginning)
+        if len(faults) == MOST_FAULTS:
+            return faults
         first *= 4
     return _faults(schema, tree)
 
@@ -251,38 +264,38 @@ def _violation(entry: Any, top: ConfigNode, places: SchemaPlaces) -> Violation:
 
 
 def _refined(rule: str, node: ConfigNode, attribute: str, text: str, places: SchemaPlaces) -> str:
-    """Where the other validator tells apart what this one does not."""
+    """Return the rule as the broker's validator names it, in cases that libxml2 does not distinguish."""
     if rule == "cvc-datatype-valid.1.2.1":
-        known = places.fact(node, attribute)
+        fact = places.fact(node, attribute)
         number = _WHOLE.fullmatch(node.attributes.get(attribute, "") if attribute else node.text)
-        if number and known is not None and known.type in ("int", "long"):
+        if number and fact is not None and fact.type in ("int", "long"):
             return "cvc-minInclusive-valid" if number.group(1) == "-" else "cvc-maxInclusive-valid"
     if rule == "cvc-complex-type.2.4.a" and "Expected" not in text and _is_complete(places.fact(node)):
         return "cvc-complex-type.2.4.d"
     return rule
 
 
-def _is_complete(known: SchemaFact | None) -> bool:
-    """Whether nothing more can follow the children before this one: the only choice of its parent is made."""
-    return known is not None and known.group == "choice" and known.max == "1"
+def _is_complete(fact: SchemaFact | None) -> bool:
+    """Return whether no sibling can follow an element, because it is the parent's only choice."""
+    return fact is not None and fact.group == "choice" and fact.max == "1"
 
 
 _WHOLE = re.compile(r"[ \t\r\n]*([+-]?)[0-9]+[ \t\r\n]*")
 
 
 def _plain(message: str) -> str:
-    """Without name spaces; other braces are the file's own."""
+    """Return the message without namespaces in braces; other braces are the file's own."""
     return re.sub(r"\{(?:urn:|https?://)[^{}\s]*\}", "", message)
 
 
 def _node_at(path: str | None, top: ConfigNode) -> ConfigNode:
-    """The node that libxml2's path means: ``*[3]`` is the third child, ``p:name[2]`` the second of that tag."""
+    """Return the node of libxml2's path: ``*[3]`` is the third child, ``p:name[2]`` the second of that tag."""
     node = top
     for step in (path or "").split("/")[2:]:
-        found = _STEP.fullmatch(step)
-        if found is None:
+        match = _STEP.fullmatch(step)
+        if match is None:
             break
-        tag, number = found.group(1), int(found.group(2) or 1)
+        tag, number = match.group(1), int(match.group(2) or 1)
         among = node.children if tag == "*" else [child for child in node.children if child.tag == tag]
         if number > len(among):
             break
@@ -296,7 +309,7 @@ _CONTENT = "SCHEMAV_ELEMENT_CONTENT"
 
 
 def _rule(type_name: str, text: str, value: str) -> str:
-    """libxml2's name of a fault in the words of the recommendation."""
+    """Return libxml2's name of a fault in the words of the recommendation."""
     if "'xs:ID'" in text and _NAME.fullmatch(value):
         # a good name that is refused stands in the document twice
         return "cvc-id.2"
@@ -316,39 +329,44 @@ def _rule(type_name: str, text: str, value: str) -> str:
 
 
 def _dangling(core: ConfigNode, edition: Edition) -> Iterator[Violation]:
-    """References (IDREF) to names (ID) that are nowhere in the document."""
-    found = list(_typed_names(core, root_type(edition), edition))
-    names = {value for _, _, value, base in found if base == "ID"}
+    """Yield references (IDREF) to names (ID) that occur nowhere in the document."""
+    if not any(node.name == REFERRING_ELEMENT or REFERRING_ATTRIBUTE in node.attributes for node in core.walk()):
+        return  # most documents have none, and the table of types need not be read
+    typed_names = list(_typed_names(core, root_type(edition), edition))
+    names = {value for _, _, value, base in typed_names if base == "ID"}
     if any(map(is_expression, names)):
         return
-    for node, attribute, value, base in found:
+    for node, attribute, value, base in typed_names:
         if base == "IDREF" and value not in names and not is_expression(value):
             text = f"nothing in this file is named '{value}'"
             yield Violation("cvc-id.1", node, attribute, value, tuple(sorted(names)), text)
 
 
 def _typed_names(node: ConfigNode, type_name: str, edition: Edition) -> Iterator[tuple[ConfigNode, str, str, str]]:
-    """(node, attribute or "", value, ``ID`` or ``IDREF``), by the types that the schema gives them."""
+    """Yield (node, attribute or "", value, ``ID`` or ``IDREF``) for values that the schema declares as such."""
     types, leading = members(edition), _leading_to_names(edition)
     for name, fact in types.get(type_name, {}).items():
         if name.startswith("@") and fact.type in _NAMES and name[1:] in node.attributes:
             yield node, name[1:], " ".join(node.attributes[name[1:]].split()), fact.type
     for child in node.children:
-        known = types.get(type_name, {}).get(child.name)
-        if known is None:
+        child_fact = types.get(type_name, {}).get(child.name)
+        if child_fact is None:
             continue
-        if known.type in _NAMES:
-            yield child, "", " ".join(child.text.split()), known.type
-        elif known.type_name in leading:
-            yield from _typed_names(child, known.type_name, edition)
+        if child_fact.type in _NAMES:
+            yield child, "", " ".join(child.text.split()), child_fact.type
+        elif child_fact.type_name in leading:
+            yield from _typed_names(child, child_fact.type_name, edition)
 
 
 _NAMES = ("ID", "IDREF")
+# the only names of the type IDREF in any edition
+REFERRING_ELEMENT = "queue-name"
+REFERRING_ATTRIBUTE = "discovery-group-name"
 
 
 @cache
 def _leading_to_names(edition: Edition) -> frozenset[str]:
-    """The types that have an ID or IDREF somewhere below: all others need no look."""
+    """Return the types with an ID or IDREF somewhere below them; all others can be skipped."""
     types = members(edition)
     leading = {owner for owner, inside in types.items() if any(fact.type in _NAMES for fact in inside.values())}
     while True:

@@ -10,11 +10,11 @@ XML_XSD = "xml.xsd"
 
 
 def own_file(edition: Edition | None, name: str) -> bytes:
-    """A file of an edition, or (None) one that all share."""
+    """Return the bytes of an edition's schema file, or (None) of one that all editions share."""
     return path_of(edition, name).read_bytes()
 
 
 def path_of(edition: Edition | None, name: str) -> Path:
-    """The path of such a file."""
+    """Return the path of an edition's schema file, or (None) of one that all editions share."""
     folder = Path(__file__).parents[1] / "xsd"
     return (folder / edition.value if edition else folder) / name

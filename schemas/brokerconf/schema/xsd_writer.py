@@ -1,8 +1,8 @@
-"""Makes our XSD files of the facts.
+"""Generator of our XSD files from the facts.
 
 For each edition of Artemis ``server.xsd`` (the whole file), ``core.xsd`` and ``jms.xsd``; for HornetQ ``core.xsd`` and
 ``jms.xsd``. They give the verdicts of the broker's own schemas: same names, types, occurrence, order and defaults.
-For a messaging subsystem of an application server the one of that version, which is made when it is needed.
+For a messaging subsystem of an application server the schema of that version, generated when it is needed.
 """
 
 from __future__ import annotations
@@ -25,29 +25,34 @@ _NOTE = "<!-- Made from facts/schema.csv: change that, not this. -->"
 
 
 def documents(edition: Edition) -> dict[str, str]:
-    """File name to text, for one edition."""
+    """Return the schemas of one edition by file name."""
     hornetq = edition is Edition.HORNETQ_2_4
-    made = {
+    texts = {
         f"{name}.xsd": _document(edition, f"hq-{name}" if hornetq else name, HORNETQ if hornetq else NAMESPACES[name])
         for name in NAMESPACES
     }
-    return made if hornetq else made | {"server.xsd": _server()}
+    return texts if hornetq else texts | {"server.xsd": _server()}
 
 
 def of_subsystem(subsystem: Subsystem) -> str:
-    """The schema of a version of a messaging subsystem."""
+    """Return the schema of a version of a messaging subsystem."""
     return _document(subsystem, subsystem.product, subsystem.namespace)
 
 
 def _server() -> str:
-    """The document element takes one or more elements of other name spaces, each of which must be known."""
-    lines = [f"<xs:import namespace={quoteattr(uri)} schemaLocation={quoteattr(f'{name}.xsd')}/>"
-             for name, uri in NAMESPACES.items()]  # fmt: skip
+    """Return the schema of the document element, which holds elements of other namespaces, all of them known."""
+    lines = [
+        f"<xs:import namespace={quoteattr(uri)} schemaLocation={quoteattr(f'{name}.xsd')}/>"
+        for name, uri in NAMESPACES.items()
+    ]
     any_other = '<xs:any namespace="##other" processContents="strict" maxOccurs="unbounded"/>'
     lines += [
-        '<xs:element name="configuration">', "<xs:complexType>", f"<xs:sequence>{any_other}</xs:sequence>",
-        "</xs:complexType>", "</xs:element>",
-    ]  # fmt: skip
+        '<xs:element name="configuration">',
+        "<xs:complexType>",
+        f"<xs:sequence>{any_other}</xs:sequence>",
+        "</xs:complexType>",
+        "</xs:element>",
+    ]
     return _schema(SERVER, lines)
 
 
@@ -129,16 +134,16 @@ def _simple_content(name: str, own: SchemaFact, attributes: list[str]) -> Iterat
 
 
 def _particles(elements: list[SchemaFact], depth: int) -> Iterator[str]:
-    """The elements of one compositor; neighbours that share a deeper one stand in it together."""
-    for step, together in groupby(elements, key=lambda fact: _step(fact, depth)):
-        members = list(together)
+    """Yield the elements of one compositor; neighbours that share a nested compositor are written inside it."""
+    for step, run in groupby(elements, key=lambda fact: _step(fact, depth)):
+        members = list(run)
         if not step:
             for fact in members:
                 yield from _element(fact)
             continue
-        found = _COMPOSITOR.fullmatch(step.partition("#")[0])
-        assert found, f"{members[0].owner}: {step}"
-        kind, low, high = found.groups()
+        compositor = _COMPOSITOR.fullmatch(step.partition("#")[0])
+        assert compositor, f"{members[0].owner}: {step}"
+        kind, low, high = compositor.groups()
         yield f"<xs:{kind}{_occurs(low or '1', high or '1')}>"
         yield from _particles(members, depth + 1)
         yield f"</xs:{kind}>"
@@ -171,7 +176,7 @@ def _default(fact: SchemaFact) -> str:
 
 
 def _declaration(kind: str, fact: SchemaFact, properties: str) -> Iterator[str]:
-    """An element or attribute by a named type, or by one in place where the fact lists the values."""
+    """Yield an element or attribute with a named type, or with an anonymous one if the fact lists its values."""
     head = f"<xs:{kind} name={quoteattr(fact.name)}"
     if not fact.enum:
         yield f"{head} type={quoteattr(_qualified(fact))}{properties}/>"

@@ -15,29 +15,29 @@ from pagefmt.findings import Position
 
 
 class Override(NamedTuple):
-    """What a property sets over the file: its place, and the text as it stands there."""
+    """What a property sets over the file: its position, and its text as written."""
 
     position: Position
     text: str = ""
 
 
 class Origin(NamedTuple):
-    """Where a value was set: by an element or by a property; ``match`` for those of an address."""
+    """What sets a value: an element or a property; ``match`` is None for settings of the broker."""
 
     given: ConfigNode | Override
     match: str | None = None
 
     @property
     def position(self) -> Position:
-        """The file, line and column."""
+        """Return the position of the element or property that sets the value."""
         return self.given.position
 
 
 class EffectiveValue(NamedTuple):
-    """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set".
+    """Value in force; ``origin`` None: the default. Sizes are in bytes; None means "not set".
 
-    A value that only the running broker knows is its
-    ``${NAME}``. ``known`` False: what decides it is not at hand. ``secret``: it stands where nothing is ever shown.
+    A value that only the running broker knows is its ``${NAME}``. ``known`` is False if what decides it is unavailable.
+    ``secret``: it comes from a place that must not be shown.
     """
 
     value: Value
@@ -47,7 +47,7 @@ class EffectiveValue(NamedTuple):
 
     @property
     def unknown(self) -> bool:
-        """Whether only the running broker knows the value."""
+        """Return whether only the running broker knows the value."""
         return isinstance(self.value, str) and is_expression(self.value)
 
 
@@ -55,10 +55,12 @@ Values = dict[str, EffectiveValue]
 
 
 class AddressSetting:
-    """One match and what is set for it. ``given`` and ``read`` are by the setting's name: what sets it, and the value
-    that this has for the broker (None: refused, or taken for "not set"). ``number`` counts them in the order of
-    the file. ``node`` None: only properties speak of it. ``match`` None: refused. ``born``: what an application server
-    sets where the file does not."""
+    """One match and the settings made for it.
+
+    ``given`` maps a setting's name to what sets it, ``read`` to its value for the broker (None: refused, or taken for
+    "not set"). ``number`` is the order in the file. ``node`` is None if only properties define the match; ``match`` is
+    None if it is refused. ``born``: what an application server sets if the file does not.
+    """
 
     __slots__ = ("_values", "born", "given", "match", "node", "number", "read", "text")
 
@@ -71,17 +73,17 @@ class AddressSetting:
 
     @property
     def place(self) -> ConfigNode | Position:
-        """The element, or where the first property for this match stands."""
+        """Return the element, or the position of the first property for this match."""
         return self.node if self.node is not None else next(iter(self.given.values())).position
 
     @property
     def line(self) -> int:
-        """The line where the match stands."""
+        """Return the line of the match, or of its first property."""
         place = self.place
         return (place if isinstance(place, Position) else place.position).line
 
     def override(self, name: str, value: Value, by: Override) -> None:
-        """What a property says of a setting; the element no longer counts for it."""
+        """Set a value by a property, in place of the element's."""
         self.given[name], self.read[name] = by, value
         if self._values is not None:
             # what a merge of the older editions left here stays
@@ -95,7 +97,7 @@ class AddressSetting:
             self._values.pop(name, None)
 
     def values(self, edition: Edition) -> Values:
-        """All that merging starts from, with what such settings are born with; the same ones each time."""
+        """Return the values that merging starts from, with those set from birth; the same dictionary at each call."""
         if self._values is None:
             self._values = {
                 name: EffectiveValue(self.read[name], Origin(by, self.text))
@@ -121,21 +123,23 @@ _LAST_VALUE = {"last-value-queue": "default-last-value-queue"}
 
 
 def born_with(edition: Edition) -> dict[str, Value]:
-    """The settings that every match of an edition carries without setting them, by name."""
+    """Return the settings by name that every match of an edition carries without setting them."""
     names = next(names for since, names in _BORN_WITH if edition >= since)
-    known = in_scope(Scope.ADDRESS)
-    return {name: known[name].default(edition) for name in names if known[name].known_in(edition)}
+    settings = in_scope(Scope.ADDRESS)
+    return {name: settings[name].default(edition) for name in names if settings[name].known_in(edition)}
 
 
 def field_name(tag: str, edition: Edition) -> str:
-    """The setting that an element sets: names are compared without case, and one has an older name."""
+    """Return the setting that an element sets: case is ignored, and one setting has an older name."""
     name = tag.lower()
     return _LAST_VALUE.get(name, name) if name in _LAST_VALUE and edition >= Edition.ARTEMIS_2_10 else name
 
 
 def read_value(setting: Setting, text: str, edition: Edition) -> Value:
-    """Return the value of a text: None if the reader refuses it or takes it for "not set", and the text itself if only
-    the running broker knows what it stands for."""
+    """Return the value of a text as the reader does: None if it refuses the text or takes it for "not set".
+
+    A text whose value only the running broker knows is returned itself.
+    """
     if is_expression(text):
         return trimmed(text)
     try:
@@ -150,8 +154,11 @@ def read_value(setting: Setting, text: str, edition: Edition) -> Value:
 
 
 class AddressSettingReader:
-    """Reads ``address-setting`` elements of one edition. Thousands of them say the same few things: each text of a
-    setting is read once. ``always_set``: by an application server, for each match."""
+    """Reader of the ``address-setting`` elements of one edition.
+
+    Thousands of them repeat the same texts, so each text of a setting is read once. ``always_set`` holds what an
+    application server sets for each match.
+    """
 
     def __init__(self, edition: Edition, always_set: Mapping[str, str] | None = None) -> None:
         self._edition = edition
@@ -167,10 +174,10 @@ class AddressSettingReader:
         }
 
     def setting(self, node: ConfigNode, number: int) -> AddressSetting:
-        """What an ``address-setting`` element sets; ``number`` is its place in the file."""
-        found = AddressSetting(node.attributes.get("match", ""), node, number)
-        found.born = self._born
-        given, read, fields = found.given, found.read, self._fields
+        """Return what an ``address-setting`` element sets; ``number`` is its order in the file."""
+        result = AddressSetting(node.attributes.get("match", ""), node, number)
+        result.born = self._born
+        sources, read, fields = result.given, result.read, self._fields
         for child in node.children:
             tag = child.tag
             if tag not in fields:
@@ -181,15 +188,15 @@ class AddressSettingReader:
                 text = child.text if child.children else child.own_text
                 if text not in field[1]:
                     field[1][text] = read_value(field[0], text, self._edition)
-                given[field[0].name], read[field[0].name] = child, field[1][text]
-        return found
+                sources[field[0].name], read[field[0].name] = child, field[1][text]
+        return result
 
 
 def address_setting_nodes(core: ConfigNode | None) -> list[ConfigNode]:
-    """The elements that the reader takes: all ``address-setting`` at any depth of the first ``address-settings``."""
-    found = core.by_tag() if core else {}
-    block = next(iter(found.get("address-settings", ())), None)
+    """Return the elements that the reader uses: ``address-setting`` at any depth of the first ``address-settings``."""
+    nodes_by_tag = core.by_tag() if core else {}
+    block = next(iter(nodes_by_tag.get("address-settings", ())), None)
     if block is None:
         return []
-    nodes = found.get("address-setting", ())
+    nodes = nodes_by_tag.get("address-setting", ())
     return [node for node in nodes if node.parent is block or any(above is block for above in node.ancestors())]

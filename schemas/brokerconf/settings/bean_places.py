@@ -1,13 +1,13 @@
-"""Which element or attribute is which property of which bean: ``facts/element_beans.csv``, and names that are the same.
+"""Correspondence of elements and attributes with beans' properties: ``facts/element_beans.csv``, and equal names.
 
 A row is about an element or attribute by the end of its path (the longest one counts; ``a[manager]``: an ``a`` with a
-``manager`` inside). ``bean`` are the properties on the way from the bean around it, with ``=WORD`` where one is made by
-a word; ``.``: what is inside belongs to the bean around, ``-``: brokers read past it,
-``!``: no key says it. ``name`` says how entries are
-called that have no name of their own: as the one ``above``, by ``count``, or as their ``class`` with ``.class`` behind
-it. ``values`` are words for words; ``absent`` is what the reader of elements sets where one says nothing and a bean has
-something else (``<other|text``: what that other one is given; ``|``: the name of the bean). All that is not in the
-table is found by its name: an element's words run together.
+``manager`` inside). ``bean`` are the properties on the way from the bean around it, with ``=WORD`` if a word creates
+one; ``.``: what is inside belongs to the bean around, ``-``: brokers ignore it, ``!``: no key is equivalent, for the
+reason in ``values``. ``name`` says how entries are called that have no name of their own: as the one ``above``, by
+``count``, or as their ``class`` with ``.class`` after it. ``values`` are words for words, or ``>0``: an element below 1
+says nothing. ``absent`` is what the reader of elements sets without the element if a bean has another default
+(``<other|text``: the value of that other one; ``|``: the name of the bean). An element that is not in the table is
+found by its name, whose words run together.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from pagefmt.editions import Edition
 Path = tuple[str, ...]
 COLLECTIONS = ("List", "Set", "Map")
 _LISTS, _NAMED = ("List", "Set"), "NamedPropertyConfiguration"
+_ABOVE_ZERO = ">0"
 # said in another way, or not at all
 APART = ("acceptors", "connectors", "security-settings")
 
 
 class BeanPlace(NamedTuple):
-    """One element or attribute: ``keys`` to its property with nothing where the name of an entry stands.
+    """Place of an element or attribute: ``keys`` to its property, with an empty one for the name of an entry.
 
     ``kind``: ``value``, ``list`` (of which it is one item), ``map`` (of which it is one pair), ``entry``, ``bean``,
-    ``word`` (a bean made by the word of its last key), ``inside`` (of the bean around), ``past`` (not read).
+    ``word`` (a bean created by the word of its last key), ``inside`` (of the bean around), ``journals`` (one key for
+    each kind of journal), ``past`` (not read), ``none`` (no key is equivalent; ``values`` is the reason).
     """
 
     tags: Path
@@ -45,13 +47,17 @@ class BeanPlace(NamedTuple):
     deprecated: bool = False
 
     def words(self) -> dict[str, str]:
-        """The words of the element with those of the bean."""
-        return {word: meant for word, _, meant in (pair.partition("=") for pair in self.values.split())}
+        """Return the words of the element, mapped to those of the bean."""
+        return {word: meant for word, _, meant in (pair.partition("=") for pair in self.values.split()) if meant}
+
+    def only_above_zero(self) -> bool:
+        """Return whether an element below 1 is equal to its absence, while such a key disables something."""
+        return self.values == _ABOVE_ZERO
 
 
 @cache
 def bean_places(edition: Edition) -> dict[Path, BeanPlace]:
-    """All of an edition, by the tags from ``core`` down, in the order of the schema."""
+    """Return the places of an edition by the tags from ``core`` down, in the order of the schema."""
     walk = _SchemaWalk(edition)
     walk.inside(root_type(edition), ROOT, (), ())
     return walk.found
@@ -59,13 +65,13 @@ def bean_places(edition: Edition) -> dict[Path, BeanPlace]:
 
 @cache
 def places_of_keys(edition: Edition) -> dict[Path, BeanPlace]:
-    """The same by their keys: of several the one that is not deprecated."""
-    found: dict[Path, BeanPlace] = {}
+    """Return the places of an edition by their keys; of several with the same keys the one that is not deprecated."""
+    places: dict[Path, BeanPlace] = {}
     for place in bean_places(edition).values():
-        known = found.get(place.keys)
-        if place.property and (known is None or (known.deprecated and not place.deprecated)):
-            found[place.keys] = place
-    return found
+        earlier = places.get(place.keys)
+        if place.property and (earlier is None or (earlier.deprecated and not place.deprecated)):
+            places[place.keys] = place
+    return places
 
 
 @cache
@@ -82,38 +88,40 @@ class _SchemaWalk:
         self._around: list[str] = []
 
     def inside(self, schema: str, owner: str, tags: Path, keys: Path, old: bool = False) -> None:
-        """The members of an element that belong to a bean; a whole server inside of one (HornetQ) belongs to none."""
+        """Add the members of an element that belong to a bean; HornetQ's nested server belongs to none."""
         if schema in self._around:
             return
         self._around.append(schema)
         for member, fact in self.members.get(schema, {}).items():
-            here = (*tags, member)
-            if here[0] not in APART:
+            path = (*tags, member)
+            if path[0] not in APART:
                 for tag in (member, f"{member}[manager]"):
-                    row = next((_rows()[end] for n in range(len(here)) if (end := (*here[n:-1], tag)) in _rows()), None)
+                    row = next((_rows()[end] for n in range(len(path)) if (end := (*path[n:-1], tag)) in _rows()), None)
                     if row is not None or tag == member:
                         self._member(fact, owner, (*tags, tag), keys, row, old or bool(fact.deprecated))
         self._around.pop()
 
     def _member(self, fact: SchemaFact, owner: str, tags: Path, keys: Path, row: list[str] | None, old: bool) -> None:
-        said, name, values, absent = row or ["", "", "", ""]
-        if said == "-":
+        keys_column, name, values, absent = row or ["", "", "", ""]
+        if keys_column == "-":
             self.found[tags] = BeanPlace(tags, keys, "past")
-        if said in ("-", "!") or (self.poor and (("=" in said) or said == "queueConfigurations")):
+        if keys_column == "!":
+            self.found[tags] = BeanPlace(tags, keys, "none", values=values)
+        if keys_column in ("-", "!") or (self.poor and (("=" in keys_column) or keys_column == "queueConfigurations")):
             return
         # settings of the broker itself stand in core alone
         named = self._by_name(owner, tags[-1]) if owner != ROOT or len(tags) == 1 else None
-        chain = named if not said else self._chain(owner, said) if said != "." else None
+        chain = named if not keys_column else self._chain(owner, keys_column) if keys_column != "." else None
         if chain is None:
             if fact.type_name in self.members:
                 self.found[tags] = BeanPlace(tags, keys, "inside")
                 self.inside(fact.type_name, owner, tags, keys, old)
             return
-        one, below = chain
-        kind, made = self._sort(one, below[-1], fact)
-        if self.poor and kind == "bean" and "w" in one.access:
+        bean, below = chain
+        kind, bean_class = self._sort(bean, below[-1], fact)
+        if self.poor and kind == "bean" and "w" in bean.access:
             return
-        place = BeanPlace(tags, (*keys, *below), kind, one, name, values, absent, old)
+        place = BeanPlace(tags, (*keys, *below), kind, bean, name, values, absent, old)
         if kind == "list" and fact.type_name in self.members:
             # around the items
             self.found[tags] = BeanPlace(tags, keys, "inside")
@@ -125,59 +133,61 @@ class _SchemaWalk:
             return
         self.found[tags] = place
         if kind in ("bean", "word", "entry"):
-            self.inside(fact.type_name, made, tags, (*place.keys, "") if kind == "entry" else place.keys, old)
+            self.inside(fact.type_name, bean_class, tags, (*place.keys, "") if kind == "entry" else place.keys, old)
         elif fact.type_name in self.members and kind in ("value", "inside"):
             self.inside(fact.type_name, owner, tags, keys, old)
 
     def _row(self, tags: Path) -> list[str] | None:
         return next((_rows()[tags[n:]] for n in range(len(tags)) if tags[n:] in _rows()), None)
 
-    def _sort(self, one: BeanProperty, key: str, fact: SchemaFact) -> tuple[str, str]:
-        """Of which kind it is, and the class of the bean that begins there."""
+    def _sort(self, bean: BeanProperty, key: str, fact: SchemaFact) -> tuple[str, str]:
+        """Return the kind of a place, and the class of the bean that begins there (empty if none does)."""
         inner = self.members.get(fact.type_name, {})
         if "=" in key:
-            return "word", self.beans[one.type][key[key.index("=") :]].made
-        if one.type in COLLECTIONS and one.made.strip("-"):
-            return "entry", one.made
-        if one.type == "Map":
+            return "word", self.beans[bean.type][key[key.index("=") :]].made
+        if bean.type in COLLECTIONS and bean.made.strip("-"):
+            return "entry", bean.made
+        if key.endswith("_NIO"):
+            return "journals", ""
+        if bean.type == "Map":
             return ("map" if "@key" in inner else "inside"), ""
-        if one.type in _LISTS:
+        if bean.type in _LISTS:
             return "list", ""
-        return ("bean", one.made) if one.made and one.made != "-" and inner else ("value", "")
+        return ("bean", bean.made) if bean.made and bean.made != "-" and inner else ("value", "")
 
-    def _chain(self, owner: str, said: str) -> tuple[BeanProperty, Path] | None:
-        for way in said.split("|"):
+    def _chain(self, owner: str, ways: str) -> tuple[BeanProperty, Path] | None:
+        for way in ways.split("|"):
             keys: Path = ()
-            at, one, last = owner, None, ""
+            at, bean, last = owner, None, ""
             for key in way.split():
                 name, mark, word = key.partition("=")
-                one = self.beans.get(at, {}).get(name)
-                of_word = self.beans.get(one.type, {}).get(mark + word) if one and word else one
-                if one is None or of_word is None or (keys and self.poor and "w" in last):
+                bean = self.beans.get(at, {}).get(name)
+                of_word = self.beans.get(bean.type, {}).get(mark + word) if bean and word else bean
+                if bean is None or of_word is None or (keys and self.poor and "w" in last):
                     break
-                last = one.access
-                keys, at = (*keys, key), of_word.made or one.type
+                last = bean.access
+                keys, at = (*keys, key), of_word.made or bean.type
             else:
-                return (one, keys) if one and _settable(one) else None
+                return (bean, keys) if bean and _settable(bean) else None
         return None
 
     def _by_name(self, owner: str, member: str) -> tuple[BeanProperty, Path] | None:
-        """The property that is called as the member is, in the bean or in one that is always there below it."""
+        """Return the property with the member's name and its keys, from the bean or one that always exists below it."""
         name = member.removeprefix("@").partition("[")[0]
-        known = self.beans.get(owner, {})
+        properties = self.beans.get(owner, {})
         scope = {ROOT: Scope.BROKER, "AddressSettings": Scope.ADDRESS}.get(owner)
         setting = in_scope(scope).get(name) if scope else None
-        one = known.get(setting.bean) if setting else None
-        if one is None:
+        bean = properties.get(setting.bean) if setting else None
+        if bean is None:
             small = name.replace("-", "").lower()
             # of two that differ in their case the one that can be read as well
-            found = sorted(
-                (one for one in known.values() if one.name.lower() == small), key=lambda one: -len(one.access)
+            candidates = sorted(
+                (bean for bean in properties.values() if bean.name.lower() == small), key=lambda bean: -len(bean.access)
             )
-            one = next(filter(_settable, found), None)
-        if one is not None:
-            return (one, (one.name,)) if _settable(one) else None
-        for below in known.values():
+            bean = next(filter(_settable, candidates), None)
+        if bean is not None:
+            return (bean, (bean.name,)) if _settable(bean) else None
+        for below in properties.values():
             if below.access == "r" and below.made in self.beans and below.type not in COLLECTIONS:
                 inner = self._by_name(below.made, member)
                 if inner:
@@ -185,6 +195,6 @@ class _SchemaWalk:
         return None
 
 
-def _settable(one: BeanProperty) -> bool:
-    """Whether a key sets it, or something below it."""
-    return "w" in one.access or bool(one.made) or one.type == "Map"
+def _settable(bean: BeanProperty) -> bool:
+    """Return whether a key sets the property, or something below it."""
+    return "w" in bean.access or bool(bean.made) or bean.type == "Map"

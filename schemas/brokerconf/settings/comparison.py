@@ -1,4 +1,4 @@
-"""Two configurations compared in effect: what the broker and each address would use differently."""
+"""Comparison of two configurations in effect: what the broker and each address would use differently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ANY = "\N{MIDDLE DOT}"
 
 @dataclass(frozen=True, slots=True)
 class SettingDifference:
-    """A setting that differs; None where an edition does not know it."""
+    """Setting that differs; a side is None if its edition does not know the setting."""
 
     setting: str
     one: EffectiveValue | None
@@ -23,14 +23,14 @@ class SettingDifference:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationDifferences:
-    """What two configurations do differently: settings of the broker, and by address those that differ there."""
+    """Differences of two configurations: settings of the broker, and by address those that differ there."""
 
     broker: list[SettingDifference]
     addresses: dict[str, list[SettingDifference]]
 
     @property
     def exist(self) -> bool:
-        """Whether anything differs."""
+        """Return whether anything differs."""
         return bool(self.broker or self.addresses)
 
 
@@ -43,34 +43,34 @@ def compare(a: EffectiveSettings, b: EffectiveSettings, addresses: Iterable[str]
     return ConfigurationDifferences(of_broker, {name: rows for name, rows in by_address.items() if rows})
 
 
-def differences(one: Values, other: Values) -> list[SettingDifference]:
-    """The settings whose values differ, by name; where they were set does not matter.
+def differences(values: Values, other: Values) -> list[SettingDifference]:
+    """Return the settings whose values differ by name, wherever they were set.
 
-    A value that is not known differs from one that was set, and says nothing of a default.
+    An unknown value differs from one that was set, and says nothing about a default.
     """
-    found = []
-    for name in sorted(one.keys() | other.keys()):
-        here, there = one.get(name), other.get(name)
-        if here and there and not (here.known and there.known):
-            differs = (here.origin or there.origin) is not None
+    result = []
+    for name in sorted(values.keys() | other.keys()):
+        value, other_value = values.get(name), other.get(name)
+        if value and other_value and not (value.known and other_value.known):
+            differs = (value.origin or other_value.origin) is not None
         else:
-            differs = (here.value if here else None) != (there.value if there else None)
+            differs = (value.value if value else None) != (other_value.value if other_value else None)
         if differs:
-            found.append(SettingDifference(name, here, there))
-    return found
+            result.append(SettingDifference(name, value, other_value))
+    return result
 
 
 def addresses_to_compare(*configurations: EffectiveSettings) -> list[str]:
-    """An address for each match and each declared address of any of them."""
-    found: set[str] = set()
+    """Return one address for each match and each declared address of any configuration, sorted."""
+    addresses: set[str] = set()
     for settings in configurations:
-        found.update(example_of(written, settings) for written in settings.settings)
-        found.update(declared_addresses(settings))
-    return sorted(found)
+        addresses.update(example_of(written, settings) for written in settings.settings)
+        addresses.update(declared_addresses(settings))
+    return sorted(addresses)
 
 
 def example_of(written: str, settings: EffectiveSettings) -> str:
-    """An address that fits a match: ``a.*.#`` becomes ``a.·.·``, as few others as possible fit it."""
+    """Return an address that a match fits and few other matches do: ``a.*.#`` becomes ``a.·.·``."""
     match, wildcards = settings.settings[written].match, settings.wildcards
     assert match is not None
     if match.literal or not match.wild:
@@ -84,7 +84,7 @@ def example_of(written: str, settings: EffectiveSettings) -> str:
 
 
 def declared_addresses(settings: EffectiveSettings) -> list[str]:
-    """The names of the addresses that the configuration creates."""
+    """Return the names of the addresses that the configuration creates."""
     block = settings.core.descendant("addresses") if settings.core else None
     nodes: Iterable[str] = (n.attributes.get("name", "") for n in block.children_named("address")) if block else ()
     return [name for name in nodes if name]

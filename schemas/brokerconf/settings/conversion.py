@@ -1,13 +1,13 @@
-"""A configuration as properties, and properties as a configuration (docs/spec/properties.md 2 and 7).
+"""Conversion of a configuration to properties and back (docs/spec/properties.md 2 and 7).
 
-``bean_places`` says which element is which property. What has no counterpart is named, never left out in silence.
+``bean_places`` says which element is which property. What has no equivalent is reported, never dropped silently.
 Values keep their meaning and not their notation: the sizes of an element become plain numbers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -18,44 +18,45 @@ from brokerconf.properties.writing import joined, with_escapes
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.secrets import shown_key
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_size, trimmed
-from brokerconf.schema.beans import ROOT, beans
+from brokerconf.schema.beans import beans
 from brokerconf.settings.bean_places import BeanPlace, Path, bean_places, places_of_keys
+from brokerconf.settings.converted_parts import (
+    RETENTION,
+    add_permission_keys,
+    is_of_both_journals,
+    is_permission,
+    journal_places,
+    journal_setting,
+    retention_element,
+    retention_keys,
+)
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, in_scope
 from brokerconf.settings.transports import transport_properties, transport_uri
 from pagefmt.editions import Edition
 
-_UNITS = {"DAYS": 86_400_000, "HOURS": 3_600_000, "MINUTES": 60_000, "SECONDS": 1000, "MILLISECONDS": 1}
-_REASONS = {
-    "cluster-connection-uri": "the broker creates it from its address when it reads a file",
-    "security-setting-plugin": "there is no key for a plugin",
-}  # fmt: skip
-_BOTH_JOURNALS = ("journal-buffer-timeout", "journal-buffer-size", "journal-max-io")
-# below 1 an element of the first says nothing, as its absence does; a property switches something off
-_ABOVE_ZERO = ("global-max-size", "prefetch-page-bytes", "prefetch-page-messages")
 _NUMBERS = ("int", "Integer", "long", "Long")
-_SECURITY, _ADDRESSES, _QUEUE_TYPES = "securityRoles", "addressConfigurations", ("anycast", "multicast")
+_ADDRESSES, _QUEUE_TYPES = "addressConfigurations", ("anycast", "multicast")
 _TRANSPORTS = {"acceptorConfigurations": "acceptor", "connectorConfigurations": "connector"}
 _CLASS, _NAMED = ".class", "NamedPropertyConfiguration"
 _CODECS = ("passwordCodec", "activemq.passwordcodec")
-_RETENTION, _MATCHED = "journalRetention", ("address-settings", "resource-limit-settings")
+_MATCHED = ("address-settings", "resource-limit-settings")
 # what a queue that says nothing takes from its address
 _INHERITED = ("purgeOnNoConsumers", "ringSize")
 _BROKER_CONNECTIONS = "AMQPConnections"
-# text that an element keeps as it is, and a role that a list with commas keeps
+# text that an element keeps as it is
 _WRITABLE = re.compile(r"(?!\s)(?!.*\$\{)[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]*(?<!\s)")
-_ROLE = re.compile(r"(?!\s)[^,]+(?<!\s)")
 
 
 class ConvertedFile(NamedTuple):
-    """Keys by their steps with values, and what has no counterpart, with the reason where there is one to tell."""
+    """Keys by their steps with values, and what has no equivalent, with the reason if there is one."""
 
     pairs: list[tuple[Path, str]]
     left: list[str]
 
 
 def as_entries(document: Document) -> ConvertedFile:
-    """The properties that say what a configuration says."""
+    """Return the properties that are equivalent to a configuration, and what has no equivalent."""
     converting = _ToProperties(document)
     converting.convert()
     return ConvertedFile(list(converting.pairs.items()), converting.left)
@@ -82,11 +83,11 @@ class _ToProperties:
         self.left += [f"{node.position}: {err}" for node, err in settings.refused]
         for node in core.children if core else ():
             if node.name == "address-settings":
-                for one in settings.settings.values():
-                    assert one.node
-                    self._members(one.node, (node.name, one.node.name), (one.text,), "match")
+                for setting in settings.settings.values():
+                    assert setting.node
+                    self._members(setting.node, (node.name, setting.node.name), (setting.text,), "match")
             elif node.name == "security-settings":
-                self._security(node)
+                add_permission_keys(node, self.edition, self.pairs, self._leave)
             elif node.name in ("acceptors", "connectors"):
                 self._transports(node)
             elif node.name == "journal-retention-directory":
@@ -108,7 +109,7 @@ class _ToProperties:
                 self.left.append(f"{joined(path)} ({why})")
 
     def _unfit(self, path: Path, value: str) -> str:
-        """Why a key and its value would say something else than the element."""
+        """Return why a key and its value would mean something else than the element; empty if they would not."""
         if value == "-":
             return "the value - removes an entry"
         if any('"' in step for step in path):
@@ -127,26 +128,28 @@ class _ToProperties:
             tags = variant
         place = self.places.get(tags)
         if place is None:
-            self._leave(node, _REASONS.get(node.name, ""))
+            self._leave(node, "")
             return
         before = len(self.pairs)
         match place.kind:
             case "past":
                 return
+            case "none":
+                self._leave(node, place.values)
             case "entry":
                 self._entry(node, place, names)
             case "map":
                 key, value = (node.attributes.get(name, "") for name in ("key", "value"))
                 self._pair(node, place, names, value, key)
+            case "journals" if not node.children:
+                for journal_place in journal_places(place):
+                    self._pair(node, journal_place, names, node.text)
             case "value" | "list" if not node.children:
-                if tags[0] in _BOTH_JOURNALS:
-                    self._journal(node)
-                else:
-                    self._pair(node, place, names, node.text)
+                self._pair(node, place, names, node.text)
                 self._members(node, tags, names)
             case "inside" | "bean" | "word":
                 if place.kind == "word":
-                    self._made(place.keys, names)
+                    self._add_beans(place.keys, names)
                 self._members(node, tags, names)
                 if place.kind == "bean" and len(self.pairs) == before:
                     self._leave(node, "")
@@ -154,13 +157,13 @@ class _ToProperties:
                 self._leave(node, "")
 
     def _entry(self, node: ConfigNode, place: BeanPlace, names: Path) -> None:
-        """A bean of a collection; one without a name of its own is called as brokers do, or counted."""
+        """Convert an entry of a collection; one without a name of its own is named as brokers do, or numbered."""
         by = "match" if "match" in node.attributes else "name"
         name = node.attributes.get(by, "" if place.name else None)
         if place.name == "class":
             name = node.attributes.get("class-name", "") + _CLASS
         elif name == "":
-            siblings = [each for each in node.parent.children if each.name == node.name] if node.parent else []
+            siblings = [sibling for sibling in node.parent.children if sibling.name == node.name] if node.parent else []
             name = names[-1] if place.name == "above" else f"{node.name}-{siblings.index(node) + 1}"
         if name is None:
             self._leave(node, "it has no name")
@@ -197,13 +200,15 @@ class _ToProperties:
             self._element(child, (*tags, child.name), names)
         for place in _absent(self.edition).get(tags, ()):
             path = _filled(place.keys, names)
-            if path not in self.pairs and self._made(place.keys, names):
+            if path not in self.pairs and self._add_beans(place.keys, names):
                 other, _, text = place.absent.rpartition("|")
-                given = node.child(other.removeprefix("<"))
-                self.pairs[path] = names[-1] if place.absent == "|" else given.text.strip() if given else text
+                default_node = node.child(other.removeprefix("<"))
+                self.pairs[path] = (
+                    names[-1] if place.absent == "|" else default_node.text.strip() if default_node else text
+                )
 
-    def _made(self, keys: Path, names: Path) -> bool:
-        """The words that make beans on the way, each once; whether none of them is another than before."""
+    def _add_beans(self, keys: Path, names: Path) -> bool:
+        """Add the words that create beans on the way to a key; return whether all agree with words added before."""
         for end, key in enumerate(keys, 1):
             if "=" in key:
                 path, word = _filled(keys[:end], names), key.partition("=")[2]
@@ -212,28 +217,28 @@ class _ToProperties:
         return True
 
     def _pair(self, node: ConfigNode, place: BeanPlace, names: Path, text: str, key: str = "") -> None:
-        one = place.property
-        assert one
+        bean = place.property
+        assert bean
         path, value = _filled(place.keys, names), trimmed(text)
         if place.name == "class":
             value += _CLASS
-        elif place.values:
-            value = place.words()[str(parse_boolean(value)).lower()]
-        elif one.type in ("boolean", "Boolean"):
+        elif words := place.words():
+            value = words[str(parse_boolean(value)).lower()]
+        elif bean.type in ("boolean", "Boolean"):
             value = str(parse_boolean(value)).lower()
-        elif one.type in _NUMBERS:
+        elif bean.type in _NUMBERS:
             try:
                 number = parse_size(value, self.edition).value
             except SizeError:
                 self._leave(node, "it is not a number")
                 return
-            if number < 1 and node.name in _ABOVE_ZERO:
+            if number < 1 and place.only_above_zero():
                 return
             value = str(number)
-        elif one.words and value not in one.words:
-            self._leave(node, f"it accepts {', '.join(one.words)}")
+        elif bean.words and value not in bean.words:
+            self._leave(node, f"it accepts {', '.join(bean.words)}")
             return
-        if place.kind == "map" and (one.made == "-" or "r" not in one.access) and one.owner != _NAMED:
+        if place.kind == "map" and (bean.made == "-" or "r" not in bean.access) and bean.owner != _NAMED:
             # it has no entries before it is given whole
             key, value = "", f"{key}={value}"
             if value.count("=") != 1 or not value.partition("=")[2]:
@@ -243,7 +248,7 @@ class _ToProperties:
         listed = place.kind == "list" or (place.kind == "map" and not key)
         if listed and ("," in value or not value):
             self._leave(node, "its list uses commas between items")
-        elif not self._made(place.keys, names):
+        elif not self._add_beans(place.keys, names):
             self._leave(node, "it contradicts another one")
         elif listed:
             self.pairs[path] = f"{self.pairs[path]},{value}" if path in self.pairs else value
@@ -252,100 +257,56 @@ class _ToProperties:
         else:
             self.pairs[path] = value
 
-    def _journal(self, node: ConfigNode) -> None:
-        """An element is for the journal that is in use."""
-        bean = in_scope(Scope.BROKER)[node.name].bean.removesuffix("NIO")
-        place = self.places[(node.name,)]
-        for kind in ("NIO", "AIO"):
-            self._pair(node, place._replace(keys=(bean + kind,)), (), node.text)
-
     def _retention(self, node: ConfigNode) -> None:
-        """A directory with a period and a limit beside it."""
-        known = beans(self.edition).get(ROOT, {})
-        period, unit = node.attributes.get("period"), node.attributes.get("unit", "DAYS").upper()
-        try:
-            limit = parse_size(node.attributes.get("storage-limit", "-1"), self.edition).value
-            millis = int(period) * _UNITS[unit] if period else -1
-        except (SizeError, ValueError, KeyError):
-            self._leave(node, "its period or limit is not a number")
-            return
-        if period and "w" not in known["journalRetentionPeriod"].access:
-            self._leave(node, "there is no key for its period")
-            return
-        self.pairs["journalRetentionDirectory",] = trimmed(node.text)
-        self.pairs["journalRetentionMaxBytes",] = str(limit)
-        if "w" in known["journalRetentionPeriod"].access:
-            self.pairs["journalRetentionPeriod",] = str(millis)
-
-    def _security(self, node: ConfigNode) -> None:
-        known = {name for name, one in beans(self.edition).get("Role", {}).items() if one.type == "boolean"}
-        mapped: dict[str, list[str]] = {}
-        for one in node.children:
-            if one.name == "role-mapping":
-                for role in _roles(one.attributes.get("to", "")):
-                    mapped.setdefault(role, []).append(trimmed(one.attributes.get("from", "")))
-        for one in node.children:
-            if one.name == "role-mapping":
-                continue
-            before = len(self.pairs)
-            for right in one.children if one.name == "security-setting" else ():
-                kind = right.attributes.get("type", "")
-                if kind not in known:
-                    self._leave(right, "no role has such a permission")
-                    continue
-                for role in _roles(right.attributes.get("roles", "")):
-                    for name in (role, *mapped.get(role, ())):
-                        self.pairs[_SECURITY, one.attributes.get("match", ""), name, kind] = "true"
-            if len(self.pairs) == before:
-                # one without rights takes all of them away, and no key says so
-                self._leave(one, _REASONS.get(one.name, "it removes all permissions"))
+        keys = retention_keys(node, self.edition)
+        if isinstance(keys, str):
+            self._leave(node, keys)
+        else:
+            self.pairs |= keys
 
     def _transports(self, node: ConfigNode) -> None:
         bean = f"{node.name[:-1]}Configurations"
-        for one in node.children:
-            found = transport_properties(one, self.edition)
-            name = one.attributes.get("name", "")
-            if not found or (bean, name) in self.entries:
+        for transport in node.children:
+            keys = transport_properties(transport, self.edition)
+            name = transport.attributes.get("name", "")
+            if not keys or (bean, name) in self.entries:
                 self._leave(
-                    one, "there is another one with that name" if found else "there are no keys for its address"
+                    transport, "there is another one with that name" if keys else "there are no keys for its address"
                 )
             else:
                 self.entries.add((bean, name))
-                self.pairs.update({(bean, name, *path): value for path, value in found})
+                self.pairs.update({(bean, name, *path): value for path, value in keys})
 
     def _leave(self, node: ConfigNode, why: str) -> None:
         self.left.append(f"{node.position}: <{node.tag}>" + (f" ({why})" if why else ""))
 
 
-def _roles(text: str) -> Iterator[str]:
-    return filter(None, map(trimmed, text.split(",")))
-
-
 def _filled(keys: Path, names: Path) -> Path:
-    """Keys with the names of the entries, and without the words that make a bean."""
+    """Return the keys with the names of the entries, and without the words that create a bean."""
     left = iter(names)
     return tuple(key.partition("=")[0] or next(left) for key in keys)
 
 
 @cache
 def _absent(edition: Edition) -> dict[Path, list[BeanPlace]]:
-    found: dict[Path, list[BeanPlace]] = {}
+    places: dict[Path, list[BeanPlace]] = {}
     for place in bean_places(edition).values():
         if place.absent:
-            found.setdefault(place.tags[:-1], []).append(place)
-    return found
+            places.setdefault(place.tags[:-1], []).append(place)
+    return places
 
 
 def as_xml(outcomes: Iterable[Outcome], edition: Edition) -> tuple[str, list[str]]:
-    """The configuration that entries make, and the keys that have no counterpart in it."""
+    """Return the configuration that is equivalent to the entries, and the keys without an equivalent."""
     writing = _ToXml(edition)
-    found = list(outcomes)
+    applied = list(outcomes)
     writing.shared = any(
-        one.name in ("primaryConfig", "backupConfig") and one.entry.value.startswith("SHARED") for one in found
+        outcome.name in ("primaryConfig", "backupConfig") and outcome.entry.value.startswith("SHARED")
+        for outcome in applied
     )
-    for one in found:
-        if not writing.take(one):
-            writing.leave(one)
+    for outcome in applied:
+        if not writing.take(outcome):
+            writing.leave(outcome)
     return writing.text(), writing.left
 
 
@@ -354,7 +315,7 @@ class _ToXml:
         self.edition = edition
         self.root = Element("configuration", xmlns="urn:activemq")
         self.core = SubElement(self.root, "core", xmlns="urn:activemq:core")
-        self.made: dict[tuple[Element, str, str], Element] = {}
+        self.elements: dict[tuple[Element, str, str], Element] = {}
         self.left: list[str] = []
         self.places, self.by_keys = bean_places(edition), places_of_keys(edition)
         # the words that made beans, by the path of each
@@ -370,42 +331,42 @@ class _ToXml:
         # whether policies that are colocated share a store
         self.shared = False
 
-    def leave(self, one: Outcome) -> None:
-        self.left.append(f"{one.entry.position}: {shown_key(one.entry.key)}")
-        self.partial |= {one.path[:2], one.path[:3]}
+    def leave(self, outcome: Outcome) -> None:
+        self.left.append(f"{outcome.entry.position}: {shown_key(outcome.entry.key)}")
+        self.partial |= {outcome.path[:2], outcome.path[:3]}
 
-    def take(self, one: Outcome) -> bool:
-        """Whether the entry has a counterpart as far as it can be told by itself."""
-        if not one.applied or one.fault is not None or one.value is None:
+    def take(self, outcome: Outcome) -> bool:
+        """Place an entry, or gather it for later; return whether it has an equivalent as far as it alone can tell."""
+        if not outcome.applied or outcome.fault is not None or outcome.value is None:
             return False
-        if not all(_WRITABLE.fullmatch(text) for text in (*one.path, _text(one))):
+        if not all(_WRITABLE.fullmatch(text) for text in (*outcome.path, _text(outcome))):
             return False
-        if one.name == "name" and len(one.path) > 1 and one.value == one.path[-2]:
+        if outcome.name == "name" and len(outcome.path) > 1 and outcome.value == outcome.path[-2]:
             return True
-        match one.path:
-            case (name,) if name.endswith(("_NIO", "_AIO")):
-                self.gathered.setdefault((name[:-4],), []).append(one)
-            case (name,) if name.startswith("journalRetention"):
-                self.gathered.setdefault((_RETENTION,), []).append(one)
+        match outcome.path:
+            case (name,) if setting := journal_setting(name):
+                self.gathered.setdefault((setting,), []).append(outcome)
+            case (name,) if name.startswith(RETENTION):
+                self.gathered.setdefault((RETENTION,), []).append(outcome)
             case ("addressConfigurations", name, "routingTypes"):
-                self.addresses[name] = one
+                self.addresses[name] = outcome
             case ("addressConfigurations", _, "queueConfigs", _, _):
-                self.gathered.setdefault(one.path[:4], []).append(one)
+                self.gathered.setdefault(outcome.path[:4], []).append(outcome)
             case (collection, _, "factoryClassName") | (collection, _, "params" | "extraParams", _) if (
                 collection in _TRANSPORTS
             ):
-                self.gathered.setdefault(one.path[:2], []).append(one)
-            case ("securityRoles", match, role, right) if isinstance(one.value, bool) and _ROLE.fullmatch(role):
-                self.roles.setdefault((match, right), {})[role] = one
+                self.gathered.setdefault(outcome.path[:2], []).append(outcome)
+            case (_, match, role, right) if is_permission(outcome):
+                self.roles.setdefault((match, right), {})[role] = outcome
             case _:
-                return self._placed(one)
+                return self._placed(outcome)
         return True
 
-    def _placed(self, one: Outcome) -> bool:
-        """Puts it where its keys belong; whether there is such a place."""
+    def _placed(self, outcome: Outcome) -> bool:
+        """Write an entry where its keys belong; return whether there is such a place."""
         keys: Path = ()
         names: Path = ()
-        path = one.path
+        path = outcome.path
         for at, step in enumerate(path):
             place = self.by_keys.get(keys)
             if place and place.kind == "map":
@@ -413,25 +374,27 @@ class _ToXml:
             if place and place.kind == "entry" and len(names) < keys.count("") + 1:
                 keys, names = (*keys, ""), (*names, step)
                 continue
-            if isinstance(one.value, Bean) and at + 1 == len(path) and one.value.kind == "bean":
-                self.words.setdefault(path, one.entry.value)
+            if isinstance(outcome.value, Bean) and at + 1 == len(path) and outcome.value.kind == "bean":
+                self.words.setdefault(path, outcome.entry.value)
             word = self.words.get(path[: at + 1])
             typed = f"{step}={word}" if word else step
             keys = (*keys, typed if (*keys, typed) in _beginnings(self.edition) else step)
         place = self.by_keys.get(keys)
         if place is None:
             # a bean of which the keys that follow say more
-            return keys in _beginnings(self.edition) and isinstance(one.value, Bean) and one.value.kind == "bean"
+            return (
+                keys in _beginnings(self.edition) and isinstance(outcome.value, Bean) and outcome.value.kind == "bean"
+            )
         node = self._element(place, names)
         if node is None or place.kind in ("entry", "bean"):
             return False
         if place.kind == "word":
             return True
         key = path[-1] if place.kind == "map" and len(path) > len(keys) else ""
-        return self._say(node, place, one, key)
+        return self._say(node, place, outcome, key)
 
     def _element(self, place: BeanPlace, names: Path) -> Element | None:
-        """The element around that of a place, made with all above it; None where an entry's name cannot be told."""
+        """Return the parent element for a place, creating all above it; None if an entry's name cannot be written."""
         node, left = self.core, list(names)
         for end in range(1, len(place.tags) + (place.kind == "word")):
             tags = place.tags[:end]
@@ -453,11 +416,11 @@ class _ToXml:
             node = self._node(node, tag, by, name)
         return node
 
-    def _say(self, node: Element, place: BeanPlace, one: Outcome, key: str) -> bool:
-        tag, text = place.tags[-1], _text(one)
-        if (one.name == "defaultPurgeOnNoConsumers" and one.value is True) or one.name == "defaultRingSize":
-            self.inherited.add(one.name.removeprefix("default"))
-        if tag in _ABOVE_ZERO and isinstance(one.value, int) and one.value < 1:
+    def _say(self, node: Element, place: BeanPlace, outcome: Outcome, key: str) -> bool:
+        tag, text = place.tags[-1], _text(outcome)
+        if (outcome.name == "defaultPurgeOnNoConsumers" and outcome.value is True) or outcome.name == "defaultRingSize":
+            self.inherited.add(outcome.name.removeprefix("default"))
+        if place.only_above_zero() and isinstance(outcome.value, int) and outcome.value < 1:
             return False
         if place.kind == "map":
             pairs = [(key, text)] if key else [tuple(pair.split("=")) for pair in text.split(",") if pair.strip()]
@@ -465,10 +428,12 @@ class _ToXml:
                 SubElement(node, tag, {"key": name, "value": value})
         elif place.kind == "list":
             above = (
-                self.core if len(place.tags) < 3 else next(n for (n, _, _), made in self.made.items() if made is node)
+                self.core
+                if len(place.tags) < 3
+                else next(n for (n, _, _), parent in self.elements.items() if parent is node)
             )
             if tag.startswith("@"):
-                del self.made[above, node.tag, ""]
+                del self.elements[above, node.tag, ""]
                 above.remove(node)
             for item in text.split(","):
                 if tag.startswith("@"):
@@ -482,33 +447,37 @@ class _ToXml:
         return True
 
     def _node(self, above: Element, tag: str, name: str = "", value: str = "") -> Element:
-        node = self.made.get((above, tag, value))
+        node = self.elements.get((above, tag, value))
         if node is None:
-            node = self.made[above, tag, value] = SubElement(above, tag, {name: value} if name else {})
+            node = self.elements[above, tag, value] = SubElement(above, tag, {name: value} if name else {})
         return node
 
     def text(self) -> str:
-        """The document, once all entries were taken."""
+        """Return the document; call once all entries were taken."""
         for (match, right), roles in self.roles.items():
             node = self._node(self._node(self.core, "security-settings"), "security-setting", "match", match)
-            for one in roles.values():
-                if one.path[:3] in self.partial:
-                    self.leave(one)
-            given = [role for role, one in roles.items() if one.value and one.path[:3] not in self.partial]
-            if given:
-                self._node(node, "permission", "type", right).set("roles", ",".join(given))
-        for path, found in self.gathered.items():
+            for outcome in roles.values():
+                if outcome.path[:3] in self.partial:
+                    self.leave(outcome)
+            permitted = [
+                role for role, outcome in roles.items() if outcome.value and outcome.path[:3] not in self.partial
+            ]
+            if permitted:
+                self._node(node, "permission", "type", right).set("roles", ",".join(permitted))
+        for path, gathered in self.gathered.items():
             if path[0] in _TRANSPORTS:
-                done = path not in self.partial and self._transport(path, {one.path[2:]: _text(one) for one in found})
+                done = path not in self.partial and self._transport(
+                    path, {outcome.path[2:]: _text(outcome) for outcome in gathered}
+                )
             elif path[1:]:
-                done = self._queue(path, found)
+                done = self._queue(path, gathered)
             else:
-                done = (self._retained if path == (_RETENTION,) else self._journals)(found)
+                done = (self._retained if path == (RETENTION,) else self._journals)(gathered)
             if not done:
-                for one in found:
-                    self.leave(one)
-        for name, one in self.addresses.items():
-            for kind in _text(one).lower().split(","):
+                for outcome in gathered:
+                    self.leave(outcome)
+        for name, outcome in self.addresses.items():
+            for kind in _text(outcome).lower().split(","):
                 self._node(self._address(name), kind)
         self._sort(self.core, ())
         indent(self.root)
@@ -516,7 +485,7 @@ class _ToXml:
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + with_escapes(text, lambda letter: f"&#{ord(letter)};")
 
     def _sort(self, node: Element, tags: Path) -> None:
-        """Parts stand in the order of the schema."""
+        """Sort the parts in the order of the schema."""
         for child in node:
             self._sort(child, (*tags, child.tag))
         if tags:
@@ -525,52 +494,40 @@ class _ToXml:
     def _address(self, name: str) -> Element:
         return self._node(self._node(self.core, "addresses"), "address", "name", name)
 
-    def _journals(self, found: list[Outcome]) -> bool:
-        """An element is for the journal that is used: both have to be given the same."""
-        if len({one.name for one in found}) != 2 or len({one.value for one in found}) != 1:
-            return False
-        return any(self._placed(one) for one in found)
+    def _journals(self, outcomes: list[Outcome]) -> bool:
+        return is_of_both_journals(outcomes) and any(self._placed(outcome) for outcome in outcomes)
 
-    def _retained(self, found: list[Outcome]) -> bool:
-        """A directory with its limits; brokers ask for one of them."""
-        said = {one.name.removeprefix(_RETENTION): one.value for one in found}
-        period, limit = (said.get(name, -1) for name in ("Period", "MaxBytes"))
-        if not isinstance(period, int) or not isinstance(limit, int) or not said.get("Directory"):
-            return False
-        unit = next((unit for unit, millis in _UNITS.items() if period % millis == 0), "")
-        if unit == "MILLISECONDS" or (period < 1 and limit == -1):
-            return False
-        node = self._node(self.core, "journal-retention-directory")
-        node.text = str(said["Directory"])
-        if period > 0:
-            node.attrib.update(unit=unit, period=str(period // _UNITS[unit]))
-        if limit != -1:
-            node.set("storage-limit", str(limit))
-        return True
+    def _retained(self, outcomes: list[Outcome]) -> bool:
+        element = retention_element(outcomes)
+        if element is not None:
+            node = self._node(self.core, "journal-retention-directory")
+            node.text = element[0]
+            node.attrib.update(element[1])
+        return element is not None
 
-    def _queue(self, path: Path, found: list[Outcome]) -> bool:
-        """A queue without an address is taken for one at the address of its own name."""
+    def _queue(self, path: Path, outcomes: list[Outcome]) -> bool:
+        """Write a queue with all its entries; without an address it belongs to the address of its own name."""
         _, address, _, name = path
-        said = {one.name: _text(one) for one in found}
-        address = said.get("address") or (name if name == address else "")
-        silent = {bean for bean in _INHERITED if bean not in said}
+        texts = {outcome.name: _text(outcome) for outcome in outcomes}
+        address = texts.get("address") or (name if name == address else "")
+        silent = {bean for bean in _INHERITED if bean not in texts}
         if not address or any(bean[:1].upper() + bean[1:] in self.inherited for bean in silent):
             return False
-        node = self._node(self._address(address), said.get("routingType", "MULTICAST").lower())
+        node = self._node(self._address(address), texts.get("routingType", "MULTICAST").lower())
         node = self._node(node, "queue", "name", name)
-        for one in found:
-            if one.name not in ("address", "routingType"):
-                place = self.by_keys.get((_ADDRESSES, "", "queueConfigs", "", one.name))
+        for outcome in outcomes:
+            if outcome.name not in ("address", "routingType"):
+                place = self.by_keys.get((_ADDRESSES, "", "queueConfigs", "", outcome.name))
                 inner = node
                 for tag in place.tags[4:-1] if place else ():
                     inner = self._node(inner, tag)
-                if not place or not self._say(inner, place, one, ""):
-                    self.leave(one)
+                if not place or not self._say(inner, place, outcome, ""):
+                    self.leave(outcome)
         return True
 
-    def _transport(self, path: Path, said: dict[Path, str]) -> bool:
+    def _transport(self, path: Path, parameters: dict[Path, str]) -> bool:
         element = _TRANSPORTS[path[0]]
-        text = transport_uri(element, said, self.edition)
+        text = transport_uri(element, parameters, self.edition)
         if text:
             self._node(self._node(self.core, f"{element}s"), element, "name", path[1]).text = text
         return bool(text)
@@ -586,7 +543,7 @@ def _order(edition: Edition) -> dict[Path, int]:
     return {tags: number for number, tags in enumerate(bean_places(edition))}
 
 
-def _text(one: Outcome) -> str:
-    if isinstance(one.value, Bean) or one.name == "routingTypes":
-        return one.entry.value
-    return str(one.value).lower() if isinstance(one.value, bool) else str(one.value)
+def _text(outcome: Outcome) -> str:
+    if isinstance(outcome.value, Bean) or outcome.name == "routingTypes":
+        return outcome.entry.value
+    return str(outcome.value).lower() if isinstance(outcome.value, bool) else str(outcome.value)

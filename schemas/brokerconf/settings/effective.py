@@ -1,4 +1,4 @@
-"""The settings that the broker really uses, each with where it came from (docs/spec/config-behaviour.md "Merging").
+"""The settings that the broker really uses, each with its origin (docs/spec/config-behaviour.md "Merging").
 
 ``EffectiveSettings`` answers for one document and edition: for the broker itself, and for any address. Up to 2.28 a
 lookup changes what is stored, so later answers depend on earlier ones: ask in the order in which the broker would.
@@ -20,7 +20,7 @@ from brokerconf.settings.address_settings import (
     address_setting_nodes,
     field_name,
     read_value,
-)  # fmt: skip
+)
 from brokerconf.settings.matching import MatchError, MatchMemory, MatchTable, Wildcards, modified
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 from pagefmt.editions import Edition
@@ -36,8 +36,11 @@ _NOT_MERGED = {
 
 
 class EffectiveSettings:
-    """``heap`` is the JVM's maximal memory, of which the default of global-max-size is a share (None: not known);
-    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO."""
+    """Settings in force after merging matches, defaults and properties.
+
+    ``heap`` is the JVM's maximum memory in bytes, of which the default of global-max-size is a share (None: unknown);
+    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO.
+    """
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class EffectiveSettings:
         self.refused: list[tuple[ConfigNode, MatchError]] = []
         self.settings: dict[str, AddressSetting] = {}
         self._store()
-        self._texts = frozenset(one.text for one in self.written)
+        self._texts = frozenset(setting.text for setting in self.written)
         self._table: MatchTable | None = None
         self._merged: dict[str, Values] = {}
 
@@ -90,17 +93,22 @@ class EffectiveSettings:
 
     @property
     def open(self) -> bool:
-        """Whether matches that fit every address may stand elsewhere: of a part, unless it has such a one itself."""
+        """Return whether matches that fit every address may be in another file.
+
+        That is so for a part of a configuration unless it has such a match itself.
+        """
         whole = self.wildcards.any_words in self._texts
         return self.document.laid_over or (self.document.is_part and not whole)
 
     def override(self, written: str, name: str, value: Value, at: Position, text: str = "") -> None:
-        """What a property sets for a match; a match not in the file is made."""
+        """Set a value of a match by a property; the match is created if the file lacks it."""
         self._setting_of(written).override(name, value, Override(at, text))
 
     def set_as_text(self, written: str, name: str, text: str, at: Position) -> None:
-        """Set what an element with this text would set for a match; one that counts as not set takes the place of any
-        value that the match has."""
+        """Set what an element with this text would set for a match.
+
+        A text that counts as not set removes any value that the match has.
+        """
         value = read_value(in_scope(Scope.ADDRESS)[name], text, self.edition)
         if value is None:
             self._setting_of(written).leave_out(name)
@@ -116,7 +124,7 @@ class EffectiveSettings:
         return self.settings[written]
 
     def respell(self, wildcards: Wildcards) -> None:
-        """What properties make of the characters of matches: all are read anew."""
+        """Apply wildcard characters that properties set: compile all matches anew, dropping those now refused."""
         self.wildcards = wildcards
         for text, setting in list(self.settings.items()):
             try:
@@ -127,7 +135,7 @@ class EffectiveSettings:
         self._merged = {}
 
     def forget(self, written: str | None = None) -> None:
-        """What a property takes away: a match, or all of them."""
+        """Remove a match, or all matches if ``written`` is None, as a property does."""
         if written is None:
             self.settings.clear()
         self.settings.pop(written or "", None)
@@ -135,7 +143,7 @@ class EffectiveSettings:
         self._merged = {}
 
     def override_broker(self, name: str, value: Value, at: Position, text: str = "") -> None:
-        """What a property sets for the broker."""
+        """Set a value of the broker by a property."""
         self._broker_overrides[name] = EffectiveValue(value, Origin(Override(at, text)))
 
     def set_broker_as_text(self, name: str, text: str, at: Position) -> None:
@@ -144,18 +152,18 @@ class EffectiveSettings:
         self._broker_overrides.pop(name, None)
 
     def overridden(self, name: str) -> EffectiveValue | None:
-        """What a property sets for the broker, if one does."""
+        """Return the value that a property sets for the broker, or None."""
         return self._broker_overrides.get(name)
 
     def matches(self, address: str) -> list[AddressSetting]:
-        """The settings that fit an address, the most specific first."""
+        """Return the settings whose match fits an address, the most specific first."""
         if self._table is None:
-            compiled = [one.match for one in self.settings.values() if one.match is not None]
+            compiled = [setting.match for setting in self.settings.values() if setting.match is not None]
             self._table = self._memory.table(compiled, self.wildcards, self.edition)
         return [self.settings[match.written] for match in self._table.fitting(address)]
 
     def merged(self, address: str) -> Values:
-        """What the matches set for an address, without defaults."""
+        """Return what the matches set for an address, without defaults."""
         key = modified(address, self.wildcards, self.edition)
         if key not in self._merged:
             self._merged[key] = self._merge(self.matches(address))
@@ -168,7 +176,7 @@ class EffectiveSettings:
         first = ordered[0].values(self.edition)
         result = first if writes_back else dict(first)
         forgotten = _NOT_MERGED.get(self.edition, set())
-        for other in (one.values(self.edition) for one in ordered[1:]):
+        for other in (setting.values(self.edition) for setting in ordered[1:]):
             if self.edition <= Edition.ARTEMIS_2_10:
                 # the second match gives its page size even where it sets none: then it is the default
                 result.setdefault("page-size-bytes", other.get("page-size-bytes", _page_size(self.edition)))
@@ -178,53 +186,58 @@ class EffectiveSettings:
         return result
 
     def address(self, address: str) -> Values:
-        """Every setting of the edition for an address, defaults and derived values included."""
+        """Return every setting of the edition for an address, including defaults and derived values."""
         merged = self._supposed(self.merged(address))
-        found: Values = {}
+        values: Values = {}
         for name, setting in in_scope(Scope.ADDRESS).items():
             if setting.known_in(self.edition) and field_name(name, self.edition) == name:
-                found[name] = merged.get(name) or EffectiveValue(setting.default(self.edition))
-        _derive(found, merged)
-        self._cap_page(found)
-        return {name: self._as_known(value, self.open) for name, value in found.items()}
+                values[name] = merged.get(name) or EffectiveValue(setting.default(self.edition))
+        _derive(values, merged)
+        self._cap_page(values)
+        return {name: self._as_known(value, self.open) for name, value in values.items()}
 
     def _supposed(self, values: Values) -> Values:
-        """Return what is known of values, and note the rest, if defaults are to take its place."""
+        """Return the known values, and record the unknown ones in ``supposed`` if defaults are to replace them."""
         if self.supposed is None:
             return values
-        self.supposed |= {name: str(one.value) for name, one in values.items() if one.unknown}
-        return {name: one for name, one in values.items() if not one.unknown}
+        self.supposed |= {name: str(value.value) for name, value in values.items() if value.unknown}
+        return {name: value for name, value in values.items() if not value.unknown}
 
     def _as_known(self, value: EffectiveValue, elsewhere: bool) -> EffectiveValue:
-        """The value as far as it is known."""
+        """Return the value, as unknown if it may be set elsewhere, and as secret if its position is."""
         if value.origin is None:
             return EffectiveValue(None, known=False) if elsewhere else value
         return value._replace(secret=True) if self.document.hides(value.origin.position) else value
 
-    def _cap_page(self, found: Values) -> None:
-        """With a database the page is capped without a word (docs/spec/settings.md 6.16); what is derived is not."""
+    def _cap_page(self, values: Values) -> None:
+        """Reduce the page size to a database's limit, silently as the broker does (docs/spec/settings.md 6.16).
+
+        Values derived from the page size are not changed.
+        """
         store = self.first.get("database-store")
-        size = found["page-size-bytes"].value
+        size = values["page-size-bytes"].value
         setting = in_scope(Scope.STORE)["jdbc-max-page-size-bytes"]
         if store is None or not setting.known_in(self.edition) or not isinstance(size, int):
             return
         node = store.child(setting.name)
         cap = read_value(setting, node.text, self.edition) if node else setting.default(self.edition)
         if isinstance(cap, int) and cap < size:
-            found["page-size-bytes"] = EffectiveValue(cap, Origin(node or store))
+            values["page-size-bytes"] = EffectiveValue(cap, Origin(node or store))
 
     def broker(self) -> Values:
-        """The settings of the broker itself."""
-        found: Values = {}
+        """Return the settings of the broker itself."""
+        values: Values = {}
         for name, setting in in_scope(Scope.BROKER).items():
             if setting.known_in(self.edition):
-                found[name] = self._broker_value(setting)
-        known = self._supposed(found)
-        found = {name: known.get(name) or EffectiveValue(self.default(in_scope(Scope.BROKER)[name])) for name in found}
-        _journal(found, self.libaio)
-        self._global_max_size(found)
-        found |= {name: value for name, value in self._supposed(self._broker_overrides).items() if name in found}
-        return {name: self._as_known(value, self.document.partial) for name, value in found.items()}
+                values[name] = self._broker_value(setting)
+        certain = self._supposed(values)
+        values = {
+            name: certain.get(name) or EffectiveValue(self.default(in_scope(Scope.BROKER)[name])) for name in values
+        }
+        _journal(values, self.libaio)
+        self._global_max_size(values)
+        values |= {name: value for name, value in self._supposed(self._broker_overrides).items() if name in values}
+        return {name: self._as_known(value, self.document.partial) for name, value in values.items()}
 
     def _broker_value(self, setting: Setting) -> EffectiveValue:
         written = self._broker_texts.get(setting.name)
@@ -241,37 +254,37 @@ class EffectiveSettings:
         return EffectiveValue(self.default(setting)) if value is None else EffectiveValue(value, Origin(node))
 
     def default(self, setting: Setting) -> Value:
-        """The default of the broker, or of the application server it runs in."""
+        """Return the default of the broker, or of the application server it runs in."""
         text = self.document.defaults.get(setting.name)
         return setting.default(self.edition) if text is None else setting.value(text, self.edition)
 
     @property
     def global_size_always_set(self) -> bool:
-        """Whether an application server sets global-max-size at each start, so that no share of the heap is used."""
+        """Return whether an application server sets global-max-size at each start, whatever the heap."""
         return "global-max-size" in self.document.defaults
 
-    def _global_max_size(self, found: Values) -> None:
-        given = found.get("global-max-size")
+    def _global_max_size(self, values: Values) -> None:
+        size = values.get("global-max-size")
         if (
-            given is None
+            size is None
             or self.global_size_always_set
             or self.edition < Edition.ARTEMIS_2_4
-            or (isinstance(given.value, int) and given.value > 0)
+            or (isinstance(size.value, int) and size.value > 0)
         ):
             return
-        if given.unknown:
+        if size.unknown:
             return
-        percent = found.get("global-max-size-percent-of-jvm-max-memory", EffectiveValue(50))
+        percent = values.get("global-max-size-percent-of-jvm-max-memory", EffectiveValue(50))
         if percent.unknown:
-            found["global-max-size"] = EffectiveValue(None, known=False)
+            values["global-max-size"] = EffectiveValue(None, known=False)
             return
         share = percent.value if isinstance(percent.value, int) else 50
         computed = None if self.heap is None else self.heap * share // 100
-        found["global-max-size"] = EffectiveValue(computed, percent.origin)
+        values["global-max-size"] = EffectiveValue(computed, percent.origin)
 
 
 def first_of_each_tag(core: ConfigNode | None) -> dict[str, ConfigNode]:
-    """What ``core.descendant`` finds, for every tag at once."""
+    """Return the first descendant of each tag, as ``core.descendant`` does for one."""
     return {tag: nodes[0] for tag, nodes in core.by_tag().items()} if core else {}
 
 
@@ -283,65 +296,74 @@ def _never_read(setting: Setting, edition: Edition) -> bool:
     return setting.name == "wild-card-routing-enabled" and setting.ignored_in(edition)
 
 
-def _derive(found: Values, merged: Values) -> None:
-    """Read limits follow the merged page size, prefetch the read limits, the longest redelivery delay the first."""
+def _derive(values: Values, merged: Values) -> None:
+    """Add defaults that follow other settings.
+
+    Read limits follow the page size, prefetch follows the read limits, the longest redelivery delay the first one.
+    """
 
     def follow(name: str, leader: str, derived: Callable[[int], int]) -> None:
-        value = found[leader]
-        if name in found and name not in merged:
+        value = values[leader]
+        if name in values and name not in merged:
             if value.unknown or not value.known:
-                found[name] = EffectiveValue(None, known=False)
+                values[name] = EffectiveValue(None, known=False)
             elif isinstance(value.value, int):
-                found[name] = EffectiveValue(derived(value.value))
+                values[name] = EffectiveValue(derived(value.value))
 
     follow("max-redelivery-delay", "redelivery-delay", lambda delay: 10 * delay)
     follow("max-read-page-bytes", "page-size-bytes", lambda size: (2 * size + 2**31) % 2**32 - 2**31)
     for unit in ("bytes", "messages"):
-        if f"max-read-page-{unit}" in found:
+        if f"max-read-page-{unit}" in values:
             follow(f"prefetch-page-{unit}", f"max-read-page-{unit}", lambda limit: limit)
 
 
-def _journal(found: Values, libaio: bool) -> None:
-    """Values that depend on the journal's type; the page flush period defaults to the buffer timeout of NIO."""
-    asynchronous = found["journal-type"].value == "ASYNCIO" and libaio
-    unknown = found["journal-type"].unknown
+def _journal(values: Values, libaio: bool) -> None:
+    """Set the defaults that depend on the journal's type.
+
+    The page flush period defaults to the buffer timeout of NIO.
+    """
+    asynchronous = values["journal-type"].value == "ASYNCIO" and libaio
+    unknown = values["journal-type"].unknown
     nio_timeout = 3333333
     for name, aio, nio in (("journal-buffer-timeout", 500000, nio_timeout), ("journal-max-io", 4096, 1)):
-        if found[name].origin is None:
+        if values[name].origin is None:
             default = aio if asynchronous else nio
-            found[name] = EffectiveValue(None, known=False) if unknown else EffectiveValue(default)
-    if "page-sync-timeout" in found and found["page-sync-timeout"].origin is None:
-        taken = found["journal-buffer-timeout"]
-        value = nio_timeout if asynchronous else taken.value
-        found["page-sync-timeout"] = (
-            EffectiveValue(None, known=False) if unknown else EffectiveValue(value, taken.origin, taken.known)
+            values[name] = EffectiveValue(None, known=False) if unknown else EffectiveValue(default)
+    if "page-sync-timeout" in values and values["page-sync-timeout"].origin is None:
+        timeout = values["journal-buffer-timeout"]
+        value = nio_timeout if asynchronous else timeout.value
+        values["page-sync-timeout"] = (
+            EffectiveValue(None, known=False) if unknown else EffectiveValue(value, timeout.origin, timeout.known)
         )
 
 
 def wildcards_of(core: ConfigNode | None, edition: Edition, first: Mapping[str, ConfigNode] | None = None) -> Wildcards:
-    """The characters of matches that a configuration sets; ``first`` as ``first_of_each_tag`` where it is at hand."""
+    """Return the wildcard characters that a configuration sets; ``first`` is ``first_of_each_tag``, if known."""
     if core is None or edition <= Edition.ARTEMIS_1_5:
         return Wildcards()
     first = first if first is not None else first_of_each_tag(core)
     node = first.get("wildcard-addresses")
     late = edition >= Edition.ARTEMIS_2_44
     markers, namespace = (_text(first.get(n)) if late else "" for n in ("literal-match-markers", "uuid-namespace"))
-    given = (
+    characters = (
         {name: _text(node.descendant(name))[:1] for name in ("delimiter", "any-words", "single-word")} if node else {}
     )
     return Wildcards(
-        given.get("delimiter") or ".", given.get("any-words") or "#", given.get("single-word") or "*",
-        markers if len(markers) == 2 else "", namespace,
-    )  # fmt: skip
+        characters.get("delimiter") or ".",
+        characters.get("any-words") or "#",
+        characters.get("single-word") or "*",
+        markers if len(markers) == 2 else "",
+        namespace,
+    )
 
 
 def wildcard_routing(core: ConfigNode | None, edition: Edition) -> bool:
-    """Whether wildcards in addresses are followed when messages are routed."""
+    """Return whether wildcards in addresses are resolved when messages are routed."""
     node = core.descendant("wildcard-addresses") if core and edition > Edition.ARTEMIS_1_5 else None
     enabled = True
     for name in ("enabled", "routing-enabled"):
-        found = node.descendant(name) if node else None
-        enabled = parse_boolean(found.text) if found else enabled
+        switch = node.descendant(name) if node else None
+        enabled = parse_boolean(switch.text) if switch else enabled
     return enabled
 
 

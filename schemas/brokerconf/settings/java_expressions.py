@@ -1,9 +1,9 @@
-"""Which regular expressions ``java.util.regex`` compiles: a match with special characters becomes one in the broker.
+"""Syntax check of ``java.util.regex``: a match with special characters becomes such an expression in the broker.
 
-Only the syntax is gone through, far enough to tell what stops the start of a broker from what does not.
+Only the syntax is parsed, far enough to tell what stops the start of a broker from what does not.
 
     atom        character, escape, [class], (group)
-    after it    ? * + {n} {n,} {n,m}, and one more ? or + behind that
+    after it    ? * + {n} {n,} {n,m}, and one more ? or + after that
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _INT_MAX = 2**31 - 1
 
 
 class ExpressionError(BrokerConfError):
-    """What the compiler of expressions would not take; the message says what."""
+    """Error for an expression that Java does not compile; the message says why."""
 
 
 def check(expression: str) -> None:
-    """Raises ``ExpressionError``."""
+    """Raise ``ExpressionError`` if Java does not compile the expression."""
     _SyntaxCheck(expression).run()
 
 
@@ -77,16 +77,16 @@ class _SyntaxCheck:
             end = self.text.find("\\E", self.at)
             self.at = len(self.text) if end < 0 else end + 2
         elif letter in _BEHIND:
-            wanted, said = _BEHIND[letter]
-            found = wanted.match(self.text, self.at)
-            if found is None:
-                raise ExpressionError(f"'\\{letter}' without {said}")
-            self.at = found.end()
-            if letter == "k" and found.group(1) not in self.names:
-                raise ExpressionError(f"'\\k<{found.group(1)}>' does not name an earlier group")
+            wanted, requirement = _BEHIND[letter]
+            match = wanted.match(self.text, self.at)
+            if match is None:
+                raise ExpressionError(f"'\\{letter}' without {requirement}")
+            self.at = match.end()
+            if letter == "k" and match.group(1) not in self.names:
+                raise ExpressionError(f"'\\k<{match.group(1)}>' does not name an earlier group")
 
     def _class(self) -> None:
-        """A class holds further classes; a bracket right behind its beginning is an ordinary character."""
+        """Skip a character class, which may contain other classes; a bracket right after its start is a literal."""
         depth, first = 0, False
         while True:
             char = self.text[self.at : self.at + 1]
@@ -109,24 +109,24 @@ class _SyntaxCheck:
         self.repeatable = True
 
     def _range(self) -> None:
-        found = re.compile(r"(.)-([^\[\]\\&])", re.DOTALL).match(self.text, self.at)
-        if found and found.group(1) > found.group(2):
-            raise ExpressionError(f"'{found.group()}' is not a valid range")
-        self.at = found.end() if found else self.at + 1
+        character_range = re.compile(r"(.)-([^\[\]\\&])", re.DOTALL).match(self.text, self.at)
+        if character_range and character_range.group(1) > character_range.group(2):
+            raise ExpressionError(f"'{character_range.group()}' is not a valid range")
+        self.at = character_range.end() if character_range else self.at + 1
 
     def _open(self) -> None:
         self.at += 1
         self.depth += 1
         self.repeatable = False
         if self.text.startswith("?", self.at):
-            found = _GROUP.match(self.text, self.at)
-            if found is None:
+            group = _GROUP.match(self.text, self.at)
+            if group is None:
                 raise ExpressionError(f"'({self.text[self.at : self.at + 2]}' does not start a group")
-            self.at = found.end()
-            if found.group("name") in self.names:
-                raise ExpressionError(f"two groups are named '{found.group('name')}'")
-            self.names |= {found.group("name")} if found.group("name") else set()
-            if found.group("end") == ")":
+            self.at = group.end()
+            if group.group("name") in self.names:
+                raise ExpressionError(f"two groups are named '{group.group('name')}'")
+            self.names |= {group.group("name")} if group.group("name") else set()
+            if group.group("end") == ")":
                 self.depth -= 1
 
     def _close(self) -> None:
@@ -140,13 +140,16 @@ class _SyntaxCheck:
         if not self.repeatable and char != "{":
             raise ExpressionError(f"'{char}' repeats nothing")
         if char == "{":
-            found = _REPEAT.match(self.text, self.at)
-            if found is None:
+            repetition = _REPEAT.match(self.text, self.at)
+            if repetition is None:
                 raise ExpressionError("'{' must hold a number")
-            least, most = int(found.group(1)[:25]), int(found.group(3)[:25] if found.group(3) else found.group(1)[:25])
+            least, most = (
+                int(repetition.group(1)[:25]),
+                int(repetition.group(3)[:25] if repetition.group(3) else repetition.group(1)[:25]),
+            )
             if not least <= most <= _INT_MAX:
-                raise ExpressionError(f"'{found.group()}' is not a valid range")
-            self.at = found.end()
+                raise ExpressionError(f"'{repetition.group()}' is not a valid range")
+            self.at = repetition.end()
         else:
             self.at += 1
         if self.text[self.at : self.at + 1] in ("?", "+") and self.at < len(self.text):

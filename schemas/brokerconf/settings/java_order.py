@@ -1,7 +1,7 @@
-"""The order in which a Java ``HashMap`` gives back its keys.
+"""Iteration order of the keys of a Java ``HashMap``.
 
-The broker keeps its matches in such maps and sorts what fits with a stable sort: where two matches rank alike, the
-order of the map decides which one wins. It looks arbitrary and is fixed all the same.
+The broker keeps its matches in such maps and sorts those that fit with a stable sort: if two matches have equal rank,
+the order of the map decides which one wins. It looks arbitrary and is fixed all the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _FIRST_TABLE = 16
 
 
 def string_hash(text: str) -> int:
-    """``String.hashCode`` as an unsigned number: over UTF-16 units."""
+    """Return ``String.hashCode`` as an unsigned number; it is computed over UTF-16 units."""
     raw = text.encode("utf-16-le", "surrogatepass")
     value = 0
     for at in range(0, len(raw), 2):
@@ -21,7 +21,7 @@ def string_hash(text: str) -> int:
 
 
 def table_size(count: int) -> int:
-    """How many buckets a map has that holds so many keys."""
+    """Return the number of buckets of a Java map that has that many keys."""
     table = _FIRST_TABLE
     while count > table * 3 // 4:
         table *= 2
@@ -29,12 +29,13 @@ def table_size(count: int) -> int:
 
 
 def bucket(key: str, table: int) -> int:
-    """The index of a key's bucket in a table of that size."""
+    """Return the index of a key's bucket in a table of that size."""
     code = string_hash(key)
+    # HashMap.hash folds the upper half into the lower one, because the table's size, a power of two, masks the upper
     return (code ^ (code >> 16)) & (table - 1)
 
 
 def in_map_order(keys: Sequence[str]) -> list[str]:
-    """The keys, given in the order they were put in, in the order in which the map lists them."""
+    """Return keys, passed in the order of insertion, in the order in which a Java map iterates over them."""
     table = table_size(len(keys))
     return sorted(dict.fromkeys(keys), key=lambda key: bucket(key, table))

@@ -1,7 +1,7 @@
-"""Which matches fit an address, and in which order (docs/spec/settings.md 4, docs/spec/config-behaviour.md "Merging").
+"""Matches that fit an address, and their order (docs/spec/settings.md 4, docs/spec/config-behaviour.md "Merging").
 
-A match becomes a regular expression in which only the delimiter before ``#`` and dots (since 2.33 ``$`` too) are taken
-care of: everything else that means something to an expression keeps that meaning, as it does in the broker.
+A match becomes a regular expression in which only the delimiter before ``#`` and dots (since 2.33 ``$`` too) are
+escaped: everything else that is special in an expression keeps that meaning, as it does in the broker.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _MANY = 16
 
 
 class MatchError(BrokerConfError):
-    """A match that the broker refuses when the settings go to the server."""
+    """Error for a match that the broker refuses when the settings are passed to the server."""
 
 
 class Wildcards(NamedTuple):
-    """The characters of matches, and what is put before a bare UUID."""
+    """Special characters of matches, and the namespace that is put before a bare UUID."""
 
     delimiter: str = "."
     any_words: str = "#"
@@ -60,18 +60,18 @@ class Wildcards(NamedTuple):
     uuid_namespace: str = ""
 
     def is_wild(self, match: str) -> bool:
-        """Whether the match contains a wildcard."""
+        """Return whether the match contains a wildcard."""
         return self.any_words in match or self.single_word in match
 
     def are_ordinary(self, match: str) -> bool:
-        """Whether the match is plain words with the any-words wildcard behind them, as nearly all are."""
+        """Return whether the match is plain words followed by the any-words wildcard, as nearly all are."""
         if self.literal_markers or self.any_words != "#" or self.single_word != "*" or self.delimiter != ".":
             return False
         return _ORDINARY.fullmatch(match) is not None
 
 
 class Match(NamedTuple):
-    """A match as written; ``name`` is without literal markers, ``expression`` what addresses are held against."""
+    """Match as written; ``name`` is without literal markers, ``expression`` what addresses are compared with."""
 
     written: str
     name: str
@@ -88,7 +88,7 @@ class Match(NamedTuple):
     open_end: bool = False
 
     def fits(self, address: str) -> bool:
-        """Whether an address fits the match."""
+        """Return whether the match applies to an address."""
         if self.words:
             return self._fits_by_words(address.split(self.delimiter))
         if self.start and not _LINE_END.search(address):
@@ -98,18 +98,18 @@ class Match(NamedTuple):
             return False
         return _compiled(self.expression).fullmatch(address) is not None
 
-    def _fits_by_words(self, given: list[str]) -> bool:
-        more = self.delimiter.join(given[len(self.words) :])
-        if len(given) < len(self.words) or (len(given) > len(self.words) and (not self.open_end or not more)):
+    def _fits_by_words(self, words: list[str]) -> bool:
+        more = self.delimiter.join(words[len(self.words) :])
+        if len(words) < len(self.words) or (len(words) > len(self.words) and (not self.open_end or not more)):
             return False
-        pairs = zip(given, self.words, strict=False)
+        pairs = zip(words, self.words, strict=False)
         return not _LINE_END.search(more) and all(
             bool(word) if there is None else word == there for word, there in pairs
         )
 
 
 def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match:
-    """The match as that edition takes it; raises ``MatchError`` where the broker would not start."""
+    """Return the match as that edition interprets it; raise ``MatchError`` if the broker would not start."""
     if wildcards.are_ordinary(written) and edition > Edition.ARTEMIS_1_5:
         return Match(written, written, False, True, "", True, written[:-1])
     name, literal = written, False
@@ -139,7 +139,7 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
 
 
 def split_match(text: str, wildcards: Wildcards) -> tuple[tuple[str | None, ...], bool]:
-    """The words that must be there, None for any one, and whether more may follow."""
+    """Return the required words of a match, None for any one word, and whether more words may follow."""
     bare = text.removesuffix(wildcards.any_words)
     open_end = bare != text
     bare = bare.removesuffix(wildcards.delimiter) if open_end else bare
@@ -148,7 +148,10 @@ def split_match(text: str, wildcards: Wildcards) -> tuple[tuple[str | None, ...]
 
 
 def _special(expression: str) -> str:
-    """An expression that the broker compiles; one that is written differently here fits no address (a rule warns)."""
+    """Return an expression that Java compiles; one that Python's syntax lacks matches no address (a rule warns).
+
+    Raises ``MatchError`` if Java refuses it.
+    """
     from brokerconf.settings.java_expressions import ExpressionError, check
 
     try:
@@ -164,7 +167,10 @@ def _special(expression: str) -> str:
 
 
 def _start(name: str, wildcards: Wildcards, edition: Edition) -> str:
-    """What most matches are. In 1.x the delimiter before ``#`` is dropped for good."""
+    """Return the beginning of a match of the most common form ``words.#``, or an empty string for any other form.
+
+    In 1.x the delimiter before ``#`` is dropped for good, so there is no such form.
+    """
     words, at_end = name[:-1], name.endswith(wildcards.delimiter + wildcards.any_words)
     simple = at_end and len(words) > 1 and not wildcards.is_wild(words) and edition > Edition.ARTEMIS_1_5
     return words if simple else ""
@@ -172,7 +178,7 @@ def _start(name: str, wildcards: Wildcards, edition: Edition) -> str:
 
 @cache
 def _compiled(expression: str) -> re.Pattern[str]:
-    """Compiled when an address is first held against it: most of thousands of matches never are."""
+    """Return the compiled expression, on first use: most of thousands of matches are never compared with an address."""
     with warnings.catch_warnings():
         # of what a later release of this language may read differently
         warnings.simplefilter("ignore", FutureWarning)
@@ -180,15 +186,15 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 
 def is_plain(name: str, wildcards: Wildcards) -> bool:
-    """Whether no character of the name, wildcards and dots apart, means something to a regular expression."""
+    """Return whether the name, wildcards and dots removed, has no character that is special in a regular expression."""
     bare = name.replace(wildcards.any_words, "").replace(wildcards.single_word, "").replace(".", "")
     return _PLAIN.fullmatch(bare) is not None
 
 
 def _expression(name: str, wildcards: Wildcards, edition: Edition) -> str:
-    """Return what addresses are held against: equal to the broker's expression, but quick where all words are plain.
+    """Return the expression for addresses: equivalent to the broker's, but fast if all words are plain.
 
-    A wildcard for one word takes what stands before the first occurrence of the text behind it: if a later occurrence
+    A wildcard for one word takes everything up to the first occurrence of the text after it: if a later occurrence
     fits, so does the first. Only the last wildcard is tried at several places.
     """
     any_words, delimiter = wildcards.any_words, wildcards.delimiter
@@ -200,18 +206,18 @@ def _expression(name: str, wildcards: Wildcards, edition: Edition) -> str:
     old = edition <= Edition.ARTEMIS_1_5
     single, any_words = ("*", "#") if old else (wildcards.single_word, any_words)
     quoted = "." if old else re.escape(delimiter)
-    one, tail = f"[^{quoted}]+", f"{_DOT}*" if old else f"(?:{quoted}{_DOT}+)?"
-    if not is_plain(name, wildcards) or single in _ESCAPES or any_words in f"{_ESCAPES}{one}?>()":
-        return text.replace(single, one).replace(any_words, tail)
+    word, tail = f"[^{quoted}]+", f"{_DOT}*" if old else f"(?:{quoted}{_DOT}+)?"
+    if not is_plain(name, wildcards) or single in _ESCAPES or any_words in f"{_ESCAPES}{word}?>()":
+        return text.replace(single, word).replace(any_words, tail)
     body = text.removesuffix(any_words)
     first, *parts = body.split(single)
     if parts:
-        body = first + "".join(f"(?>{one}?{part})" for part in parts[:-1]) + one + parts[-1]
+        body = first + "".join(f"(?>{word}?{part})" for part in parts[:-1]) + word + parts[-1]
     return body + tail if text.endswith(any_words) else body
 
 
 def modified(address: str, wildcards: Wildcards, edition: Edition) -> str:
-    """An address or match as the repository looks it up: without the queue, a bare UUID within its name space."""
+    """Return an address or match as the repository looks it up: without its queue, a bare UUID inside its namespace."""
     if edition >= Edition.ARTEMIS_2_10 and "::" in address:
         address = address.partition("::")[0]
     if edition >= Edition.ARTEMIS_2_44 and wildcards.uuid_namespace and _UUID.fullmatch(address):
@@ -224,7 +230,7 @@ class MatchTable:
     """All matches of a configuration, looked up as that edition does.
 
     ``wild`` holds them by the whole words before the first wildcard: only those whose words an address begins with are
-    held against it.
+    compared with it.
     """
 
     wildcards: Wildcards
@@ -240,7 +246,7 @@ class MatchTable:
 
     @classmethod
     def of(cls, matches: Iterable[Match], wildcards: Wildcards, edition: Edition) -> MatchTable:
-        """``matches`` in the order of the file; of two with one name the later one replaces the earlier."""
+        """Build a table of ``matches`` in the order of the file; of two with the same name the later one wins."""
         by_written = {match.written: match for match in matches}
         table = cls(wildcards, edition)
         names = [match.name for match in by_written.values()]
@@ -263,7 +269,7 @@ class MatchTable:
         return table
 
     def fitting(self, address: str) -> list[Match]:
-        """The matches that fit, the most specific first."""
+        """Return the matches that apply to an address, the most specific first."""
         if address not in self._known:
             self._known[address] = self._fitting(address)
         return self._known[address]
@@ -285,43 +291,43 @@ class MatchTable:
 
     def _candidates(self, address: str) -> list[Match]:
         wild = self.wild
-        found = list(self._with_start("", address)) if "" in wild else []
+        candidates = list(self._with_start("", address)) if "" in wild else []
         delimiter, at = self.wildcards.delimiter, 0 if address else -1
         while at >= 0:
             at = address.find(delimiter, at + 1)
             start = address[:at] if at >= 0 else address
             if start in wild:
-                found += self._with_start(start, address)
-        return found
+                candidates += self._with_start(start, address)
+        return candidates
 
     def _with_start(self, start: str, address: str) -> list[Match]:
-        """Those of some words before the first wildcard that may fit an address."""
-        found = self.wild[start]
-        if len(found) < _MANY:
-            return found
+        """Return the matches with these words before their first wildcard that may apply to an address."""
+        matches = self.wild[start]
+        if len(matches) < _MANY:
+            return matches
         from brokerconf.settings.word_index import WordIndex, numbers_of
 
         if start not in self._indexes:
-            self._indexes[start] = WordIndex([match.words for match in found])
-        return [found[n] for n in numbers_of(self._indexes[start].fitting(address.split(self.wildcards.delimiter)))]
+            self._indexes[start] = WordIndex([match.words for match in matches])
+        return [matches[n] for n in numbers_of(self._indexes[start].fitting(address.split(self.wildcards.delimiter)))]
 
-    def _in_order(self, found: list[Match]) -> list[Match]:
-        """In the order in which the broker's map of wild matches lists them."""
+    def _in_order(self, matches: list[Match]) -> list[Match]:
+        """Return the matches in the order in which the broker's map of wild matches iterates over them."""
         everything, wild = self._tables
-        if len(found) < 2:
-            return found
+        if len(matches) < 2:
+            return matches
 
         def place(match: Match) -> tuple[int, int, int]:
             return bucket(match.name, wild), bucket(match.written, everything), self._put_in[match.written]
 
-        return sorted(found, key=place)
+        return sorted(matches, key=place)
 
-    def _compare(self, one: Match, other: Match) -> int:
-        return compare(one.name, other.name, self.wildcards, self.edition)
+    def _compare(self, match: Match, other: Match) -> int:
+        return compare(match.name, other.name, self.wildcards, self.edition)
 
 
 class MatchMemory:
-    """Matches compiled, and their table: kept from one look at a configuration to the next, of which most hold."""
+    """Compiled matches and their table, kept between checks of a configuration, because most stay the same."""
 
     def __init__(self) -> None:
         self._of: tuple[Wildcards, Edition] | None = None
@@ -329,25 +335,25 @@ class MatchMemory:
         self._table: tuple[list[Match], MatchTable] | None = None
 
     def match(self, written: str, wildcards: Wildcards, edition: Edition) -> Match:
-        """As ``compile_match``."""
+        """Return what ``compile_match`` returns, remembered for the last wildcards and edition."""
         if self._of != (wildcards, edition):
             self._of, self._compiled, self._table = (wildcards, edition), {}, None
-        found = self._compiled.get(written)
-        if found is None:
-            found = self._compiled[written] = compile_match(written, wildcards, edition)
-        return found
+        compiled = self._compiled.get(written)
+        if compiled is None:
+            compiled = self._compiled[written] = compile_match(written, wildcards, edition)
+        return compiled
 
     def table(self, matches: list[Match], wildcards: Wildcards, edition: Edition) -> MatchTable:
-        """As ``MatchTable.of``, for matches that are from here."""
-        known = self._table
-        same = known is not None and len(known[0]) == len(matches) and all(map(is_, known[0], matches))
-        if known is None or not same or self._of != (wildcards, edition):
-            known = self._table = matches, MatchTable.of(matches, wildcards, edition)
-        return known[1]
+        """Return what ``MatchTable.of`` returns, reusing the last table if the matches are the same objects."""
+        last = self._table
+        same = last is not None and len(last[0]) == len(matches) and all(map(is_, last[0], matches))
+        if last is None or not same or self._of != (wildcards, edition):
+            last = self._table = matches, MatchTable.of(matches, wildcards, edition)
+        return last[1]
 
 
 def _plain_start(match: Match, wildcards: Wildcards, edition: Edition) -> str:
-    """The whole words before the first wildcard; nothing where the name is more than words and wildcards."""
+    """Return the whole words before the first wildcard; empty if the name has more than words and wildcards."""
     name = match.name
     if not match.plain:
         return ""
@@ -364,34 +370,34 @@ def _separate_exact(edition: Edition) -> bool:
     return edition >= Edition.ARTEMIS_2_17
 
 
-def compare(one: str, other: str, wildcards: Wildcards, edition: Edition) -> int:
-    """Below zero when ``one`` is the more specific match."""
+def compare(match: str, other: str, wildcards: Wildcards, edition: Edition) -> int:
+    """Compare two matches as the broker does; negative if ``match`` is the more specific one."""
     for wildcard in (wildcards.any_words, wildcards.single_word):
-        here, there = wildcard in one, wildcard in other
-        if here != there:
-            return 1 if here else -1
-        if here and wildcard == wildcards.any_words:
-            return len(other) - len(one)
-    if wildcards.single_word in one:
-        words = _words(one, wildcards.delimiter), _words(other, wildcards.delimiter)
+        is_in_match, there = wildcard in match, wildcard in other
+        if is_in_match != there:
+            return 1 if is_in_match else -1
+        if is_in_match and wildcard == wildcards.any_words:
+            return len(other) - len(match)
+    if wildcards.single_word in match:
+        words = _words(match, wildcards.delimiter), _words(other, wildcards.delimiter)
         decided = _by_words(*words, wildcards) if edition >= Edition.ARTEMIS_2_17 else _by_words_1x(*words, wildcards)
         if decided:
             return decided
-    return len(one) - len(other)
+    return len(match) - len(other)
 
 
 def _words(name: str, delimiter: str) -> list[str]:
-    """As ``String.split``: empty words at the end are left out."""
+    """Split a name as Java's ``String.split`` does, without empty words at the end."""
     words = name.split(delimiter)
     while len(words) > 1 and not words[-1]:
         words.pop()
     return words
 
 
-def _by_words(one: list[str], other: list[str], wildcards: Wildcards) -> int:
-    """At the first word where only one is a wildcard, the other goes first."""
+def _by_words(words: list[str], other: list[str], wildcards: Wildcards) -> int:
+    """Compare by the first word where only one of the two has a wildcard; the other is more specific."""
     single = wildcards.single_word
-    for at, left in enumerate(one):
+    for at, left in enumerate(words):
         if at >= len(other):
             return -1
         if (left == single) != (other[at] == single):
@@ -399,10 +405,10 @@ def _by_words(one: list[str], other: list[str], wildcards: Wildcards) -> int:
     return 0
 
 
-def _by_words_1x(one: list[str], other: list[str], wildcards: Wildcards) -> int:
-    """Up to 2.10 the first wildcard word decides, and a wildcard at the same place does not make a tie."""
+def _by_words_1x(words: list[str], other: list[str], wildcards: Wildcards) -> int:
+    """Compare as up to 2.10: the first wildcard word decides, even if both have a wildcard there."""
     single = wildcards.single_word
-    for at, left in enumerate(one):
+    for at, left in enumerate(words):
         if left == single:
             return -1 if at >= len(other) or other[at] != single else 1
     return 0

@@ -1,4 +1,4 @@
-"""What ``broker.properties`` and system properties set over the file (docs/spec/settings.md 1): settings in force."""
+"""Effect of ``broker.properties`` and system properties on the settings in force (docs/spec/settings.md 1)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
-    from brokerconf.reading.properties import Entry
+    from brokerconf.reading.property_entries import Entry
 
 _CHARACTERS = {"delimiter": "delimiter", "anyWords": "any_words", "singleWord": "single_word"}
 _ADDRESSES = ("addressSettings", "addressesSettings")
 
 
 def apply(settings: EffectiveSettings, entries: Iterable[Entry]) -> list[Entry]:
-    """Lays the entries over the settings, the later ones last; returns those that set nothing known."""
+    """Apply the entries to the settings, later ones last; return those that set nothing known."""
     outcomes = apply_all(entries, settings.edition, settings.core)
     return [outcome.entry for outcome in outcomes if not lay_over(settings, outcome)]
 
 
 def lay_over(settings: EffectiveSettings, outcome: Outcome) -> bool:
-    """Lays over the settings what an entry set; whether it is one of them."""
+    """Apply what an entry set to the settings; return whether it is one of them."""
     if not outcome.applied:
         return False
     match outcome.path:

@@ -1,7 +1,7 @@
 """Every setting that concerns paging, memory, disk and stores: type, unit, default by release, since, effect, trap.
 
-The facts stand in ``facts/settings.csv`` (one row a setting, ``;`` between fields). A default is one text for all
-releases, or ``release:text`` pairs of which the last that has begun counts; ``hq`` stands for HornetQ.
+The facts are in ``facts/settings.csv`` (one row a setting, ``;`` between fields). A default is one text for all
+releases, or ``release:text`` pairs of which the last that has begun counts; ``hq`` is HornetQ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DATED = re.compile(r"(?:^| )(hq|\d+\.\d+\.\d+):")
 
 
 class Scope(Enum):
-    """Where a setting stands: below ``core``, in an ``address-setting``, in ``database-store``, … or in a URL."""
+    """Place of a setting: below ``core``, in an ``address-setting``, in ``database-store``, … or in a URL."""
 
     BROKER = "broker"
     ADDRESS = "address"
@@ -34,8 +34,11 @@ class Scope(Enum):
 
 
 class Setting(NamedTuple):
-    """One setting. ``kind`` is boolean, int, long, double, size, enum, text, path or char; ``bean`` its name in
-    ``broker.properties``; ``ignored`` the release from which it has no effect."""
+    """Setting of the broker's configuration.
+
+    ``kind`` is boolean, int, long, double, size, enum, text, path or char; ``bean`` its name in ``broker.properties``;
+    ``ignored`` the release from which it has no effect.
+    """
 
     scope: Scope
     name: str
@@ -52,35 +55,35 @@ class Setting(NamedTuple):
     trap: str
 
     def known_in(self, edition: Edition) -> bool:
-        """Whether that edition's schema has it."""
+        """Return whether that edition's schema has the setting."""
         now = release(edition)
         return version(self.since) <= now and (not self.until or now < version(self.until))
 
     def ignored_in(self, edition: Edition) -> bool:
-        """Whether the edition accepts the setting and ignores it."""
+        """Return whether the edition accepts the setting and ignores it."""
         return bool(self.ignored) and version(self.ignored) <= release(edition)
 
     def default_said(self, edition: Edition) -> str:
-        """The default in words, as a person reads it."""
+        """Return the default for an edition in words."""
         dated = list(_DATED.finditer(self.default_text))
         if not dated:
             return self.default_text
-        said = ""
-        for found, following in zip(dated, [*dated[1:], None], strict=True):
-            if version(found.group(1)) <= release(edition):
-                said = self.default_text[found.end() : following.start() if following else None]
-        return said
+        text = ""
+        for dated_text, following in zip(dated, [*dated[1:], None], strict=True):
+            if version(dated_text.group(1)) <= release(edition):
+                text = self.default_text[dated_text.end() : following.start() if following else None]
+        return text
 
     def default(self, edition: Edition) -> Value:
-        """The default as a value; None where there is none, or where it is worked out from other settings."""
-        said = self.default_said(edition)
+        """Return the default as a value; None if there is none, or if it is derived from other settings."""
+        text = self.default_said(edition)
         try:
-            return self.value(said, edition) if said or (self.kind == "text" and self.name.endswith("fix")) else None
+            return self.value(text, edition) if text or (self.kind == "text" and self.name.endswith("fix")) else None
         except SizeError:
             return None
 
     def value(self, text: str, edition: Edition) -> Value:
-        """A text of the file as the broker reads it; raises ``SizeError``."""
+        """Return the value of a text as the broker reads it; raise ``SizeError``."""
         match self.kind:
             case "boolean":
                 return parse_boolean(text)
@@ -97,7 +100,7 @@ class Setting(NamedTuple):
 
 
 def parse_double(text: str) -> float:
-    """A number as the broker's reader takes it; ``INF`` is not one, though the schema has it."""
+    """Parse a number as the broker's reader does; raise ``SizeError``, also for ``INF``, which the schema allows."""
     try:
         number = re.fullmatch(
             r"[+-]?(\d++\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|Infinity|NaN)[dDfF]?", trimmed(text)
@@ -108,39 +111,39 @@ def parse_double(text: str) -> float:
 
 
 def version(text: str) -> Release:
-    """``2.28.0`` as numbers; HornetQ comes before all."""
+    """Return ``2.28.0`` as numbers; HornetQ comes before all."""
     return HORNETQ if text == "hq" else tuple(int(part) for part in text.split("."))
 
 
 def release(edition: Edition) -> Release:
-    """The release that an edition stands for."""
+    """Return the release that an edition represents."""
     return HORNETQ if edition is Edition.HORNETQ_2_4 else version(edition.release)
 
 
 @cache
 def settings() -> tuple[Setting, ...]:
-    """All of them, in the order of the table."""
-    return tuple(Setting(Scope(scope), *rest) for scope, *rest in read_table("settings.csv"))
+    """Return all settings in the order of the table."""
+    return tuple(Setting(Scope(scope), *columns) for scope, *columns in read_table("settings.csv"))
 
 
 @cache
 def in_scope(scope: Scope) -> dict[str, Setting]:
-    """The settings of one place, by name."""
+    """Return the settings of one scope by name."""
     return {setting.name: setting for setting in settings() if setting.scope is scope}
 
 
 def find(name: str) -> list[Setting]:
-    """The settings of that name, wherever they stand."""
+    """Return the settings of that name in all scopes."""
     return [setting for setting in settings() if setting.name == name]
 
 
 class ManualsSaying(NamedTuple):
-    """What manuals say of a setting, and what brokers do instead."""
+    """What manuals say about a setting, and what brokers do instead."""
 
     says: str
     does: str
 
 
 def contradicted(name: str) -> list[ManualsSaying]:
-    """Where manuals and brokers disagree about a setting."""
+    """Return the statements of manuals about a setting that brokers contradict."""
     return [ManualsSaying(says, does) for setting, says, does in read_table("manuals.csv") if setting == name]

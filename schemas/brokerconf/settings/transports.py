@@ -1,4 +1,4 @@
-"""Acceptors and connectors: the address of an element as properties, and back (docs/spec/properties.md 5)."""
+"""Acceptors and connectors: conversion of an element's address to properties, and back (docs/spec/properties.md 5)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PLAIN = re.compile(r"[\w.,:/*@$!()'~?=-]+", re.ASCII)
 
 @cache
 def _own_keys(element: str, edition: Edition) -> frozenset[str]:
-    """The parameters of the transport itself; all others are of the protocols."""
+    """Return the parameters of the transport itself; all others belong to protocols."""
     rows = read_table("transports.csv")
-    known = max(edition, Edition.ARTEMIS_2_28)
-    return frozenset(key for of, key, since in rows if of == element and known in editions_between(since, ""))
+    documented = max(edition, Edition.ARTEMIS_2_28)
+    return frozenset(key for of, key, since in rows if of == element and documented in editions_between(since, ""))
 
 
 def _factory(scheme: str, element: str) -> str:
@@ -33,30 +33,42 @@ def _factory(scheme: str, element: str) -> str:
 
 
 def transport_properties(node: ConfigNode, edition: Edition) -> list[tuple[tuple[str, ...], str]]:
-    """The keys below the bean with their values; none where the address cannot be said by them."""
+    """Return the keys below the transport's bean with their values; empty if keys cannot express its address."""
     # of several pieces of text with markup between them the reader takes one
     plain = set(node.attributes) == {"name"} and "<" not in node.source.content(node.ordinal)
-    found = _ADDRESS.fullmatch(re.sub(r"\s", "", node.text))
-    if not plain or not found or not _HOST.fullmatch(found[2]):
+    address = _ADDRESS.fullmatch(re.sub(r"\s", "", node.text))
+    if not plain or not address or not _HOST.fullmatch(address[2]):
         return []
-    scheme, host, port, query = found[1], found[2], found[3], found[4] or ""
+    scheme, host, port, query = address[1], address[2], address[3], address[4] or ""
     factory = (("factoryClassName",), _factory(scheme, node.name))
     if scheme == "vm":
         return [factory, (("params", "serverId"), host)] if host.isdigit() and not query else []
     # decoded as a whole and once more, piece by piece; a key without a value says nothing
     pieces = [piece.partition("=") for piece in re.split("[&;]", unquote(query)) if "=" in piece]
     own = {"scheme": scheme} if node.name == "acceptor" else {}
-    said = {**own, "host": host, "port": port or "-1", **{unquote_plus(key): unquote_plus(v) for key, _, v in pieces}}
-    if "name" in said or not all(map(str.strip, said.values())):
+    parameters = {
+        **own,
+        "host": host,
+        "port": port or "-1",
+        **{unquote_plus(key): unquote_plus(v) for key, _, v in pieces},
+    }
+    if "name" in parameters or not all(map(str.strip, parameters.values())):
         return []
     keys = _own_keys(node.name, edition)
-    return [factory, *((("params" if key in keys else "extraParams", key), value) for key, value in said.items())]
+    return [factory, *((("params" if key in keys else "extraParams", key), value) for key, value in parameters.items())]
 
 
-def transport_uri(element: str, said: Mapping[tuple[str, ...], str], edition: Edition) -> str:
-    """The address that the keys below a bean make; empty where none does."""
-    scheme = next((one for one in ("tcp", "vm") if said.get(("factoryClassName",)) == _factory(one, element)), "")
-    left = {path: value for path, value in said.items() if len(path) == 2}
+def transport_uri(element: str, parameters: Mapping[tuple[str, ...], str], edition: Edition) -> str:
+    """Return the address that the keys below a transport's bean form; empty if they form none."""
+    scheme = next(
+        (
+            candidate
+            for candidate in ("tcp", "vm")
+            if parameters.get(("factoryClassName",)) == _factory(candidate, element)
+        ),
+        "",
+    )
+    left = {path: value for path, value in parameters.items() if len(path) == 2}
     if scheme == "vm":
         server = left.pop(("params", "serverId"), "")
         return f"vm://{server}" if server.isdigit() and not left else ""

@@ -1,6 +1,6 @@
-"""Thousands of matches by their words: which of them may fit an address, or another match, without asking each.
+"""Index of thousands of matches by their words: which of them may fit an address, or overlap another match.
 
-A set of matches is an integer with a bit for each, so that a word is looked for in all of them at once.
+A set of matches is an integer with a bit for each, so that one operation on integers tests a word in all of them.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import accumulate
 from operator import or_
 
+# Words of a match that are indexed: those after them rule nothing out.
 PLACES = 300
-"""Words of a match that are looked at: what stands behind them rules nothing out."""
 _FEW = 32
 
+# Words of a match, None for any one word.
 Words = Sequence[str | None]
-"""The words of a match, None for any one word."""
 
 
 class NumberSets:
@@ -27,7 +27,7 @@ class NumberSets:
         self._often: dict[Hashable, int] = {}
 
     def add(self, key: Hashable, number: int) -> None:
-        """Puts a number into a set."""
+        """Add a number to the set of a key."""
         self._numbers[key].append(number)
 
     def __getitem__(self, key: Hashable) -> int:
@@ -35,15 +35,16 @@ class NumberSets:
         if len(numbers) <= _FEW:
             return sum(1 << number for number in numbers)
         if key not in self._often:
-            found = bytearray(self._size)
+            # a sum of shifted ones copies the whole integer for each number; a large set is filled in place instead
+            bits = bytearray(self._size)
             for number in numbers:
-                found[number >> 3] |= 1 << (number & 7)
-            self._often[key] = int.from_bytes(found, "little")
+                bits[number >> 3] |= 1 << (number & 7)
+            self._often[key] = int.from_bytes(bits, "little")
         return self._often[key]
 
 
 class WordIndex:
-    """The words of many matches."""
+    """Index of the words of many matches."""
 
     def __init__(self, matches: Sequence[Words]) -> None:
         self._all = (1 << len(matches)) - 1
@@ -58,17 +59,19 @@ class WordIndex:
         self._free = [self._named[place, None] | self._short[place] for place in range(self._places)]
 
     def fitting(self, words: Words, *, longer: bool = False) -> int:
-        """Those whose words do not differ from these; ``longer``: also those that have more."""
-        found = self._all if longer or len(words) >= self._places else self._short[len(words)]
+        """Return the set of word lists compatible with these words, as bits; with ``longer``, also of longer lists."""
+        numbers = self._all if longer or len(words) >= self._places else self._short[len(words)]
+        # one step for each word: keep matches with that word, with any word, or without a word at this place
         for place, word in enumerate(words[: self._places]):
-            if word is not None and found:
-                found &= self._free[place] | self._named[place, word]
-        return found
+            if word is not None and numbers:
+                numbers &= self._free[place] | self._named[place, word]
+        return numbers
 
 
-def numbers_of(found: int) -> Iterator[int]:
-    """The numbers in a set, in order."""
-    while found:
-        lowest = found & -found
+def numbers_of(numbers: int) -> Iterator[int]:
+    """Yield the numbers in a set of bits, in order."""
+    while numbers:
+        # a number and its negative share the lowest bit that is set, and no other
+        lowest = numbers & -numbers
         yield lowest.bit_length() - 1
-        found ^= lowest
+        numbers ^= lowest

@@ -1,0 +1,53 @@
+"""Types of NumPy arrays, and functions on arrays of integers that several wings need."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+Fields = npt.NDArray[np.void]
+
+
+def distinct(values: Ints) -> Ints:
+    """Return the distinct values, ascending.
+
+    (``numpy.unique`` imports masked arrays, which doubles the start time.)
+    """
+    rising = np.sort(values)
+    return np.concatenate((rising[:1], rising[1:][rising[1:] != rising[:-1]]))
+
+
+def ranked(values: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct values in rising order, and the place of each value among them.
+
+    Values that lie close together are entered in a table, which takes a tenth of the time of a sort.
+    """
+    if not len(values):
+        return values, np.zeros(0, np.int64)
+    least, span = int(values.min()), int(values.max()) - int(values.min())
+    if not span:
+        return values[:1], np.zeros(len(values), np.int64)
+    if span > 4 * len(values):
+        rising = distinct(values)
+        return rising, np.searchsorted(rising, values)
+    present = np.zeros(span + 1, bool)
+    present[values - least] = True
+    place = np.cumsum(present) - 1
+    return np.flatnonzero(present) + least, place[values - least]
+
+
+def narrow(values: Ints) -> Ints:
+    """Return the values in the narrowest integer type that holds them."""
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    kinds = (np.int8, np.int16, np.int32)
+    kind = next(
+        (candidate for candidate in kinds if np.iinfo(candidate).min <= least and most <= np.iinfo(candidate).max),
+        np.int64,
+    )
+    narrowed: Any = values.astype(kind, copy=False)
+    return cast("Ints", narrowed)

@@ -1,1 +1,0 @@
-"""Reading and writing bytes: scalars, files, file systems."""

@@ -1,0 +1,1 @@
+"""Everything that writes a directory: compaction, removal, conversion, salvage, recovery. Plan, apply, undo."""

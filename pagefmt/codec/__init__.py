@@ -1,0 +1,1 @@
+"""The reference decoder and encoder: bytes to one record, and one record to bytes."""

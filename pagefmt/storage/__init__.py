@@ -1,0 +1,1 @@
+"""Files and object stores: opening, reading, writing, archives."""

@@ -1,0 +1,1 @@
+"""Messages and their states as an Arrow table, and its files."""

@@ -1,0 +1,1 @@
+"""Page files read in chunks and at many positions at once."""

@@ -1,1 +1,0 @@
-"""Every byte of a page accounted for, and what a broker would do with it."""
