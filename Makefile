@@ -32,7 +32,7 @@ quick: $(VENV)/.dev ## after each edit, under a minute: style, types, imports, a
 test: $(VENV)/.dev ## set up and pass the tests
 	$(PYTEST) -n 2 --dist worksteal
 
-test-long: $(VENV)/.dev ## the rest of the cases that the tests sample, Spark, stores, kills; ten minutes; CI runs it too
+test-long: $(VENV)/.dev ## the rest of the cases that the tests sample, Spark, stores, kills; ten minutes; a job of its own in CI
 	$(PYTEST) -n 2 --dist worksteal -m long
 
 check: $(VENV)/.dev ## style, types, imports, unused names, spelling
@@ -55,7 +55,7 @@ test-broker: $(VENV)/.dev ## against real brokers: Java 17, Maven and the oracle
 test-compaction-broker: $(VENV)/.dev ## what brokers deliver from compacted and salvaged directories; can be stopped and run again
 	$(PYTEST) -m broker tests/broker/test_compaction_broker.py tests/broker/test_salvage_broker.py tests/broker/test_recover_broker.py
 
-test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
+test-slow: test-long ## test-long, then exhaustive truncations, bit flips, big inputs
 	$(PYTEST) -m slow
 
 test-generated: $(VENV)/.dev ## tests with generated examples, with others each time; ROUNDS=20 for more

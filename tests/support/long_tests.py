@@ -74,7 +74,7 @@ SESSIONS = {
     ],
     "rooms/test_package.py": ["test_every_command_runs_where_it_is_installed"],
 }  # fmt: skip
-# What every directory and every page is asked, and CI asks all of them: each N-th of a function stays.
+# What every directory and every page is asked, and `make test-long` asks all of them: each N-th of a function stays.
 ALL_IN_CI = {
     "cli/test_config_drift.py::test_what_a_broker_declared_itself_does_not_differ": 4,
     "cli/test_pages_commands.py::test_ls_and_verify_count_what_the_broker_counted": 4,
