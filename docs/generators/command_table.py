@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any
 
 from pagectl.app import FLAGS, TREE, LazyGroup, root
+from pagectl.decoding.columns import COLUMNS
 from pagectl.decoding.count_by import COUNTED, PROPERTY
-from pagectl.options.columns import BODIES, COLUMNS, MESSAGE_SPLITS, SPLITS
+from pagectl.options.columns import BODIES, MESSAGE_SPLITS, SPLITS
 from pagectl.reports.listing import RowListing
 
 

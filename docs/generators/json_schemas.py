@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pagectl.reports
 from msgspec import inspect as types
-from pagectl.options.columns import COLUMNS
+from pagectl.decoding.columns import COLUMNS
 from pagectl.reports.message_lines import CHOSEN
 
 from pagefmt.describe.json_object import JsonObject

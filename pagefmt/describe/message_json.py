@@ -31,7 +31,7 @@ from pagefmt.describe.values_json import Json, property_map_json, property_types
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.storage.files import NotPermitted, NotReadable
 
-# keys of every message, without bodies and ``amqp``
+# keys of every message in their order, without those of its record, bodies and ``amqp``
 MESSAGE_KEYS: Final = (
     "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
     "type", "type_name", "large", "large_id", "large_file", "large_size", "properties",
@@ -115,7 +115,6 @@ def message_json(message: Message, wanted: MessageOptions) -> Json:
     properties = message.properties()
     file, closed = _large_file(message, wanted)
     common = _facts(message, wanted.edition) | {
-        "large": message.large,
         "large_id": message.id if message.large else None,
         "large_file": file.name if file else None,
         "large_size": declared_size(message, properties),
@@ -141,7 +140,15 @@ def _large_file(message: Message, wanted: MessageOptions) -> tuple[LargeFile | N
 
 
 def _facts(message: Message, edition: Edition) -> Json:
-    facts: Json = {
+    facts = stored_facts(message)
+    if isinstance(message, AmqpMessage):
+        facts |= unscanned(edition)
+    return facts
+
+
+def stored_facts(message: Message) -> Json:
+    """Return what a message says of itself; with AMQP, a reader that has not scanned it may say less."""
+    return {
         "protocol": message.protocol,
         "id": message.id,
         "address": message.address,
@@ -152,10 +159,8 @@ def _facts(message: Message, edition: Edition) -> Json:
         "user_id": message.user_id,
         "type": message.type,
         "type_name": message.type_name,
+        "large": message.large,
     }
-    if isinstance(message, AmqpMessage):
-        facts |= unscanned(edition)
-    return facts
 
 
 def unscanned(edition: Edition) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from operator import methodcaller
 from types import new_class
-from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_type_hints
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -315,10 +315,21 @@ OddPageMessageLine = _odd(PageMessageLine)
 OddStoredMessageLine = _odd(StoredMessageLine)
 
 
-def arrow_types() -> dict[str, str]:
+class ColumnType(NamedTuple):
+    """The Arrow type of a column that is a plain value, and whether it is null in rows that are not understood."""
+
+    arrow: str
+    nullable: bool
+
+
+def column_types() -> dict[str, ColumnType]:
     """Return the type of each column of the message table that is a plain value, by its name."""
-    hints = get_type_hints(PageMessageLine, include_extras=True)
-    return {name: kind for name, hint in hints.items() if (kind := _arrow_type(hint)) is not None}
+    hints = get_type_hints(OddPageMessageLine, include_extras=True)
+    return {
+        name: ColumnType(kind, type(None) in get_args(hint))
+        for name, hint in hints.items()
+        if (kind := _arrow_type(hint)) is not None
+    }
 
 
 def _arrow_type(hint: Any) -> str | None:

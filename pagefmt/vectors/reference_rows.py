@@ -19,6 +19,7 @@ from pagefmt.codec.pages.page import OddRecord, Page
 from pagefmt.codec.pages.record import PageRecord
 from pagefmt.codec.pages.routes import Route
 from pagefmt.codec.wire import Undecodable
+from pagefmt.describe.message_json import stored_facts
 from pagefmt.describe.values_json import typed_json
 from pagefmt.vectors.arrays.schema import Detail
 
@@ -59,17 +60,7 @@ def _headers(record: PageRecord) -> Row:
         "queues": list(record.queues),
         "large_type": record.large_type,
         "persister": record.persister,
-        "protocol": message.protocol,
-        "id": message.id,
-        "address": _text(message.address),
-        "durable": message.durable,
-        "priority": message.priority,
-        "timestamp": message.timestamp,
-        "expiration": message.expiration,
-        "user_id": _text(message.user_id),
-        "type": message.type,
-        "type_name": message.type_name,
-        "large": message.large,
+        **{name: _text(value) if isinstance(value, str) else value for name, value in stored_facts(message).items()},
         "body_size": None if body is None or isinstance(message, AmqpMessage) else len(body),
     }
 

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase
 from made_pages import message, store
-from pagectl.decoding.columns import _amqp_columns
-from pagectl.options.columns import COLUMNS
+from pagectl.decoding.columns import COLUMNS, _amqp_columns
 from program import DECODE, call, tree
 
 from pagefmt.table.partitions import PartitionedTable

@@ -13,7 +13,7 @@ import pytest
 from command_table import commands
 from golden_cases import GoldenCase, cases
 from jsonschema import Draft202012Validator
-from pagectl.options.columns import COLUMNS
+from pagectl.decoding.columns import COLUMNS
 from program import ROOT, call
 from watched_calls import SCHEMAS, command_of, schema_of, validate
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase, cases
-from pagectl.decoding.columns import FOR_CSV
-from pagectl.options.columns import BODIES, COLUMNS, MESSAGE_SPLITS, ORIGIN_COLUMNS
+from pagectl.decoding.columns import COLUMNS, FOR_CSV
+from pagectl.options.columns import BODIES, MESSAGE_SPLITS, ORIGIN_COLUMNS
 from program import call
 
 NAMES = ("amqp-jms", "amqp-sections", "core-headers", "core-types", "deleted-queue", "divert", "large-amqp", "mqtt",

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pagectl.options.columns import BODIES, COLUMNS, ORIGIN_COLUMNS
+from pagectl.options.columns import BODIES, ORIGIN_COLUMNS
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import json_text, print_table
 from pagefmt.codec.messages.values import has_expired
+from pagefmt.describe.message_json import MESSAGE_KEYS
 from pagefmt.quantities import time_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import StoreState
 
 UNKNOWN: Final = "?"
+# columns of ``pages decode --columns``, besides ``properties.NAME`` and fields of ``amqp``
+COLUMNS: Final = (
+    "sent", "expires", "expired", "queue_names", "acked_by_names", "outstanding_names", "correlation_id", "file",
+    "outstanding", "store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by",
+    *MESSAGE_KEYS, "amqp", "damage",
+    *(f"body_{form}" for form in ("size", "sha256", "text", "value", "base64", "hex", "error")), *ORIGIN_COLUMNS,
+)  # fmt: skip
 # default columns of CSV, before those for the chosen body forms
 FOR_CSV: Final = (
     "sent", "address", "queue_names", "outstanding_names", "id", "user_id", "correlation_id", "type_name", "priority",
@@ -31,12 +39,10 @@ FOR_CSV: Final = (
 # default columns of CSV for commands that also read the journal
 FOR_MESSAGES: Final = (*FOR_CSV, *ORIGIN_COLUMNS)
 # columns whose CSV cells ``csv_columns`` renders for many messages at once
-CELL_COLUMNS: Final = frozenset((
-    "sent", "expires", "store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by",
-    "outstanding", "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp",
-    "expiration", "user_id", "type", "type_name", "large", "body_size", "properties", "queue_names", "acked_by_names",
-    "outstanding_names", "correlation_id", "file", "where", "queues_state",
-))  # fmt: skip
+CELL_COLUMNS: Final = frozenset(COLUMNS) - {
+    "expired", "large_id", "large_file", "large_size", "property_types", "amqp", "damage",
+    *(f"body_{form}" for form in ("sha256", "text", "value", "base64", "hex", "error")),
+}  # fmt: skip
 # rows of a text table that are aligned together
 _AT_ONCE: Final = 1000
 

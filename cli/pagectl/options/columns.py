@@ -11,17 +11,6 @@ SPLITS = ("address", "store", "store_address", "protocol", "page", "priority", "
 # columns of commands that read messages from journal and pages
 ORIGIN_COLUMNS = ("where", "queues_state")
 
-# columns of ``pages decode --columns``, besides ``properties.NAME`` and fields of ``amqp``
-COLUMNS = (
-    "sent", "expires", "expired", "queue_names", "acked_by_names", "outstanding_names", "correlation_id", "file",
-    "outstanding", "store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by",
-    "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
-    "type", "type_name", "large", "large_id", "large_file", "large_size", "properties",
-    "property_types", "amqp", "damage",
-    "body_size", "body_sha256", "body_text", "body_value", "body_base64", "body_hex", "body_error",
-    *ORIGIN_COLUMNS,
-)  # fmt: skip
-
 # columns of ``export --partition-by``: also those that only tables of several brokers have
 FLEET_SPLITS = ("broker", *SPLITS, "day", "hour")
 

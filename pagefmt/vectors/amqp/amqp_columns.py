@@ -43,6 +43,24 @@ def may_be_amqp(page: PageBytes, payload: Ints) -> Mask:
     return standard
 
 
+def amqp_facts(
+    parts: AmqpParts, durable: Ints, priority: Ints, has_priority: Mask, created: Ints, expires: Ints
+) -> dict[str, Ints | Mask]:
+    """Return the columns that are numbers and flags, from the fields of sections that they are made of.
+
+    Every message has a value: fields that are absent are 0, ``priority`` where ``has_priority`` is false.
+    """
+    return {
+        "id": parts.id,
+        "durable": durable != 0,
+        "priority": np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY),
+        "timestamp": created,
+        # without a stored one it is the sender's
+        "expiration": np.where(parts.persister == AMQP_V3, parts.expiration, np.maximum(expires, 0)),
+        "large": np.zeros(len(parts.id), bool),
+    }
+
+
 def amqp_columns(batch: Batch, level: Detail) -> Columns:
     """Return the columns of the records up to ``level``.
 
@@ -71,15 +89,12 @@ def amqp_columns(batch: Batch, level: Detail) -> Columns:
     user_id, id_type = identifiers(page, _property(messages, "message_id"), regular)
     if not regular.all():
         return {}
-    shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
+    facts = amqp_facts(parts, durable, priority, has_priority, created, expires)
+    out |= {name: pa.array(column) for name, column in facts.items()}
     out |= {
         "large_type": pa.array(np.zeros(n, np.int8)),
         "persister": pa.array(parts.persister.astype(np.int8)),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
-        "durable": pa.array(durable != 0),
-        "priority": pa.array(shown.astype(np.int8)),
-        # without a stored one it is the sender's
-        "expiration": pa.array(np.where(parts.persister == AMQP_V3, parts.expiration, np.maximum(expires, 0))),
         "user_id": user_id,
         "type": _NO_TYPE(n),
         "type_name": _NO_TEXT(n),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -11,18 +11,17 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.arrays import Ints, Mask
-from pagefmt.codec.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY, decode_extra
+from pagefmt.codec.messages.amqp_message import decode_extra
 from pagefmt.codec.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.codec.messages.amqp_text import identifier_text
-from pagefmt.codec.messages.persisters import AMQP_V1, AMQP_V3
+from pagefmt.codec.messages.persisters import AMQP_V1
 from pagefmt.codec.messages.values import last_wins
 from pagefmt.codec.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import ADDRESS
-from pagefmt.describe.message_json import BodyForm
+from pagefmt.describe.message_json import BodyForm, unscanned
 from pagefmt.describe.values_json import property_types_json, property_values_json
-from pagefmt.editions import Edition
 from pagefmt.vectors.amqp import values, walk
-from pagefmt.vectors.amqp.amqp_columns import body_texts
+from pagefmt.vectors.amqp.amqp_columns import amqp_facts, body_texts
 from pagefmt.vectors.amqp.line_sections import (
     HeaderParts,
     OptionalCells,
@@ -40,7 +39,15 @@ from pagefmt.vectors.arrays.json_text import Quote, java_text, utf8_texts
 from pagefmt.vectors.arrays.strings import distinct, few
 from pagefmt.vectors.core.batch import Batch, queue_lists
 from pagefmt.vectors.core.body_lines import raw_forms
-from pagefmt.vectors.core.line_parts import LineSource, coded, digests, frame_parts, state_parts
+from pagefmt.vectors.core.line_parts import (
+    LineSource,
+    coded,
+    digests,
+    frame_parts,
+    keyed,
+    plain_values,
+    state_parts,
+)
 from pagefmt.vectors.core.property_lines import property_lines
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import PageFrames
@@ -48,7 +55,6 @@ from pagefmt.vectors.pages.scan import PageFrames
 _MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
 _EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
 _CREATED: Final = PROPERTY_FIELDS.index("creation_time")
-_NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":{'
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +84,29 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     fields = [field_of(built, value, 2, pool, quote) for value in records.fields]
     body = body_list(built, pool, quote, shown=source.wanted.shows_values)
     body_forms = _body_forms(built, parts, source, pool)
-    facts = _facts(page, records, fields[_MESSAGE_ID], source, pool)
+    user_ids = _identifiers(page, fields[_MESSAGE_ID], pool, quote)
     extra = _extra_properties(page, parts, regular, pool, quote)
     if extra is None or not regular.all():
         return []
     tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
+    values: dict[str, Sequence[Part | str]] = plain_values(pool, _facts(records)) | {
+        "large_type": ["0"],
+        "persister": [pool.numbers(parts.persister)],
+        "protocol": ['"amqp"'],
+        "address": [address],
+        "user_id": [user_ids],
+        "type": ["null"],
+        "type_name": ["null"],
+        "large_id": ["null"],
+        "large_file": ["null"],
+        "large_size": ["null"],
+        "properties": ["{", maps[walk.APPLICATION].given, "}"],
+        "property_types": ["{", maps[walk.APPLICATION].types, "}"],
+        **{key: [quote(value)] for key, value in unscanned(source.wanted.edition).items()},
+    }
     return [
         *frame_parts(pool, batch, frames, source, tx, records.queues),
-        pool.constant(',"large_type":0,"persister":'),
-        pool.numbers(parts.persister),
-        pool.constant(',"protocol":"amqp","id":'),
-        pool.numbers(parts.id),
-        pool.constant(',"address":'),
-        address,
-        *facts,
-        maps[walk.APPLICATION].given,
-        pool.constant('},"property_types":{'),
-        maps[walk.APPLICATION].types,
-        pool.constant("}"),
+        *keyed(pool, values),
         *body_forms,
         *state_parts(pool, source, batch.row + frames.number, tx, records.queues),
         pool.constant(',"amqp":{"message_format":'),
@@ -159,29 +170,11 @@ def _read(batch: Batch, pool: Pool, quote: Quote) -> _AmqpRecords | None:
     return records if regular.all() else None
 
 
-def _facts(
-    page: PageBytes, records: _AmqpRecords, message_id: OptionalCells | None, source: LineSource, pool: Pool
-) -> list[Part]:
-    """Return what a reader reports on arrival, in some editions before parsing the sections (``message_json``)."""
+def _facts(records: _AmqpRecords) -> dict[str, Ints | Mask]:
     header = records.header
-    shown = np.where(header.has_priority, np.minimum(header.priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
-    blind = source.wanted.edition is Edition.ARTEMIS_2_28
-    stored = records.parts.persister == AMQP_V3
-    expiration = np.where(stored, records.parts.expiration, np.maximum(records.expires, 0))
-    true = source.wanted.edition is not Edition.ARTEMIS_2_17
-    return [
-        pool.constant(',"durable":'),
-        pool.constant("true") if true else pool.flags(header.durable != 0),
-        pool.constant(',"priority":'),
-        pool.constant(str(DEFAULT_PRIORITY)) if blind else pool.numbers(shown),
-        pool.constant(',"timestamp":'),
-        pool.constant("0") if blind else pool.numbers(records.created),
-        pool.constant(',"expiration":'),
-        pool.numbers(expiration),
-        pool.constant(',"user_id":'),
-        pool.constant("null") if blind else _identifiers(page, message_id, pool, source.quote),
-        pool.constant(',"type":null,"type_name":null' + _NO_FACTS),
-    ]
+    return amqp_facts(
+        records.parts, header.durable, header.priority, header.has_priority, records.created, records.expires
+    )
 
 
 def _identifiers(page: PageBytes, field: OptionalCells | None, pool: Pool, quote: Quote) -> Part:

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from pagefmt.describe.message_line import arrow_types
+from pagefmt.describe.message_json import MESSAGE_KEYS
+from pagefmt.describe.message_line import column_types
 from pagefmt.storage.files import utf8_name
 
 STRING: Final = pa.string()
@@ -72,35 +73,19 @@ AMQP: Final = pa.struct(
     ]
 )
 
-_TYPES: Final = arrow_types()
-
-
-def _field(name: str, *, nullable: bool = True) -> pa.Field:
-    """Return a column that JSON Lines have as well: its type is that of the class of lines."""
-    return pa.field(name, pa.type_for_alias(_TYPES[name]), nullable)
-
-
-FRAME_FIELDS: Final = tuple(_field(name, nullable=False) for name in ("page", "number", "offset", "length"))
+# columns that JSON Lines have as well: their types are those of the class of lines
+_PLAIN: Final = {
+    name: pa.field(name, pa.type_for_alias(kind.arrow), kind.nullable) for name, kind in column_types().items()
+}
+FRAME_FIELDS: Final = tuple(_PLAIN[name].with_nullable(False) for name in ("page", "number", "offset", "length"))
 HEADER_FIELDS: Final = (
-    _field("tx", nullable=False),
+    _PLAIN["tx"],
     pa.field("queues", LONGS, nullable=False),
-    _field("large_type", nullable=False),
-    _field("persister"),
-    _field("protocol"),
-    _field("id", nullable=False),
-    _field("address"),
-    _field("durable"),
-    _field("priority"),
-    _field("timestamp"),
-    _field("expiration"),
-    _field("user_id"),
-    _field("type"),
-    _field("type_name"),
-    _field("large"),
-    _field("body_size"),
+    *(_PLAIN[name] for name in MESSAGE_KEYS if name in _PLAIN),
+    _PLAIN["body_size"],
 )
 PROPERTY_FIELDS: Final = (pa.field("properties", PROPERTIES), pa.field("amqp", AMQP))
-TEXT_FIELDS: Final = (_field("body_text"),)
+TEXT_FIELDS: Final = (_PLAIN["body_text"],)
 BODY_FIELDS: Final = (pa.field("body", BINARY),)
 
 

@@ -37,6 +37,18 @@ def may_be_core(page: PageBytes, payload: Ints) -> Mask:
     return core
 
 
+def core_facts(parts: core.CoreParts) -> dict[str, Ints | Mask]:
+    """Return the columns that are numbers and flags as they are stored."""
+    return {
+        "id": parts.id,
+        "durable": parts.durable,
+        "priority": parts.priority,
+        "timestamp": parts.timestamp,
+        "expiration": parts.expiration,
+        "large": parts.large,
+    }
+
+
 def core_columns(batch: Batch, level: Detail) -> Columns:
     """Return the columns of the records up to ``level``; none if some are not regular (``batch.regular``)."""
     page, n = batch.page, len(batch.row)
@@ -45,14 +57,8 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
     queues = queue_lists(batch, parts.block_end)
     if not batch.regular.all():
         return {}
-    out: Columns = {
-        "tx": pa.array(parts.tx),
-        "queues": queues,
-        "protocol": repeated(("core",), n),
-        "id": pa.array(parts.id),
-        "timestamp": pa.array(parts.timestamp),
-        "large": pa.array(parts.large),
-    }
+    facts = {name: pa.array(values) for name, values in core_facts(parts).items()}
+    out: Columns = {"tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("core",), n), **facts}
     if level < Detail.HEADERS:
         return out
     ids = user_ids(page, parts) if parts.has_user_id.any() else _NO_TEXT(n)
@@ -60,9 +66,6 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
         "large_type": pa.array(parts.large_type.astype(np.int8)),
         "persister": pa.array(np.ones(n, np.int8), mask=parts.large | parts.old),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
-        "durable": pa.array(parts.durable),
-        "priority": pa.array(parts.priority.astype(np.int8)),
-        "expiration": pa.array(parts.expiration),
         "user_id": ids,
         "type": pa.array(parts.type.astype(np.int8)),
         "type_name": _type_names(parts.type),

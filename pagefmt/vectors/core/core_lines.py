@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pagefmt.arrays import Mask
@@ -12,8 +14,8 @@ from pagefmt.vectors.arrays.strings import distinct, slices
 from pagefmt.vectors.core import parts as core
 from pagefmt.vectors.core.batch import Batch, queue_lists
 from pagefmt.vectors.core.body_lines import core_body
-from pagefmt.vectors.core.core_columns import user_ids
-from pagefmt.vectors.core.line_parts import LineSource, coded, frame_parts, state_parts
+from pagefmt.vectors.core.core_columns import core_facts, user_ids
+from pagefmt.vectors.core.line_parts import LineSource, coded, frame_parts, keyed, plain_values, state_parts
 from pagefmt.vectors.core.property_lines import property_lines
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import PageFrames
@@ -35,31 +37,23 @@ def core_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     if not batch.regular.all():
         return []
     tx = page.i64(batch.payload)
+    values: dict[str, Sequence[Part | str]] = plain_values(pool, core_facts(parts)) | {
+        "large_type": ["0"],
+        "persister": [either(parts.old, pool.constant("null"), pool.constant("1"))],
+        "protocol": ['"core"'],
+        "address": [_addresses(page, parts, pool, source.quote)],
+        "user_id": _user_ids(page, parts, pool),
+        "type": [pool.numbers(parts.type)],
+        "type_name": [_type_names(parts, pool, source.quote)],
+        "large_id": ["null"],
+        "large_file": ["null"],
+        "large_size": ["null"],
+        "properties": ["{", properties.inside, "}"],
+        "property_types": ["{", properties.types, "}"],
+    }
     return [
         *frame_parts(pool, batch, frames, source, tx, queues),
-        pool.constant(',"large_type":0,"persister":'),
-        either(parts.old, pool.constant("null"), pool.constant("1")),
-        pool.constant(',"protocol":"core","id":'),
-        pool.numbers(parts.id),
-        pool.constant(',"address":'),
-        _addresses(page, parts, pool, source.quote),
-        pool.constant(',"durable":'),
-        pool.flags(parts.durable),
-        pool.constant(',"priority":'),
-        pool.numbers(parts.priority),
-        pool.constant(',"timestamp":'),
-        pool.numbers(parts.timestamp),
-        pool.constant(',"expiration":'),
-        pool.numbers(parts.expiration),
-        pool.constant(',"user_id":'),
-        *_user_ids(page, parts, pool),
-        pool.constant(',"type":'),
-        _types(parts, pool, source.quote),
-        pool.constant(',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":{'),
-        properties.inside,
-        pool.constant('},"property_types":{'),
-        properties.types,
-        pool.constant("}"),
+        *keyed(pool, values),
         *body,
         *state_parts(pool, source, batch.row + frames.number, tx, queues),
         pool.constant("}\n"),
@@ -74,18 +68,17 @@ def _addresses(page: PageBytes, parts: core.CoreParts, pool: Pool, quote: Quote)
     return coded(pool, raw, lambda value: quote(java_text(value)))
 
 
-def _user_ids(page: PageBytes, parts: core.CoreParts, pool: Pool) -> list[Part]:
+def _user_ids(page: PageBytes, parts: core.CoreParts, pool: Pool) -> Sequence[Part | str]:
     have: Mask = parts.has_user_id
     if not have.any():
-        return [pool.constant("null")]
+        return ["null"]
     mark, text = pool.constant('"'), pool.add(user_ids(page, parts))
     return [either(have, mark, pool.constant("null")), text, either(have, mark, pool.constant(""))]
 
 
-def _types(parts: core.CoreParts, pool: Pool, quote: Quote) -> Cell:
-    """Code and name: few combinations."""
+def _type_names(parts: core.CoreParts, pool: Pool, quote: Quote) -> Cell:
     texts = np.zeros(256, np.int32)
     for code in np.unique(parts.type).tolist():
         name = MESSAGE_TYPES.get(code)
-        texts[code + 128] = pool.constant(f'{code},"type_name":{"null" if name is None else quote(name)}')
+        texts[code + 128] = pool.constant("null" if name is None else quote(name))
     return texts[parts.type + 128]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from binascii import hexlify
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.arrays import Ints
-from pagefmt.describe.message_json import MessageOptions
+from pagefmt.arrays import Ints, Mask
+from pagefmt.describe.message_json import MESSAGE_KEYS, MessageOptions
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_location import JournalPlaces, MessageOrigin, QueueEntry
 from pagefmt.vectors.arrays.fragments import Cell, Codes, Even, Part, Pool, Runs, listed
@@ -38,6 +38,21 @@ class LineSource:
 
 # Up to so many distinct texts become constants of the pool.
 _FEW = 16
+
+
+def keyed(pool: Pool, values: Mapping[str, Sequence[Part | str]]) -> list[Part]:
+    """Return the keys of every message with their values, in order. A text is the same for all lines."""
+    parts = [part for key in MESSAGE_KEYS for part in (f',"{key}":', *values[key])]
+    return [pool.constant(part) if isinstance(part, str) else part for part in parts]
+
+
+def plain_values(pool: Pool, facts: Mapping[str, Ints | Mask]) -> dict[str, Sequence[Part | str]]:
+    """Return numbers and flags as JSON has them."""
+    return {key: [_plain(pool, values)] for key, values in facts.items()}
+
+
+def _plain(pool: Pool, values: Ints | Mask) -> Cell:
+    return pool.flags(values.astype(bool)) if values.dtype == bool else pool.numbers(values.astype(np.int64))
 
 
 def frame_parts(
