@@ -149,11 +149,7 @@ def calls(path: Path) -> dict[str, list[str]]:
         return lint
     alone = f"import xmlschema; xmlschema.XMLSchema({str(SCHEMA)!r}).is_valid({str(path)!r})"
     bare = f"from lxml import etree; etree.XMLSchema(etree.parse({str(SCHEMA)!r})).validate(etree.parse({str(path)!r}))"
-    found = {
-        **lint,
-        "lxml alone": [sys.executable, "-c", bare],
-        "xmlschema alone": [sys.executable, "-c", alone],
-    }
+    found = {**lint, "lxml alone": [sys.executable, "-c", bare], "xmlschema alone": [sys.executable, "-c", alone]}
     if shutil.which("xmllint"):
         found["xmllint --schema"] = ["xmllint", "--noout", "--nonet", "--schema", str(SCHEMA), str(path)]
     return found

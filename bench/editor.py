@@ -31,9 +31,11 @@ class Server:
     def __init__(self) -> None:
         paths = os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pagectl", "config", "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-m", "pagectl", "config", "serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": paths},
-        )  # fmt: skip
+        )
         self.number = 0
         self.request("initialize", capabilities={}, processId=None, rootUri=None)
 

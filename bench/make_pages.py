@@ -171,19 +171,38 @@ def record(number: int, kind: RecordType, body: bytes) -> JournalRecord:
 def write_bindings(folder: Path, queues: tuple[int, ...] = QUEUES) -> None:
     """Multicast queues on the address, and an empty journal."""
     settings = {
-        "filter": None, "metadata": "", "auto_created": 0, "max_consumers": -1, "purge_on_no_consumers": 0,
-        "routing_type": 0, "exclusive": 0, "last_value": 0, "configuration_managed": 0, "consumers_before_dispatch": 0,
-        "delay_before_dispatch": -1, "last_value_key": None, "non_destructive": 0, "group_rebalance": 0,
-        "group_buckets": -1, "auto_delete": 0, "auto_delete_delay": 0, "auto_delete_message_count": 0,
-        "group_first_key": None, "ring_size": -1, "enabled": 1, "group_rebalance_pause_dispatch": 0, "internal": 0,
-    }  # fmt: skip
+        "filter": None,
+        "metadata": "",
+        "auto_created": 0,
+        "max_consumers": -1,
+        "purge_on_no_consumers": 0,
+        "routing_type": 0,
+        "exclusive": 0,
+        "last_value": 0,
+        "configuration_managed": 0,
+        "consumers_before_dispatch": 0,
+        "delay_before_dispatch": -1,
+        "last_value_key": None,
+        "non_destructive": 0,
+        "group_rebalance": 0,
+        "group_buckets": -1,
+        "auto_delete": 0,
+        "auto_delete_delay": 0,
+        "auto_delete_message_count": 0,
+        "group_first_key": None,
+        "ring_size": -1,
+        "enabled": 1,
+        "group_rebalance_pause_dispatch": 0,
+        "internal": 0,
+    }
     found = [record(2, RecordType.ADDRESS_BINDING_RECORD, encode_address(AddressBinding(2, ADDRESS, (0,), 0, 0)))]
     for queue in queues:
         binding = QueueBinding(queue, {"name": f"{ADDRESS}.{queue}", "address": ADDRESS, **settings})
         found.append(record(queue, RecordType.QUEUE_BINDING_RECORD, encode_queue(binding)))
     for name, pattern, content in (
-        ("bindings", "activemq-bindings-{}.bindings", found), ("journal", "activemq-data-{}.amq", []),
-    ):  # fmt: skip
+        ("bindings", "activemq-bindings-{}.bindings", found),
+        ("journal", "activemq-data-{}.amq", []),
+    ):
         (folder / name).mkdir(parents=True)
         write_journal(folder / name, pattern, content)
     (folder / "large-messages").mkdir()

@@ -135,8 +135,11 @@ def replaying(python: str, trace: Path, config: Path, rounds: int) -> tuple[floa
     for _ in range(rounds):
         run = subprocess.Popen(
             [python, "-c", WHOLE, "replay", "run", str(trace), "--config", str(config), "--format", "json"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(python), cwd=trace.parent,
-        )  # fmt: skip
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment(python),
+            cwd=trace.parent,
+        )
         _, status, usage = os.wait4(run.pid, 0)
         if status:
             raise SystemExit(f"replay run {trace}: status {status}")

@@ -112,10 +112,7 @@ TREE: dict[str, Leaf | Group] = {
                 "queue_drop",
                 "Copy a data directory without one queue; all other queues deliver the same messages.",
             ),
-            "purge": (
-                "queue_purge",
-                "Copy a data directory without certain messages of one queue, such as old ones.",
-            ),
+            "purge": ("queue_purge", "Copy a data directory without certain messages of one queue, such as old ones."),
         },
     ),
     "convert": ("convert", "Convert an older broker's data directory to one that a newer broker starts on."),
@@ -164,7 +161,7 @@ MOVED_OPTIONS: dict[tuple[str, ...], Mapping[str, str]] = {
     ("pages", "decode"): {
         "--queue": "'pagectl messages decode --queue', which reads the journal as well",
         "--outstanding": "'pagectl messages decode --outstanding', which reads the journal as well",
-    },
+    }
 }
 # options that had another name in earlier releases, in all commands
 RENAMED_OPTIONS = {"--broker-xml": "--config", "--interval": "--every", "--user-id": "--message-id"}
@@ -227,8 +224,10 @@ def _unknown(word: str, members: Mapping[str, Leaf | Group]) -> str:
     The suggestion is a command with that name elsewhere in the tree (``messages`` before other groups), or a similar
     member.
     """
-    groups = sorted((name for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second),
-                    key=lambda name: name != "messages")  # fmt: skip
+    groups = sorted(
+        (name for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second),
+        key=lambda name: name != "messages",
+    )
     elsewhere = [word] if word in TREE else [f"{name} {word}" for name in groups]
     advice = f"did you mean 'pagectl {elsewhere[0]}'?" if elsewhere else did_you_mean(word, members)
     return "; ".join(filter(None, (f"no such command '{word}'", advice)))

@@ -116,9 +116,14 @@ def _takes(groups: list[Group]) -> Iterator[str]:
     yield "_pagectl_takes() {  # does this option of this command want a value?"
     yield "    case $1 in"
     yield from _patterns(
-        [f"{' '.join(one.path)} {name}" for one in _all(groups) for option in one.options if option.value
-         for name in option.names]
-    )  # fmt: skip
+        [
+            f"{' '.join(one.path)} {name}"
+            for one in _all(groups)
+            for option in one.options
+            if option.value
+            for name in option.names
+        ]
+    )
     yield "            return 0 ;;"
     yield "    esac"
     yield "    return 1"

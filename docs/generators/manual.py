@@ -45,18 +45,20 @@ def _program(groups: list[Group]) -> str:
     for group in groups:
         lines += _tagged(rf"\fBpagectl\-{_text(group.name)}\fR(1)", group.line)
     lines += [".SH OPTIONS", *(line for option in TOP for line in _option(option)), ".SH EXIT STATUS"]
-    lines += _paragraphs((
-        "0: success. 1: success, and something was found (a finding, damage, a difference). "
-        "2: the command cannot be carried out. 130: interrupted.",
-        "disk check, disk forecast and messages check use the statuses of monitoring plugins: 0 OK, 1 WARNING, 2 "
-        "CRITICAL, "
-        "3 UNKNOWN. "
-        "The pages above list the statuses of each command.",
-        "If nobody reads standard output any more, as in pagectl ... | head, a command that only prints messages, "
-        "records or a live picture ends with 141 and without a word. Every other command does its work to the end "
-        "and keeps its status. Output that cannot be written for another reason, such as a full disk, is an error "
-        "(2; of a monitoring plugin 3). Notes that cannot be written to standard error change nothing.",
-    ))  # fmt: skip
+    lines += _paragraphs(
+        (
+            "0: success. 1: success, and something was found (a finding, damage, a difference). "
+            "2: the command cannot be carried out. 130: interrupted.",
+            "disk check, disk forecast and messages check use the statuses of monitoring plugins: 0 OK, 1 WARNING, 2 "
+            "CRITICAL, "
+            "3 UNKNOWN. "
+            "The pages above list the statuses of each command.",
+            "If nobody reads standard output any more, as in pagectl ... | head, a command that only prints messages, "
+            "records or a live picture ends with 141 and without a word. Every other command does its work to the end "
+            "and keeps its status. Output that cannot be written for another reason, such as a full disk, is an error "
+            "(2; of a monitoring plugin 3). Notes that cannot be written to standard error change nothing.",
+        )
+    )
     lines += [*_environment(), *_see_also(group.name for group in groups)]
     return "\n".join(lines) + "\n"
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from command_table import (
-    HELP,
-    TOP,
-    Argument,
-    Command,
-    CompletionKind,
-    Group,
-    Option,
-    Value,
-    override_of,
-    short_help,
-)
+from command_table import HELP, TOP, Argument, Command, CompletionKind, Group, Option, Value, override_of, short_help
 
 HEAD = """#compdef pagectl
 # zsh completion for pagectl: answers from this file. Made from the commands by 'make renew'.
@@ -42,8 +31,12 @@ def script(groups: Iterable[Group]) -> str:
         for one in group.commands:
             lines += ["", *_command(one)]
         if len(group.commands[0].path) == 2:
-            lines += ["", *_level(f"_pagectl_{group.name}", [_option(HELP)],
-                                  [(one.path[-1], one.line) for one in group.commands])]  # fmt: skip
+            lines += [
+                "",
+                *_level(
+                    f"_pagectl_{group.name}", [_option(HELP)], [(one.path[-1], one.line) for one in group.commands]
+                ),
+            ]
     lines += ["", *_level("_pagectl", [_option(option) for option in TOP], [(one.name, one.line) for one in found])]
     return "\n".join((*lines, "", '_pagectl "$@"', ""))
 

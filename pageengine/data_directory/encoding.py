@@ -103,10 +103,18 @@ def header_block(run: Run, message: Message) -> HeaderBlock:
     user = message.user_id
     entries = tuple(StoredProperty(item.name, _typed(item)) for item in message.props)
     return HeaderBlock(
-        message.id, PRESENT, message.address, 0 if user is None else PRESENT, user, TYPE_CODES[message.type.value],
-        TRUE if message.durable else 0, _expiration(run, message),
-        (run.header.start_ns or 0) // NS_PER_MS, message.priority, properties_bytes(entries),
-    )  # fmt: skip
+        message.id,
+        PRESENT,
+        message.address,
+        0 if user is None else PRESENT,
+        user,
+        TYPE_CODES[message.type.value],
+        TRUE if message.durable else 0,
+        _expiration(run, message),
+        (run.header.start_ns or 0) // NS_PER_MS,
+        message.priority,
+        properties_bytes(entries),
+    )
 
 
 def stored_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage | AmqpMessage | AmqpLargeMessage:
@@ -126,9 +134,15 @@ def _amqp_message(run: Run, message: Message) -> AmqpMessage | AmqpLargeMessage:
         extra = decode_extra(ByteReader(len(own).to_bytes(4, "big") + own))
     if message.large:
         return AmqpLargeMessage(
-            message.id, TRUE if message.durable else 0, 0, PRESENT, message.address, extra,
-            _saved_sections(message), (_expiration(run, message), 0),
-        )  # fmt: skip
+            message.id,
+            TRUE if message.durable else 0,
+            0,
+            PRESENT,
+            message.address,
+            extra,
+            _saved_sections(message),
+            (_expiration(run, message), 0),
+        )
     encoded = b"".join(_amqp_bytes(message))
     return AmqpMessage(AMQP_V3, message.id, 0, PRESENT, message.address, encoded, extra, _expiration(run, message))
 
@@ -154,9 +168,13 @@ def _saved_sections(message: Message) -> SavedSections:
     out.i32(len(header))
     out.raw(header or NULL)
     for position, section in (
-        (ABSENT, None), (0, None), (ABSENT, b""), (len(header) if properties else ABSENT, properties),
-        (in_front if application else ABSENT, None), (in_front + len(application), application),
-    ):  # fmt: skip
+        (ABSENT, None),
+        (0, None),
+        (ABSENT, b""),
+        (len(header) if properties else ABSENT, properties),
+        (in_front if application else ABSENT, None),
+        (in_front + len(application), application),
+    ):
         out.i32(position)
         if section is not None:
             out.raw(section or NULL)

@@ -74,16 +74,32 @@ def binding_records(run: Run) -> list[JournalRecord]:
 def _queue_binding(queue: Queue) -> QueueBinding:
     created = queue.creation
     fields: dict[str, str | int | None] = {
-        "name": queue.name, "address": queue.address, "filter": created.filter, "metadata": "", "auto_created": 0,
-        "max_consumers": queue.max_consumers, "purge_on_no_consumers": TRUE if queue.purge_on_no_consumers else 0,
-        "routing_type": ROUTING[created.routing], "exclusive": TRUE if queue.exclusive else 0,
-        "last_value": TRUE if queue.last_values is not None else 0, "configuration_managed": 0,
-        "consumers_before_dispatch": 0, "delay_before_dispatch": -1, "last_value_key": None,
-        "non_destructive": TRUE if queue.non_destructive else 0, "group_rebalance": 0, "group_buckets": -1,
-        "auto_delete": TRUE if created.auto_delete else 0, "auto_delete_delay": 0, "auto_delete_message_count": 0,
-        "group_first_key": None, "ring_size": queue.ring_size, "enabled": TRUE, "group_rebalance_pause_dispatch": 0,
+        "name": queue.name,
+        "address": queue.address,
+        "filter": created.filter,
+        "metadata": "",
+        "auto_created": 0,
+        "max_consumers": queue.max_consumers,
+        "purge_on_no_consumers": TRUE if queue.purge_on_no_consumers else 0,
+        "routing_type": ROUTING[created.routing],
+        "exclusive": TRUE if queue.exclusive else 0,
+        "last_value": TRUE if queue.last_values is not None else 0,
+        "configuration_managed": 0,
+        "consumers_before_dispatch": 0,
+        "delay_before_dispatch": -1,
+        "last_value_key": None,
+        "non_destructive": TRUE if queue.non_destructive else 0,
+        "group_rebalance": 0,
+        "group_buckets": -1,
+        "auto_delete": TRUE if created.auto_delete else 0,
+        "auto_delete_delay": 0,
+        "auto_delete_message_count": 0,
+        "group_first_key": None,
+        "ring_size": queue.ring_size,
+        "enabled": TRUE,
+        "group_rebalance_pause_dispatch": 0,
         "internal": 0,
-    }  # fmt: skip
+    }
     return QueueBinding(queue.id, fields)
 
 

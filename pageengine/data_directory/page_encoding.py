@@ -72,9 +72,17 @@ def _likeness(run: Run, record: PagedMessage) -> Hashable:
     if message.props[1 if run.header.seq_property else 0 :] != send.props:
         return None
     return (
-        message.address, message.type, message.durable, message.priority, message.expiration, send.props, send.text,
-        send.body, record.queues, record.tx,
-    )  # fmt: skip
+        message.address,
+        message.type,
+        message.durable,
+        message.priority,
+        message.expiration,
+        send.props,
+        send.text,
+        send.body,
+        record.queues,
+        record.tx,
+    )
 
 
 def _similar_records(records: list[PagedMessage], ends: list[int]) -> SimilarRecords:

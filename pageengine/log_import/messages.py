@@ -25,7 +25,7 @@ from pageengine.trace.operations import (
     MessageProperties,
     MessageProperty,
     Send,
-)  # fmt: skip
+)
 from pagefmt.codec.messages.values import ValueKind
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
@@ -143,9 +143,17 @@ def _amqp_message(header: re.Match[str], text: str) -> LoggedMessage:
         # the empty body of that has a short data section
         body -= len(data_start(body)) - len(data_start(0))
     return LoggedMessage(
-        int(header["id"]), header["address"], durable, DEFAULT_PRIORITY, 0, max(body, 0), False, props,
-        uncertain or body < 0, ClientProtocol.AMQP,
-    )  # fmt: skip
+        int(header["id"]),
+        header["address"],
+        durable,
+        DEFAULT_PRIORITY,
+        0,
+        max(body, 0),
+        False,
+        props,
+        uncertain or body < 0,
+        ClientProtocol.AMQP,
+    )
 
 
 def _client(values: Mapping[str, object]) -> tuple[ClientProtocol, ClientOptions]:

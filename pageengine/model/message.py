@@ -57,9 +57,18 @@ class Message:
     )
 
     def __init__(
-        self, id: int, address: str, expiration: int, props: tuple[MessageProperty, ...], enc: int, mem: int,
-        reloads_alike: bool, large: bool, source: Send, special: bool,
-    ) -> None:  # fmt: skip
+        self,
+        id: int,
+        address: str,
+        expiration: int,
+        props: tuple[MessageProperty, ...],
+        enc: int,
+        mem: int,
+        reloads_alike: bool,
+        large: bool,
+        source: Send,
+        special: bool,
+    ) -> None:
         self.id = id
         self.seq: int | None = source.seq
         self.address = address

@@ -29,11 +29,19 @@ def of_store(store: AddressStore) -> AddressFigures:
     current, metric, first = store.current, store.metric, store.first_page
     paging = store.paging if store.profile.reports_store_paging else shown_paging(store, store.profile)
     return AddressFigures(
-        paging, store.full, store.page_full, metric.size, metric.count,
-        store.number_of_pages, store.files, first if first < 2**31 - 1 else None, store.current_id,
-        current.count if current is not None else None, current.bytes if current is not None else None,
+        paging,
+        store.full,
+        store.page_full,
+        metric.size,
+        metric.count,
+        store.number_of_pages,
+        store.files,
+        first if first < 2**31 - 1 else None,
+        store.current_id,
+        current.count if current is not None else None,
+        current.bytes if current is not None else None,
         True if store.blocked_by_operator else None,
-    )  # fmt: skip
+    )
 
 
 def of_queue(queue: Queue) -> QueueFigures:
@@ -41,11 +49,19 @@ def of_queue(queue: Queue) -> QueueFigures:
     cursor = queue.reader
     counter = cursor.counter if cursor is not None else None
     return QueueFigures(
-        queue.message_count, queue.delivering_count, queue.mem_count, queue.mem_bytes,
-        counter.value if counter is not None else None, counter.bytes if counter is not None else None,
-        len(queue.consumers), queue.added + (counter.added if counter is not None else 0), queue.acked, queue.expired,
-        queue.killed, True if queue.paused else None,
-    )  # fmt: skip
+        queue.message_count,
+        queue.delivering_count,
+        queue.mem_count,
+        queue.mem_bytes,
+        counter.value if counter is not None else None,
+        counter.bytes if counter is not None else None,
+        len(queue.consumers),
+        queue.added + (counter.added if counter is not None else 0),
+        queue.acked,
+        queue.expired,
+        queue.killed,
+        True if queue.paused else None,
+    )
 
 
 def of_broker(broker: Broker) -> BrokerFigures:

@@ -159,12 +159,7 @@ _2_4 = replace(
     keeps_grants_of_failed=False,
     syncs_closed_pages=False,
 )
-_1_5 = replace(
-    _2_4,
-    edition=Edition.ARTEMIS_1_5,
-    reference_bytes=48,
-    old_layout=True,
-)
+_1_5 = replace(_2_4, edition=Edition.ARTEMIS_1_5, reference_bytes=48, old_layout=True)
 _HORNETQ = replace(
     _1_5,
     edition=Edition.HORNETQ_2_4,

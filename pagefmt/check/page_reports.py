@@ -91,9 +91,13 @@ def verify_page(
 
 
 def verify_bytes(
-    page: Page, file: str, place: PageContext, edition: Edition | None = None, layout: Layout | None = None,
+    page: Page,
+    file: str,
+    place: PageContext,
+    edition: Edition | None = None,
+    layout: Layout | None = None,
     bytes_before: int = 0,
-) -> PageVerdict:  # fmt: skip
+) -> PageVerdict:
     """Return the verdict on an open page; see ``verify_page``."""
     page_layout = page.layout() or layout
     newest = newest_of(page_layout)

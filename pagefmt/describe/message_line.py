@@ -116,9 +116,28 @@ EntryObject: TypeAlias = Either[_NAMED]  # type: ignore[valid-type]
 ItemObject: TypeAlias = Annotated[Any, Meta(extra_json_schema={"oneOf": [*_TYPED, _PAIR]}, extra={"classes": _VALUES})]
 PlainValue: TypeAlias = str | int | float | bool | Description | list[ItemObject] | None
 HiddenType: TypeAlias = Literal[
-    "byte", "short", "long", "ubyte", "ushort", "uint", "ulong", "float", "double", "char", "bytes", "symbol", "uuid",
-    "timestamp", "decimal32", "decimal64", "decimal128", "list", "map", "array", "described",
-]  # fmt: skip
+    "byte",
+    "short",
+    "long",
+    "ubyte",
+    "ushort",
+    "uint",
+    "ulong",
+    "float",
+    "double",
+    "char",
+    "bytes",
+    "symbol",
+    "uuid",
+    "timestamp",
+    "decimal32",
+    "decimal64",
+    "decimal128",
+    "list",
+    "map",
+    "array",
+    "described",
+]
 
 
 class AmqpHeaderFields(JsonObject):

@@ -66,11 +66,7 @@ class JournalXml:
             if address.name in names:
                 self._empty(
                     "address-binding",
-                    [
-                        ("routing-types", ",".join(address.routing)),
-                        ("name", address.name),
-                        ("id", str(address.id)),
-                    ],
+                    [("routing-types", ",".join(address.routing)), ("name", address.name), ("id", str(address.id))],
                 )
         for queue in wanted:
             self._empty(

@@ -18,13 +18,7 @@ from pagefmt.quantities import count_text
 # Bytes of the record of one acknowledged position (docs/spec/journal.md 2, 5).
 ACKNOWLEDGEMENT: Final = 43
 UNREAD: Final = frozenset(
-    (
-        FileProblem.VERSION,
-        FileProblem.NOT_REGULAR,
-        FileProblem.UNREADABLE,
-        FileProblem.GONE,
-        FileProblem.NOT_PERMITTED,
-    )
+    (FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE, FileProblem.NOT_PERMITTED)
 )
 UNLIKELY_FILE_ID: Final = 1 << 20  # file ids rise one by one: one that is so far above all others is damage
 

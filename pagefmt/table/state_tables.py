@@ -69,14 +69,7 @@ SCHEMAS: Final[Mapping[TableContent, pa.Schema]] = {
         kind=STRING,
         detail=STRING,
     ),
-    TableContent.ACKNOWLEDGEMENTS: _schema(
-        queue=STRING,
-        id=_INT,
-        address=STRING,
-        page=_INT,
-        number=_INT,
-        kind=STRING,
-    ),
+    TableContent.ACKNOWLEDGEMENTS: _schema(queue=STRING, id=_INT, address=STRING, page=_INT, number=_INT, kind=STRING),
 }
 
 # The column that is null in rows of undamaged things.

@@ -23,8 +23,13 @@ from program import call
 from pagefmt.directory.bindings import QueueBinding, encode_queue, load_bindings
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(1800)]
-CASES = {"2.10.1": "topic-acks", "2.17.0": "topic-acks", "2.28.0": "multicast-acks", "2.44.0": "multicast-acks",
-         "2.56.0": "multicast-acks"}  # fmt: skip
+CASES = {
+    "2.10.1": "topic-acks",
+    "2.17.0": "topic-acks",
+    "2.28.0": "multicast-acks",
+    "2.44.0": "multicast-acks",
+    "2.56.0": "multicast-acks",
+}
 FORCED = [tuple(each) for n in range(3) for each in itertools.combinations(("queues", "addresses"), n)]
 MADE = (("configuration_managed", 255), ("configuration_managed", 0), ("auto_created", 255))
 

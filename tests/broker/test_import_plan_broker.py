@@ -27,8 +27,11 @@ def imported(version: str, folder: Path) -> dict[str, list[tuple[bool, Queues]]]
     words = [word for name in IMPORTS for word in (str(folder / f"{name}.xml"), str(folder / name))]
     told = subprocess.run(
         ["java", "-Xmx600m", "-XX:+UseSerialGC", "-cp", classes, "XmlImport", "--twice", *words],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True,
-    ).stdout  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=True,
+    ).stdout
     found: dict[str, list[tuple[bool, Queues]]] = {name: [] for name in IMPORTS}
     queues: Queues = {}
     for line in told.splitlines():

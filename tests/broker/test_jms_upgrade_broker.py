@@ -28,8 +28,11 @@ CONFIGURATIONS = {
     .replace("<journal-pool-files>2</journal-pool-files>", "").replace("<max-disk-usage>100</max-disk-usage>", ""),
     "artemis-1.5.6": CONFIGURATION,
 }  # fmt: skip
-ONLY_NEW = ("<auto-create-queues>false</auto-create-queues>", "<auto-delete-queues>false</auto-delete-queues>",
-            "<auto-delete-addresses>false</auto-delete-addresses>")  # fmt: skip
+ONLY_NEW = (
+    "<auto-create-queues>false</auto-create-queues>",
+    "<auto-delete-queues>false</auto-delete-queues>",
+    "<auto-delete-addresses>false</auto-delete-addresses>",
+)
 
 
 class Application:

@@ -36,9 +36,18 @@ class Running:
     def command(self, verb: str, *words: str) -> list[str]:
         """Of the broker's own command line, as its clients."""
         return [
-            str(self.folder / "bin" / "artemis"), verb, "--url", f"tcp://127.0.0.1:{self.port}", "--user", "admin",
-            "--password", SECRET, "--destination", "queue://orders", *words,
-        ]  # fmt: skip
+            str(self.folder / "bin" / "artemis"),
+            verb,
+            "--url",
+            f"tcp://127.0.0.1:{self.port}",
+            "--user",
+            "admin",
+            "--password",
+            SECRET,
+            "--destination",
+            "queue://orders",
+            *words,
+        ]
 
     def beside(self, *words: str, password: str = SECRET, place: Path | None = None) -> Answer:
         (self.folder / "user.txt").write_text(f"admin:{password}\n")
@@ -60,8 +69,17 @@ def distribution(version: str) -> Path:
     kept = Path(os.environ["ORACLE_HOME_DIR"]) / "distributions"
     home = kept / f"apache-artemis-{version}"
     if not home.is_dir():
-        ended(["mvn", "-q", "-B", COPY, f"-Dartifact=org.apache.activemq:apache-artemis:{version}:tar.gz:bin",
-               f"-DoutputDirectory={kept}"], 500)  # fmt: skip
+        ended(
+            [
+                "mvn",
+                "-q",
+                "-B",
+                COPY,
+                f"-Dartifact=org.apache.activemq:apache-artemis:{version}:tar.gz:bin",
+                f"-DoutputDirectory={kept}",
+            ],
+            500,
+        )
         with tarfile.open(kept / f"apache-artemis-{version}-bin.tar.gz") as packed:
             packed.extractall(kept, filter="data")
     return home
@@ -71,10 +89,33 @@ def distribution(version: str) -> Path:
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     home, folder = distribution(request.param), tmp_path_factory.mktemp("instance") / "orders"
     port, web = free_port(), free_port()
-    ended([str(home / "bin" / "artemis"), "create", str(folder), "--user", "admin", "--password", SECRET,
-           "--require-login", "--host", "127.0.0.1", "--http-host", "127.0.0.1", "--http-port", str(web),
-           "--default-port", str(port), "--no-amqp-acceptor", "--no-hornetq-acceptor", "--no-mqtt-acceptor",
-           "--no-stomp-acceptor", "--no-autotune", "--nio"], 120)  # fmt: skip
+    ended(
+        [
+            str(home / "bin" / "artemis"),
+            "create",
+            str(folder),
+            "--user",
+            "admin",
+            "--password",
+            SECRET,
+            "--require-login",
+            "--host",
+            "127.0.0.1",
+            "--http-host",
+            "127.0.0.1",
+            "--http-port",
+            str(web),
+            "--default-port",
+            str(port),
+            "--no-amqp-acceptor",
+            "--no-hornetq-acceptor",
+            "--no-mqtt-acceptor",
+            "--no-stomp-acceptor",
+            "--no-autotune",
+            "--nio",
+        ],
+        120,
+    )
     xml = folder / "etc" / "broker.xml"
     limits = "<max-size-bytes>100000</max-size-bytes><page-size-bytes>20000</page-size-bytes>"
     text = xml.read_text("utf-8").replace("<max-size-bytes>-1</max-size-bytes>", "")
@@ -141,7 +182,12 @@ def test_who_may_not(running: Running) -> None:
     assert "user or password is wrong" in running.beside(password="no").err
     assert "name the console of that broker" in running.beside(place=GoldenCase("2.56.0", "scattered-acks").data()).err
     refused = call(
-        "pages", "outstanding", running.folder, "--jolokia", running.console.replace("127.0.0.1", "localhost"),
-        "--credentials", running.folder / "user.txt",
-    )  # fmt: skip
+        "pages",
+        "outstanding",
+        running.folder,
+        "--jolokia",
+        running.console.replace("127.0.0.1", "localhost"),
+        "--credentials",
+        running.folder / "user.txt",
+    )
     assert refused.status == 2 and SECRET not in refused.err

@@ -62,10 +62,12 @@ def test_everything_else_is_delivered(
     after = drains(version, list(results))
     before = {case: case.drain() for case, *_ in results.values()}
     doubted = {
-        case for result, (case, name, _) in results.items()
-        if failure(before[case]) or queues(before[case]).keys() != queues(after[result]).keys()
+        case
+        for result, (case, name, _) in results.items()
+        if failure(before[case])
+        or queues(before[case]).keys() != queues(after[result]).keys()
         or any(queue != queues(after[result])[each] for each, queue in queues(before[case]).items() if each != name)
-    }  # fmt: skip
+    }
     doubtful = {case: case.lay_out(tmp_path / "originals" / case.name) for case in doubted}
     anew = drains(version, list(doubtful.values()))
     before |= {case: anew[folder] for case, folder in doubtful.items()}

@@ -158,11 +158,31 @@ def certificate(folder: Path, name: str, since: str = "-1d") -> tuple[Path, Path
     """Signed by itself, for 127.0.0.1 and two days; and its key. A store with both lies beside them."""
     cert, key, store = (folder / f"{name}.{kind}" for kind in ("pem", "key", "p12"))
     for words in (
-        ["keytool", "-genkeypair", "-alias", name, "-keyalg", "RSA", "-keystore", store, "-storetype", "PKCS12",
-         "-storepass", PASS, "-dname", f"CN={name}", "-ext", "san=ip:127.0.0.1", "-startdate", since, "-validity", "2"],
+        [
+            "keytool",
+            "-genkeypair",
+            "-alias",
+            name,
+            "-keyalg",
+            "RSA",
+            "-keystore",
+            store,
+            "-storetype",
+            "PKCS12",
+            "-storepass",
+            PASS,
+            "-dname",
+            f"CN={name}",
+            "-ext",
+            "san=ip:127.0.0.1",
+            "-startdate",
+            since,
+            "-validity",
+            "2",
+        ],
         ["openssl", "pkcs12", "-in", store, "-passin", f"pass:{PASS}", "-nokeys", "-out", cert],
         ["openssl", "pkcs12", "-in", store, "-passin", f"pass:{PASS}", "-nocerts", "-nodes", "-out", key],
-    ):  # fmt: skip
+    ):
         subprocess.run(words, check=True, capture_output=True)
     return cert, key
 
@@ -175,10 +195,24 @@ def tls(shown: Path, *clients: Path) -> str:
     trust = shown.with_name("-".join(each.stem for each in clients) + "-trusted.p12")
     for each in clients if not trust.exists() else ():
         subprocess.run(
-            ["keytool", "-importcert", "-noprompt", "-alias", each.stem, "-file", each, "-keystore", trust,
-             "-storetype", "PKCS12", "-storepass", PASS],
-            check=True, capture_output=True,
-        )  # fmt: skip
+            [
+                "keytool",
+                "-importcert",
+                "-noprompt",
+                "-alias",
+                each.stem,
+                "-file",
+                each,
+                "-keystore",
+                trust,
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                PASS,
+            ],
+            check=True,
+            capture_output=True,
+        )
     return f"{said};needClientAuth=true;trustStorePath={trust};trustStorePassword={PASS};trustStoreType=PKCS12"
 
 

@@ -35,8 +35,11 @@ def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for artifact in (f"{ARTIFACT}:{WILDFLY}", CONTROLLER):
         done = subprocess.run(
             ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"],
-            capture_output=True, text=True, timeout=300, cwd=folder,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=300,
+            cwd=folder,
+        )
         if done.returncode:
             pytest.skip(f"{artifact} cannot be had: {done.stdout[-300:]}")
     for each in folder.glob("*.jar"):

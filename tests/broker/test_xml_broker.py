@@ -46,8 +46,11 @@ def _imported(version: str, pairs: list[tuple[Path, Path]], folder: Path) -> str
     words = [str(path) for pair in pairs for path in pair]
     return subprocess.run(
         ["java", "-Xmx600m", "-XX:+UseSerialGC", "-cp", classes, "XmlImport", *words],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True,
-    ).stdout  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=True,
+    ).stdout
 
 
 @pytest.mark.parametrize("version", CURRENT)

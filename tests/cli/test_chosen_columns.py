@@ -31,8 +31,17 @@ def rows(*words: str | Path) -> list[dict[str, str]]:
 
 def test_the_messages_of_one_queue_and_hour_as_csv_for_the_developers() -> None:
     """No epoch arithmetic, no number of a queue, no JSON in a cell."""
-    found = rows(NEWS.data(), "--queue", "red.news", "--since", "2023-11-14T22:00Z", "--until", "2023-11-14T23:00Z",
-                 "--body", "text")  # fmt: skip
+    found = rows(
+        NEWS.data(),
+        "--queue",
+        "red.news",
+        "--since",
+        "2023-11-14T22:00Z",
+        "--until",
+        "2023-11-14T23:00Z",
+        "--body",
+        "text",
+    )
     assert len(found) == 29
     for row in found:
         assert row["sent"].startswith("2023-11-14T22:1") and row["sent"].endswith("Z")
@@ -41,9 +50,13 @@ def test_the_messages_of_one_queue_and_hour_as_csv_for_the_developers() -> None:
         assert not any(cell and cell[0] in "[{" for name, cell in row.items() if name != "queues_state")
     one = rows(NEWS.data(), "--columns", "sent,properties.color,properties.seq,outstanding_names", "--limit", "1")
     assert one == [
-        {"sent": "2023-11-14T22:13:21.000Z", "properties.color": "green", "properties.seq": "1",
-         "outstanding_names": "none.news"}
-    ]  # fmt: skip
+        {
+            "sent": "2023-11-14T22:13:21.000Z",
+            "properties.color": "green",
+            "properties.seq": "1",
+            "outstanding_names": "none.news",
+        }
+    ]
 
 
 def test_what_is_not_known_is_no_empty_list(tmp_path: Path) -> None:
@@ -252,16 +265,30 @@ def test_pandas_reads_periods_with_messages_that_have_no_time(split: str, tmp_pa
     parts.close()
     found = pandas.read_parquet(tmp_path)
     assert dict(zip(found["id"], found[split].astype(str).str[:10], strict=True)) == {
-        1: "-none", 2: "2023-11-14", 3: "2023-11-16",
-    }  # fmt: skip
+        1: "-none",
+        2: "2023-11-14",
+        3: "2023-11-16",
+    }
     assert sorted(pq.read_table(tmp_path, filters=[(split, ">=", "2023-11-15")]).column("id").to_pylist()) == [3]
     files = f"read_parquet('{tmp_path}/*/*.parquet', hive_partitioning=true)"
     assert duckdb.sql(f"SELECT id FROM {files} WHERE {split} < '2023'").fetchall() == [(1,)]
 
 
 def test_only_the_queues_asked_for_are_partitions(tmp_path: Path) -> None:
-    call("messages", "decode", NEWS.data(), "--to", tmp_path / "t", "--partition-by", "queue", "--queue", "red.news",
-         "--outstanding", "--limit", "5")  # fmt: skip
+    call(
+        "messages",
+        "decode",
+        NEWS.data(),
+        "--to",
+        tmp_path / "t",
+        "--partition-by",
+        "queue",
+        "--queue",
+        "red.news",
+        "--outstanding",
+        "--limit",
+        "5",
+    )
     assert [path.name for path in (tmp_path / "t").iterdir()] == ["queue=red.news"]
     table = pq.read_table(tmp_path / "t" / "queue=red.news" / "part-0.parquet", partitioning=None)
     assert len(table) == 5 and "queue" not in table.schema.names

@@ -83,8 +83,10 @@ def test_diff_is_by_effect(broker: Path, capsys: pytest.CaptureFixture[str]) -> 
     same = BROKER.replace("64M", "65536 k").replace("<core", "<!-- c --><core")
     Path("same.xml").write_text(same)
     assert answered(capsys, "diff", str(broker), "same.xml") == {
-        "broker": [], "addresses": {}, "stops_start": {"a": [], "b": []},
-    }  # fmt: skip
+        "broker": [],
+        "addresses": {},
+        "stops_start": {"a": [], "b": []},
+    }
     assert "no difference" in answer(capsys, "diff", str(broker), "same.xml")
     Path("other.xml").write_text(BROKER.replace("2M", "3M").replace("64M", "32M"))
     found = answered(capsys, "diff", str(broker), "other.xml", status=1)
@@ -135,9 +137,14 @@ def test_an_element_is_explained_by_the_component_model(capsys: pytest.CaptureFi
     found = answered(capsys, "explain", "core/address-settings/address-setting")["elements"][0]
     assert (found["min"], found["max"], found["order"], found["first"]) == (0, None, "all", "hornetq-2.4")
     assert found["attributes"][0] == {
-        "name": "match", "type": "string", "words": None, "default": None, "required": True,
-        "first": "hornetq-2.4", "last": NEWEST.value,
-    }  # fmt: skip
+        "name": "match",
+        "type": "string",
+        "words": None,
+        "default": None,
+        "required": True,
+        "first": "hornetq-2.4",
+        "last": NEWEST.value,
+    }
     assert {"name": "max-size-bytes", "min": 0, "max": 1} in found["children"]
     old = answered(capsys, "explain", "address-setting", "--edition", "artemis-1.5")["elements"][0]
     assert len(old["children"]) < len(found["children"]) and old["edition"] == "artemis-1.5"
@@ -164,12 +171,16 @@ def test_explain_rules_and_what_is_near(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     "argv",
     [
-        ["effective", "nowhere.xml", "a"], ["effective", "broker.xml", "--edition", "9"], ["diff", "broker.xml"],
-        ["effective", "broker.xml", "-D", "x"], ["capacity", "broker.xml", "--heap", "much"],
-        ["capacity", "broker.xml", "--disk", "-1"], ["effective", "broker.xml", "--cwd", "nowhere"],
+        ["effective", "nowhere.xml", "a"],
+        ["effective", "broker.xml", "--edition", "9"],
+        ["diff", "broker.xml"],
+        ["effective", "broker.xml", "-D", "x"],
+        ["capacity", "broker.xml", "--heap", "much"],
+        ["capacity", "broker.xml", "--disk", "-1"],
+        ["effective", "broker.xml", "--cwd", "nowhere"],
         ["effective", "bad.xml"],
     ],
-)  # fmt: skip
+)
 def test_calls_that_cannot_be_carried_out(broker: Path, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     Path("bad.xml").write_text("<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>")
     assert run(["config", *argv]) == 2

@@ -35,8 +35,10 @@ def test_a_queue_that_was_taken_out_stays_and_fills(candlepin: Path) -> None:
     assert (left["queue"], left["origin"], left["messages"]) == (LISTENER, "configuration", 80)
     assert left["address_page_bytes"] > 70_000
     assert left["deleted"] == {
-        "in_force": False, "config-delete-queues=FORCE": True, "config-delete-addresses=FORCE": False,
-    }  # fmt: skip
+        "in_force": False,
+        "config-delete-queues=FORCE": True,
+        "config-delete-addresses=FORCE": False,
+    }
     assert snapshot(candlepin) == before
     policy = "<address-full-policy>"
     changed(candlepin, policy, f"<config-delete-queues>FORCE</config-delete-queues>{policy}")
@@ -103,8 +105,9 @@ def test_hornetq_declares_jms_queues_in_a_file_beside(tmp_path: Path) -> None:
     words = (folder / "data", "--config", folder / "hornetq-configuration.xml")
     found = drift(*words)
     assert {(each["queue"], each["origin"]) for each in found["only_on_disk"]} == {
-        ("jms.queue.jmsTypes", "not recorded"), ("jms.queue.reply.to", "not recorded"),
-    }  # fmt: skip
+        ("jms.queue.jmsTypes", "not recorded"),
+        ("jms.queue.reply.to", "not recorded"),
+    }
     assert {each["deleted"]["config-delete-queues=FORCE"] for each in found["only_on_disk"]} == {None}
     jms = '<configuration xmlns="urn:hornetq"><queue name="jmsTypes"/><queue name="later"/></configuration>'
     (folder / "hornetq-jms.xml").write_text(jms)

@@ -78,12 +78,21 @@ def test_the_file_is_stable_and_says_nothing_of_values(capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"version": 2, "findings": []}', '{"version": 1, "findings": [1]}', "[" * 100_000,
-     '{"version": 1, "findings": [{"file": "a", "rule": 1, "path": "", "fingerprint": ""}]}',
-     '{"version": 1, "findings": [{"file": "a", "rule": "", "path": "", "fingerprint": "", "times": true}]}',
-     '{"version": 1, "findings": [{"file": "\\u0000", "rule": "", "path": "", "fingerprint": ""}]}',
-     '{"version": 1, "findings": [{"files": "a"}]}', '{"version": 1, "findings": {"a": 1}}', "\x00\x01"],
-)  # fmt: skip
+    [
+        "",
+        "[]",
+        "{}",
+        '{"version": 2, "findings": []}',
+        '{"version": 1, "findings": [1]}',
+        "[" * 100_000,
+        '{"version": 1, "findings": [{"file": "a", "rule": 1, "path": "", "fingerprint": ""}]}',
+        '{"version": 1, "findings": [{"file": "a", "rule": "", "path": "", "fingerprint": "", "times": true}]}',
+        '{"version": 1, "findings": [{"file": "\\u0000", "rule": "", "path": "", "fingerprint": ""}]}',
+        '{"version": 1, "findings": [{"files": "a"}]}',
+        '{"version": 1, "findings": {"a": 1}}',
+        "\x00\x01",
+    ],
+)
 def test_what_is_no_baseline(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str) -> None:
     Path("known.json").write_text(text)
     assert run(["config", "lint", write(tmp_path, CLEAN), *KNOWN]) == 2

@@ -106,8 +106,10 @@ def test_repairs_in_xml(
     assert path.read_text() == HEAD + after + TAIL and rules_of(report) == []
     changed = {name for name, value in effective(capsys).items() if value != values[name]}
     assert {name.split()[1] for name in changed} <= {
-        "address-full-policy", "max-size-bytes-reject-threshold", "read-whole-page",
-    }  # fmt: skip
+        "address-full-policy",
+        "max-size-bytes-reject-threshold",
+        "read-whole-page",
+    }
     run(["config", "lint", *argv, "--fix"])
     assert path.read_text() == HEAD + after + TAIL and "repaired" not in capsys.readouterr().err
 
@@ -139,7 +141,7 @@ def test_repairs_in_properties(
         (LATIN + b"<!-- \xe4 -->", None),
         ("<?xml version='1.0'?>".encode("utf-16"), None),
     ],
-)  # fmt: skip
+)
 def test_repairs_of_encodings(capsys: pytest.CaptureFixture[str], before: bytes, after: bytes | None) -> None:
     inside = (HEAD + CLEAN + TAIL).partition("\n")[2].replace("\n", "\r\n")
     body = inside.encode("utf-16-le" if before.startswith(b"\xff") else "utf-8")
@@ -168,8 +170,11 @@ def test_an_example_is_repaired_or_stays_as_it_is(
 def test_each_that_can_be_repaired_is_tried_here_and_told_in_the_readme() -> None:
     assert all(f"`{rule}`" in (DOCS / "jobs" / "review-broker-xml.md").read_text("utf-8") for rule in REPAIRED_RULES)
     assert {rule for rule, _, after in REPAIRS if after is not None} | {
-        "encoding", "encoding-ignored", "properties-size-notation", "properties-unquoted-dots",
-    } == REPAIRED_RULES  # fmt: skip
+        "encoding",
+        "encoding-ignored",
+        "properties-size-notation",
+        "properties-unquoted-dots",
+    } == REPAIRED_RULES
 
 
 POLICY = SETTINGS.format("<address-full-policy>page</address-full-policy>")

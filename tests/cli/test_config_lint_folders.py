@@ -189,8 +189,10 @@ def test_templates_are_passed_over_with_a_remark(capsys: pytest.CaptureFixture[s
     assert status == 0
     rules = {file["file"]: [one["rule"] for one in file["findings"]] for file in report["files"]}  # type: ignore[attr-defined]
     assert {name for name, ids in rules.items() if ids == ["template"]} == {
-        "a/broker.xml.j2", "c/other.xml", "helm/templates/cr.yaml"
-    }  # fmt: skip
+        "a/broker.xml.j2",
+        "c/other.xml",
+        "helm/templates/cr.yaml",
+    }
     assert "template" not in rules["b/broker.xml"]
     status, report = found(capsys, "c/other.xml")
     assert status == 1

@@ -40,12 +40,19 @@ BROKER_XML = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:co
 
 DATABASE = (
     "<store><database-store>"
-    + "".join(f"<{name}>x</{name}>" for name in (
-        "jdbc-driver-class-name", "jdbc-connection-url", "message-table-name", "bindings-table-name",
-        "large-message-table-name", "page-store-table-name",
-    ))
+    + "".join(
+        f"<{name}>x</{name}>"
+        for name in (
+            "jdbc-driver-class-name",
+            "jdbc-connection-url",
+            "message-table-name",
+            "bindings-table-name",
+            "large-message-table-name",
+            "page-store-table-name",
+        )
+    )
     + "</database-store></store>"
-)  # fmt: skip
+)
 Call = Callable[..., tuple[int, str, str]]
 
 
@@ -65,9 +72,15 @@ def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 def disk(usable: int, total: int, *, free: int | None = None, inodes: tuple[int, int] = (1000, 900)) -> object:
     """What the system would answer."""
     return SimpleNamespace(
-        f_bavail=usable, f_bfree=usable if free is None else free, f_blocks=total, f_frsize=1, f_bsize=4096,
-        f_files=inodes[0], f_favail=inodes[1], f_ffree=inodes[1],
-    )  # fmt: skip
+        f_bavail=usable,
+        f_bfree=usable if free is None else free,
+        f_blocks=total,
+        f_frsize=1,
+        f_bsize=4096,
+        f_files=inodes[0],
+        f_favail=inodes[1],
+        f_ffree=inodes[1],
+    )
 
 
 @pytest.fixture
@@ -137,12 +150,16 @@ def test_bytes_left_as_threshold(call: Call, numbers: Callable[[object], None], 
 @pytest.mark.parametrize(
     ("usable", "words", "status"),
     [
-        (191, ["--max-disk-usage", "90"], 0), (189, ["--max-disk-usage", "90"], 1), (99, ["--max-disk-usage", "90"], 2),
-        (150, ["--max-disk-usage", "90", "-w", "100"], 0), (281, ["--min-disk-free", "200"], 0),
-        (279, ["--min-disk-free", "200"], 1), (99, ["--max-disk-usage", "100"], 1),
+        (191, ["--max-disk-usage", "90"], 0),
+        (189, ["--max-disk-usage", "90"], 1),
+        (99, ["--max-disk-usage", "90"], 2),
+        (150, ["--max-disk-usage", "90", "-w", "100"], 0),
+        (281, ["--min-disk-free", "200"], 0),
+        (279, ["--min-disk-free", "200"], 1),
+        (99, ["--max-disk-usage", "100"], 1),
         (150, ["--max-disk-usage", "-1"], 0),
     ],
-)  # fmt: skip
+)
 def test_it_warns_before_the_broker_blocks(
     call: Call, numbers: Callable[[object], None], tmp_path: Path, usable: int, words: list[str], status: int
 ) -> None:
@@ -173,8 +190,11 @@ def test_performance_values(call: Call, numbers: Callable[[object], None], tmp_p
     usage = next(value for label, value in values.items() if label.endswith(" usage"))
     assert (usage.value, usage.unit, usage.warn, usage.crit) == (75, "%", "80", "90")
     assert {label.split()[-1]: value.value for label, value in values.items()} == {
-        "usage": 75, "margin": 150, "usable": 250, "inodes": pytest.approx(10),
-    }  # fmt: skip
+        "usage": 75,
+        "margin": 150,
+        "usable": 250,
+        "inodes": pytest.approx(10),
+    }
 
 
 def test_inodes(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
@@ -353,10 +373,16 @@ def test_prometheus_is_read_back(call: Call, numbers: Callable[[object], None], 
     assert target.read_text() == out
     assert {dict(labels)["broker"] for _, labels in samples(out)} == {tmp_path.name}
     assert {name: value for (name, _), value in samples(out).items()} == {
-        "pagectl_disk_status": 2, "pagectl_disk_blocked": 1, "pagectl_disk_usage_ratio": 0.75,
-        "pagectl_disk_usable_bytes": 250, "pagectl_disk_size_bytes": 1000, "pagectl_disk_blocks_at_bytes": 250,
-        "pagectl_disk_margin_bytes": 0, "pagectl_disk_inodes": 1000, "pagectl_disk_inodes_usable": 900,
-    }  # fmt: skip
+        "pagectl_disk_status": 2,
+        "pagectl_disk_blocked": 1,
+        "pagectl_disk_usage_ratio": 0.75,
+        "pagectl_disk_usable_bytes": 250,
+        "pagectl_disk_size_bytes": 1000,
+        "pagectl_disk_blocks_at_bytes": 250,
+        "pagectl_disk_margin_bytes": 0,
+        "pagectl_disk_inodes": 1000,
+        "pagectl_disk_inodes_usable": 900,
+    }
 
 
 def test_textfiles_of_two_brokers_are_one_exposition(
@@ -380,13 +406,21 @@ def test_textfiles_of_two_brokers_are_one_exposition(
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/srv/orders", "orders"), ("/srv/orders/data", "orders"), ("/srv/orders/data/paging", "orders"),
-        ("/srv/orders/data/paging/4f2a/000000001.page", "orders"), ("/srv/orders/etc/broker.xml", "orders"),
-        ("/data", "data"), ("/", "/"), ("/data/orders/data", "orders"), ("/srv/a/../orders/.", "orders"),
-        ("/opt/eap/standalone/data/activemq", "eap"), ("/opt/eap/standalone/configuration/standalone.xml", "eap"),
-        ("/var/lib/activemq", "activemq"), ("/var/lib/broker-2.56", "broker-2.56"),
+        ("/srv/orders", "orders"),
+        ("/srv/orders/data", "orders"),
+        ("/srv/orders/data/paging", "orders"),
+        ("/srv/orders/data/paging/4f2a/000000001.page", "orders"),
+        ("/srv/orders/etc/broker.xml", "orders"),
+        ("/data", "data"),
+        ("/", "/"),
+        ("/data/orders/data", "orders"),
+        ("/srv/a/../orders/.", "orders"),
+        ("/opt/eap/standalone/data/activemq", "eap"),
+        ("/opt/eap/standalone/configuration/standalone.xml", "eap"),
+        ("/var/lib/activemq", "activemq"),
+        ("/var/lib/broker-2.56", "broker-2.56"),
     ],
-)  # fmt: skip
+)
 def test_a_broker_is_called_as_the_folder_of_its_instance(
     path: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,11 +434,13 @@ def test_a_broker_is_called_as_the_folder_of_its_instance(
 @pytest.mark.parametrize(
     ("words", "name"),
     [
-        (["/srv/orders/data", "--no-such"], "orders"), (["--warning", "x", "/srv/orders", "--no-such"], "orders"),
-        (["/srv/orders", "--broker", "east", "--no-such"], "east"), (["--broker=east", "--no-such"], "east"),
+        (["/srv/orders/data", "--no-such"], "orders"),
+        (["--warning", "x", "/srv/orders", "--no-such"], "orders"),
+        (["/srv/orders", "--broker", "east", "--no-such"], "east"),
+        (["--broker=east", "--no-such"], "east"),
         (["--no-such"], "from-environment"),
     ],
-)  # fmt: skip
+)
 def test_unknown_for_a_call_with_an_error_has_its_broker(
     call: Call, words: list[str], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -482,11 +518,21 @@ def test_quiet_is_silent_only_when_fine(call: Call, numbers: Callable[[object], 
 @pytest.mark.parametrize(
     "words",
     [
-        ["--nothing"], ["-w", "20:10", "/"], ["-c", "", "/"], ["-t", "none", "/"], ["-t", "0", "/"], ["/", "/"],
-        ["--max-disk-usage", "101", "/"], ["--max-disk-usage", "x", "/"], ["--min-disk-free", "0", "/"],
-        ["--min-disk-free", "10T", "/"], ["--edition", "artemis-3", "/"], ["--format", "xml", "/"], ["-W", "x", "/"],
+        ["--nothing"],
+        ["-w", "20:10", "/"],
+        ["-c", "", "/"],
+        ["-t", "none", "/"],
+        ["-t", "0", "/"],
+        ["/", "/"],
+        ["--max-disk-usage", "101", "/"],
+        ["--max-disk-usage", "x", "/"],
+        ["--min-disk-free", "0", "/"],
+        ["--min-disk-free", "10T", "/"],
+        ["--edition", "artemis-3", "/"],
+        ["--format", "xml", "/"],
+        ["-W", "x", "/"],
     ],
-)  # fmt: skip
+)
 def test_usage_errors_are_unknown(call: Call, words: list[str]) -> None:
     status, out, err = call(*words)
     assert (status, err) == (3, "")
@@ -587,8 +633,10 @@ def test_no_permission() -> None:
         for path in (home, home / "data" / "paging", closed, closed / "broker"):
             done = subprocess.run(
                 [sys.executable, "-c", code, *paths, str(home), "disk", "check", str(path)],
-                capture_output=True, text=True, timeout=60,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
             told = read_plugin_output(done.stdout)
             assert (done.returncode, told.status, done.stderr) == (3, "UNKNOWN", "")
             assert "Permission denied" in told.text
@@ -827,9 +875,19 @@ def test_what_belongs_to_a_broker_needs_no_option(numbers: Callable[[object], No
     home = instance(tmp_path / "broker")
     GoldenCase("2.56.0", "basic").copy(tmp_path / "copy")
     data = tmp_path / "copy" / "data"
-    for path in (home, home / "etc", home / "etc" / "broker.xml", home / "data", home / "data" / "journal", data,
-                 data / "paging", data / "journal", data / "bindings", next((data / "paging").iterdir()),
-                 next((data / "paging").glob("*/*.page"))):  # fmt: skip
+    for path in (
+        home,
+        home / "etc",
+        home / "etc" / "broker.xml",
+        home / "data",
+        home / "data" / "journal",
+        data,
+        data / "paging",
+        data / "journal",
+        data / "bindings",
+        next((data / "paging").iterdir()),
+        next((data / "paging").glob("*/*.page")),
+    ):
         for words in ((), ("--max-disk-usage", "95")):
             answer = program.call("disk", "check", path, *words)
             assert answer.status == 0, (path, answer)

@@ -168,8 +168,11 @@ def test_unknown_is_absent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     with serving([broker]) as url:
         found = samples(fetched(f"{url}/metrics")[1])
     assert {key[0] for key in found} == {
-        "pagectl_up", "pagectl_look_age_seconds", "pagectl_look_cpu_seconds", "pagectl_disk_status",
-    }  # fmt: skip
+        "pagectl_up",
+        "pagectl_look_age_seconds",
+        "pagectl_look_cpu_seconds",
+        "pagectl_disk_status",
+    }
     assert set(of(found, "pagectl_up").values()) == {0.0}
     assert list(of(found, "pagectl_disk_status").values()) == [3.0]
 

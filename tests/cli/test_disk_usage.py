@@ -158,8 +158,9 @@ def test_csv(call: Call, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(out)))
     assert status == 0
     assert [(row["part"], row["address"], row["page_bytes"]) for row in rows] == [
-        ("paging", "", ""), ("address", "'=danger", "7"),
-    ]  # fmt: skip
+        ("paging", "", ""),
+        ("address", "'=danger", "7"),
+    ]
 
 
 def test_the_rest_of_an_instance(call: Call, tmp_path: Path) -> None:

@@ -57,10 +57,20 @@ def test_status(world: dict[str, Path], command: str, status: int, words: str) -
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        ("--version", 0), ("--help", 0), ("pages --help", 0), ("pages ls --help", 0), ("disk check --help", 0),
-        ("", 2), ("pages", 2), ("nonsense", 2), ("pages nonsense", 2), ("--nonsense", 2), ("disk nonsense", 2),
-        ("disk check --nonsense", 3), ("disk forecast --nonsense", 3),
+        ("--version", 0),
+        ("--help", 0),
+        ("pages --help", 0),
+        ("pages ls --help", 0),
+        ("disk check --help", 0),
+        ("", 2),
+        ("pages", 2),
+        ("nonsense", 2),
+        ("pages nonsense", 2),
+        ("--nonsense", 2),
+        ("disk nonsense", 2),
+        ("disk check --nonsense", 3),
+        ("disk forecast --nonsense", 3),
     ],
-)  # fmt: skip
+)
 def test_status_of_the_frame(words: str, status: int) -> None:
     assert call(*words.split()).status == status

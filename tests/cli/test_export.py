@@ -56,9 +56,16 @@ def options_of(data: Path, **more: str) -> SourceOptions:
 
 
 def write(
-    spark_context: Any, data: Path, out: Path, mode: str = "append", *, compression: str = "zstd",
-    split: tuple[str, ...] = (), watched: Watched = unwatched, **more: str,
-) -> WrittenTable:  # fmt: skip
+    spark_context: Any,
+    data: Path,
+    out: Path,
+    mode: str = "append",
+    *,
+    compression: str = "zstd",
+    split: tuple[str, ...] = (),
+    watched: Watched = unwatched,
+    **more: str,
+) -> WrittenTable:
     options = options_of(data, **{"within": "pages", **more})
     with table_at(out) as into:
         (found,) = surveys(spark_context, options.brokers, options.spec)
@@ -168,9 +175,7 @@ def test_single_partitions_are_replaced(spark_context: Any, tmp_path: Path) -> N
     out = tmp_path / "out"
     torn = write(spark_context, TORN.data(), out, split=("store_address",))
     write(spark_context, SOUND.data(), out, split=("store_address",))
-    red = write(
-        spark_context, SOUND.data(), out, "overwrite-partitions", split=("store_address",), where="color='red'"
-    )  # fmt: skip
+    red = write(spark_context, SOUND.data(), out, "overwrite-partitions", split=("store_address",), where="color='red'")
     found = pq.read_table(out).column("store_address").to_pylist()
     assert found.count("torn") == torn.rows > 0 and found.count("news") == red.rows == len(found) - torn.rows > 0
     assert json.loads((out / "_damaged.json").read_text()) == torn.damaged and (out / "_SUCCESS").exists()
@@ -431,9 +436,11 @@ def test_a_table_that_was_being_changed_is_as_it_was(replaced: Replaced, damaged
     old = {"_SUCCESS": "", "part-0-old.parquet": "old", "_damaged.json": "[]", "notes.txt": "mine"}
     old |= {"k=v/part-0-old.parquet": "old", "k=w/part-0-old.parquet": "old", "_exported/part-1-old.arrow": "old"}
     goes = {
-        Replaced.NOTHING: (), Replaced.PARTITIONS: ("k=v",), Replaced.ALL: (".", "k=v", "k=w", "_exported"),
+        Replaced.NOTHING: (),
+        Replaced.PARTITIONS: ("k=v",),
+        Replaced.ALL: (".", "k=v", "k=w", "_exported"),
         Replaced.LOG: ("_exported",),
-    }[replaced]  # fmt: skip
+    }[replaced]
     for changes in range(100):
         out = tmp_path / str(changes)
         run = out / "_temporary" / "0123456789ab"

@@ -319,13 +319,17 @@ def test_pages_that_are_read_together_are_entered_one_by_one(tmp_path: Path) -> 
 
     (given, *entries) = new_rows(pages, "b", "s", known, rows)
     assert list(zip(*given.select(["page", "number"]).to_pydict().values(), strict=True)) == [
-        (2, 2), *((page, number) for page in (4, 5) for number in range(3)),
-    ]  # fmt: skip
+        (2, 2),
+        *((page, number) for page in (4, 5) for number in range(3)),
+    ]
     told = {each.page: (each.state, each.crc32c, each.rows, each.missing, each.ids.tolist()) for each in entries}
     assert told == {
-        1: ("same", sums[1], 0, 0, [0, 1, 2]), 2: ("grew", sums[2], 1, 0, [0, 1, 2]), 3: ("added", sums[3], 0, 0, []),
-        4: ("added", None, 3, 0, [3, 4, 5]), 5: ("added", sums[5], 3, 0, [6, 7, 8]),
-    }  # fmt: skip
+        1: ("same", sums[1], 0, 0, [0, 1, 2]),
+        2: ("grew", sums[2], 1, 0, [0, 1, 2]),
+        3: ("added", sums[3], 0, 0, []),
+        4: ("added", None, 3, 0, [3, 4, 5]),
+        5: ("added", sums[5], 3, 0, [6, 7, 8]),
+    }
 
 
 def test_a_reading_that_fails_enters_what_it_gave(tmp_path: Path) -> None:
@@ -366,8 +370,12 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
     words = (*EXPORT, data, "--to", out, "--incremental")
     again = call(*words, "--format", "json")
     assert again.status == 0 and json.loads(again.out)["pages"] == {
-        "skipped": len([*data.rglob("*.page")]), "added": 0, "grew": 0, "changed": [], "deleted": [],
-    }  # fmt: skip
+        "skipped": len([*data.rglob("*.page")]),
+        "added": 0,
+        "grew": 0,
+        "changed": [],
+        "deleted": [],
+    }
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     sorted(data.rglob("*.page"))[0].unlink()
     gone = call(*words)

@@ -47,10 +47,17 @@ def exporting(cluster: Kubernetes, folder: Path, **settings: str) -> subprocess.
     temporary.mkdir()
     every = cluster.settings | {name.replace("__", "."): value for name, value in settings.items()}
     return started(
-        *EXPORT, CASE.data(), "--to", f"file://{folder / 'out'}", "--master", cluster.master, "--body", "base64",
+        *EXPORT,
+        CASE.data(),
+        "--to",
+        f"file://{folder / 'out'}",
+        "--master",
+        cluster.master,
+        "--body",
+        "base64",
         *(word for name, value in every.items() for word in ("--conf", f"{name}={value}")),
         env={"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)},
-    )  # fmt: skip
+    )
 
 
 def nothing_is_left(cluster: Kubernetes, folder: Path) -> None:

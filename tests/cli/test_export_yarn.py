@@ -30,13 +30,24 @@ def test_yarn_exports_what_this_machine_does(configuration: Path, tmp_path: Path
     case, out = GoldenCase("2.56.0", "multicast-acks"), tmp_path / "out"
     jars = Path(pyspark.__file__).parent / "jars"
     settings = (
-        f"spark.yarn.jars=local:{jars}/*", "spark.executor.instances=1", "spark.executor.memory=512m",
-        "spark.yarn.am.memory=512m", "spark.driver.host=127.0.0.1",
-    )  # fmt: skip
+        f"spark.yarn.jars=local:{jars}/*",
+        "spark.executor.instances=1",
+        "spark.executor.memory=512m",
+        "spark.yarn.am.memory=512m",
+        "spark.driver.host=127.0.0.1",
+    )
     running = started(
-        *EXPORT, case.data(), "--to", f"file://{out}", "--master", "yarn", "--body", "base64",
-        *(word for each in settings for word in ("--conf", each)), env={"HADOOP_CONF_DIR": str(configuration)},
-    )  # fmt: skip
+        *EXPORT,
+        case.data(),
+        "--to",
+        f"file://{out}",
+        "--master",
+        "yarn",
+        "--body",
+        "base64",
+        *(word for each in settings for word in ("--conf", each)),
+        env={"HADOOP_CONF_DIR": str(configuration)},
+    )
     _, complained = running.communicate(timeout=1000)
     assert running.returncode == 0, complained
     assert_same(pq.read_table(out).to_pylist(), case)

@@ -77,7 +77,7 @@ def test_a_messaging_subsystem_is_no_hornetq(tmp_path: Path) -> None:
         ("map.yaml", "kind: ConfigMap\napiVersion: v1\na: [", "yaml-syntax"),
         ("broker.json", '{"a"', "properties-unreadable"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_not_read_is_reported_whatever_rules_were_asked_for(
     tmp_path: Path, name: str, text: str, rule: str
 ) -> None:

@@ -85,10 +85,12 @@ def test_every_case_is_the_local_one(server: ObjectServer, case: GoldenCase, tmp
 @pytest.mark.parametrize(
     ("url", "instead"),
     [
-        ("sftp://here/x", "mount it with sshfs, or copy"), ("webhdfs://here:9870/x", "give hdfs://HOST:PORT/…"),
-        ("https://here/x", "download it"), ("memory://x/y", "copy the directory to this machine, or mount it"),
+        ("sftp://here/x", "mount it with sshfs, or copy"),
+        ("webhdfs://here:9870/x", "give hdfs://HOST:PORT/…"),
+        ("https://here/x", "download it"),
+        ("memory://x/y", "copy the directory to this machine, or mount it"),
     ],
-)  # fmt: skip
+)
 def test_schemes_without_a_store_say_what_to_do_instead(
     url: str, instead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,9 +177,7 @@ def test_what_may_pass_is_asked_again(server: ObjectServer) -> None:
     assert count > 30
 
 
-def test_a_page_that_the_store_does_not_give_is_damage(
-    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+def test_a_page_that_the_store_does_not_give_is_damage(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "RETRY_SECONDS", 0.3)
     url = server.put(SOME[1].data(), "denied")
     rows, _ = read(url)
@@ -190,11 +190,12 @@ def test_a_page_that_the_store_does_not_give_is_damage(
 @pytest.mark.parametrize(
     ("status", "word", "said"),
     [
-        (403, "InvalidAccessKeyId", "access"), (403, "SignatureDoesNotMatch", "secret key"),
+        (403, "InvalidAccessKeyId", "access"),
+        (403, "SignatureDoesNotMatch", "secret key"),
         (403, "AccessDenied", "access"),
         (404, "NoSuchBucket", "o such"),
     ],
-)  # fmt: skip
+)
 def test_no_store_is_empty_because_it_does_not_answer(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, status: int, word: str, said: str
 ) -> None:
@@ -205,9 +206,7 @@ def test_no_store_is_empty_because_it_fails(server: ObjectServer, monkeypatch: p
     assert_not_empty(server, monkeypatch, 500, "InternalError", "(tried 1 time in")
 
 
-def assert_not_empty(
-    server: ObjectServer, monkeypatch: pytest.MonkeyPatch, status: int, word: str, said: str
-) -> None:  # fmt: skip
+def assert_not_empty(server: ObjectServer, monkeypatch: pytest.MonkeyPatch, status: int, word: str, said: str) -> None:
     monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
     url = server.put(SOME[1].data(), "silent")
     with server.failing(lambda handler: handler.refuse(status, word)), pytest.raises((PageFmtError, OSError)) as caught:
@@ -349,23 +348,21 @@ def test_an_object_that_cannot_be_seen_is_told(server: ObjectServer) -> None:
     [
         ("s3:///x", "s3:///…: names no bucket; give s3://BUCKET/…"),
         ("s3a://", "s3a:///…: names no bucket; give s3://BUCKET/…"),
-        ("s3://?region=here", "s3:///…: names no bucket"), ("gs://anonymous@/x", "gs:///…: names no bucket"),
+        ("s3://?region=here", "s3:///…: names no bucket"),
+        ("gs://anonymous@/x", "gs:///…: names no bucket"),
         ("abfs:////x/y", "abfs:///…: names no container; give abfs://CONTAINER@ACCOUNT.dfs"),
         ("abfs://account.dfs.core.windows.net/x", "abfs://account.dfs.core.windows.net: names no container"),
         ("abfs://container/x", "abfs://container: "),
-        ("hdfs:///x", "hdfs:///…: names no host; give hdfs://HOST:PORT/…"), ("hdfs://:8020/x", "hdfs:///…: names no"),
+        ("hdfs:///x", "hdfs:///…: names no host; give hdfs://HOST:PORT/…"),
+        ("hdfs://:8020/x", "hdfs:///…: names no"),
     ],
-)  # fmt: skip
+)
 def test_a_url_that_names_no_bucket_is_taken_for_no_other(
     url: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor is the first folder taken for it, or a local one made."""
     monkeypatch.chdir(tmp_path)
-    for words in (
-        ("pages", "ls", url),
-        ("messages", "decode", url),
-        (*EXPORT, MIXED.data(), "--to", url),
-    ):
+    for words in (("pages", "ls", url), ("messages", "decode", url), (*EXPORT, MIXED.data(), "--to", url)):
         answer = call(*words)
         assert (answer.status, answer.err.count("\n")) == (2, 1) and f"pagectl: {said}" in answer.err, answer
     answer = call("messages", "check", url)
@@ -600,9 +597,7 @@ def test_a_stream_takes_what_the_local_one_takes(server: ObjectServer) -> None:
     assert far == [row for row in local if row["page"] != 2] != local
 
 
-def test_a_store_that_is_gone_is_not_asked_for_each_page(
-    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+def test_a_store_that_is_gone_is_not_asked_for_each_page(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was read stays, and the broker ends with the reason."""
     monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(base, "GONE_SECONDS", 3.0)

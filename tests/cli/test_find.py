@@ -65,8 +65,11 @@ def test_what_is_printed_can_be_pasted_back() -> None:
     for line in lines[:12]:
         fields = (line["amqp"] or {}).get("properties") or {}
         pasted = [("--message-id", line["user_id"])]
-        pasted += [(f"--{name.replace('_', '-')}", str(fields[name]["value"]))
-                   for name in ("message_id", "correlation_id") if fields.get(name)]  # fmt: skip
+        pasted += [
+            (f"--{name.replace('_', '-')}", str(fields[name]["value"]))
+            for name in ("message_id", "correlation_id")
+            if fields.get(name)
+        ]
         for option, text in pasted:
             if text is not None:
                 assert line["id"] in found(SECTIONS, option, text), (option, text)
@@ -81,10 +84,11 @@ def test_times_are_half_open_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     time.tzset()
     try:
         for since, until in (
-            ("2023-11-14T22:13:40Z", "2023-11-14T22:13:50Z"), ("2023-11-14 23:13:40", "2023-11-14T23:13:50"),
+            ("2023-11-14T22:13:40Z", "2023-11-14T22:13:50Z"),
+            ("2023-11-14 23:13:40", "2023-11-14T23:13:50"),
             ("2023-11-14T22:13:40+00:00", "2023-11-15t00:13:50+02:00"),
             ("1700000020000", "1700000030000"),
-        ):  # fmt: skip
+        ):
             answer = call("messages", "find", NEWS.data(), "--since", since, "--until", until, "--format", "jsonl")
             assert "from 2023-11-14T22:13:40Z (2023-11-14T23:13:40+01:00)" in answer.err
             ids = [line["id"] for line in answer.lines()]

@@ -77,9 +77,7 @@ def here(case: GoldenCase, content: TableContent, **more: Any) -> pa.Table:
     return pa.Table.from_batches([each for each in made if isinstance(each, pa.RecordBatch)], spec.schema)
 
 
-def write(
-    context: Any, brokers: list[FleetBroker], out: Path, **more: Any
-) -> tuple[list[BrokerSurvey], WrittenTable]:  # fmt: skip
+def write(context: Any, brokers: list[FleetBroker], out: Path, **more: Any) -> tuple[list[BrokerSurvey], WrittenTable]:
     spec = TableSpec.now(**{"within": StoredIn.PAGES, **more})
     found = surveys(context, brokers, spec)
     with table_at(out) as folder:
@@ -195,8 +193,11 @@ def test_what_a_large_page_lacks_is_told_up_to_its_end(rest: str, tmp_path: Path
     assert (lost.offset, lost.bytes) == (len(sound), page.stat().st_size - len(sound))
     *_, row = [each for batch in made[TableContent.DAMAGE] for each in batch.to_pylist()]
     assert (row["offset"], row["bytes"], row["kind"], row["detail"]) == (
-        lost.offset, lost.bytes, str(damage.kind), damage.detail,
-    )  # fmt: skip
+        lost.offset,
+        lost.bytes,
+        str(damage.kind),
+        damage.detail,
+    )
 
 
 def test_pages_that_are_not_read_are_told(tmp_path: Path) -> None:
@@ -314,9 +315,10 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
     listing.write_text(LIST)
     found = fleet_of([str(tmp_path)], listing)
     assert [(each.name, each.path, each.edition) for each in found] == [
-        (str(tmp_path), tmp_path, None), ("news", tmp_path / "broker", Edition.ARTEMIS_2_44),
+        (str(tmp_path), tmp_path, None),
+        ("news", tmp_path / "broker", Edition.ARTEMIS_2_44),
         ("/far/away", Path("/far/away"), None),
-    ]  # fmt: skip
+    ]
     listing.write_text('name , path\r\n"a\u2028, b", broker\r\n')
     assert [each[:2] for each in fleet_of([], listing)] == [("a\u2028, b", tmp_path / "broker")]
     (tmp_path / "a").mkdir()
@@ -397,8 +399,9 @@ def test_one_broker_under_two_names_is_told(tmp_path: Path, monkeypatch: pytest.
     answer = call("export", "--brokers", listing, "--to", tmp_path / "out")
     told = [line for line in answer.err.splitlines() if "under both names" in line]
     assert [line.partition(";")[0] for line in told] == [
-        "note: two: the same directory as one", "note: three: the same directory as one",
-    ]  # fmt: skip
+        "note: two: the same directory as one",
+        "note: three: the same directory as one",
+    ]
 
 
 def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:

@@ -92,13 +92,16 @@ def test_damage_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 8, 15])
-@pytest.mark.parametrize(("case", "folder", "name", "broker"), [
-    (GoldenCase("hornetq-2.4.7", "natural"), "journal", "hornetq-data-99.hq", "does-not-start"),
-    (GoldenCase("hornetq-2.3.25", "tx"), "journal", "other.hq", "does-not-start"),
-    (GoldenCase("hornetq-2.4.7", "natural"), "bindings", "hornetq-bindings-99.bindings", "does-not-start"),
-    (GoldenCase("artemis-1.5.6", "natural"), "journal", "activemq-data-99.amq", "deletes"),
-    (GoldenCase("2.56.0", "basic"), "bindings", "activemq-bindings-99.bindings", "deletes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "folder", "name", "broker"),
+    [
+        (GoldenCase("hornetq-2.4.7", "natural"), "journal", "hornetq-data-99.hq", "does-not-start"),
+        (GoldenCase("hornetq-2.3.25", "tx"), "journal", "other.hq", "does-not-start"),
+        (GoldenCase("hornetq-2.4.7", "natural"), "bindings", "hornetq-bindings-99.bindings", "does-not-start"),
+        (GoldenCase("artemis-1.5.6", "natural"), "journal", "activemq-data-99.amq", "deletes"),
+        (GoldenCase("2.56.0", "basic"), "bindings", "activemq-bindings-99.bindings", "deletes"),
+    ],
+)
 def test_a_file_without_a_header_stops_hornetq_alone(
     case: GoldenCase, folder: str, name: str, broker: str, size: int, tmp_path: Path
 ) -> None:

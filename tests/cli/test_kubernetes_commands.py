@@ -164,9 +164,7 @@ def test_settings_of_a_resource(tmp_path: Path, capsys: pytest.CaptureFixture[st
     file = faulty(tmp_path, RESOURCE)
     found, notes = effective(capsys, file, "orders.x")
     settings, broker = found["addresses"]["orders.x"]["settings"], found["broker"]
-    assert settings["max-size-bytes"] == {
-        "value": 50 << 20, "source": {"file": file, "line": 17, "match": "orders.#"},
-    }  # fmt: skip
+    assert settings["max-size-bytes"] == {"value": 50 << 20, "source": {"file": file, "line": 17, "match": "orders.#"}}
     assert settings["max-delivery-attempts"]["value"] == 3
     assert settings["page-size-bytes"] == {"value": None, "source": "unknown"}
     assert broker["journal-type"] == {"value": "ASYNCIO", "source": {"file": file, "line": 7}}
@@ -299,8 +297,9 @@ def test_every_form_decides_a_replay_and_a_disk(
     Path("broker.xml").write_text(
         "<configuration xmlns='urn:activemq'><core xmlns='urn:activemq:core'><global-max-size>512m</global-max-size>"
         "<max-disk-usage>1</max-disk-usage><address-settings><address-setting match='orders.#'>"
-        "<max-size-bytes>20000</max-size-bytes></address-setting></address-settings></core></configuration>", "utf-8",
-    )  # fmt: skip
+        "<max-size-bytes>20000</max-size-bytes></address-setting></address-settings></core></configuration>",
+        "utf-8",
+    )
     capsys.readouterr()
     assert run(["replay", "compare", "trace.jsonl", "--config", "broker.xml", "--config", name, "--decisions"]) == 0
     assert "equal" in capsys.readouterr().out

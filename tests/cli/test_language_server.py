@@ -180,8 +180,10 @@ class RawSession:
     def __init__(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "pagectl", "config", "serve"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def send(self, message: object) -> None:
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
@@ -238,8 +240,11 @@ def test_messages_that_make_no_sense_are_answered_and_the_session_goes_on() -> N
     status, found, err = session.end()
     assert status == 0
     assert {one["id"]: one.get("error", {}).get("code") for one in found if one.get("id")} == {
-        1: None, 2: -32602, 3: -32601, 4: None,
-    }  # fmt: skip
+        1: None,
+        2: -32602,
+        3: -32601,
+        4: None,
+    }
     assert "Traceback" not in err and all(line.startswith("pagectl: ") for line in err.splitlines())
 
 
@@ -250,9 +255,11 @@ def test_messages_that_make_no_sense_are_answered_and_the_session_goes_on() -> N
 )
 def test_a_message_or_header_without_measure_ends_the_session_in_one_line(header: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pagectl", "config", "serve"], input=f"{header}\r\n\r\n{{}}".encode(),
-        capture_output=True, timeout=60,
-    )  # fmt: skip
+        [sys.executable, "-m", "pagectl", "config", "serve"],
+        input=f"{header}\r\n\r\n{{}}".encode(),
+        capture_output=True,
+        timeout=60,
+    )
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"the session ends" in done.stderr, done.stderr
 
 
@@ -275,8 +282,12 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None
     (tmp_path / "pygls.py").write_text("raise ModuleNotFoundError('No module named pygls', name='pygls')")
     paths = os.pathsep.join([str(tmp_path), *sys.path])
     done = subprocess.run(
-        [sys.executable, "-m", "pagectl", "config", "serve"], input="", capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": paths}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "pagectl", "config", "serve"],
+        input="",
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "pagectl: config serve needs pygls; install it with: pip install 'pygls<3,>=2.0'\n"

@@ -69,9 +69,13 @@ def test_files_and_messages_are_held_against_one_another(tmp_path: Path) -> None
     rows, findings, status = answer(data)
     wrong = {key: row["condition"] for key, row in rows.items() if row["condition"] not in ("ok", "done")}
     assert wrong == {
-        None: "foreign name", 22: "not durable", 32: "not durable", 34: "other size", 35: "missing",
+        None: "foreign name",
+        22: "not durable",
+        32: "not durable",
+        34: "other size",
+        35: "missing",
         999: "unreferenced",
-    }  # fmt: skip
+    }
     assert (rows[34]["size"], rows[34]["declared"]) == (100, 16994)
     assert rows[35]["queues"] == {"big": "due"} and rows[35]["file"] is None and rows[35]["where"] == "page"
     assert status == 1
@@ -84,9 +88,11 @@ def test_files_and_messages_are_held_against_one_another(tmp_path: Path) -> None
     missing = sum(row["condition"] == "missing" for row in call("large", "ls", data, "--format", "jsonl").lines())
     assert f"warning: {missing} messages without a file: pagectl large ls " in answered.err
     assert {check: each["severity"] for check, each in findings.items()} == {
-        "large-body-missing": "error", "large-body-size": "error", "large-body-not-durable": "warning",
+        "large-body-missing": "error",
+        "large-body-size": "error",
+        "large-body-not-durable": "warning",
         "large-body-orphan": "notice",
-    }  # fmt: skip
+    }
 
 
 def test_a_broker_of_hornetq_may_fail_at_a_body_that_is_gone(tmp_path: Path) -> None:

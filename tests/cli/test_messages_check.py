@@ -65,9 +65,10 @@ def test_a_queue_in_the_journal_alone_is_alarmed() -> None:
     case = GoldenCase("2.56.0", "multicast-acks")
     data = case.data()
     (row,) = (
-        row for row in json.loads(call("messages", "ls", data, "--in", "journal", "--format", "json").out)["queues"]
+        row
+        for row in json.loads(call("messages", "ls", data, "--in", "journal", "--format", "json").out)["queues"]
         if row["messages"]
-    )  # fmt: skip
+    )
     queue = ("--queue", row["queue"])
     assert check(data, *queue, "--in", "journal", "-c", "messages=0")[0] == 2
     assert check(data, *queue, "--in", "journal", "-c", f"messages={row['messages']}")[0] == 0
@@ -88,7 +89,7 @@ def test_what_has_moved_names_what_answers_now(words: tuple[str, ...], data: Pat
         (("disk", "watch", "--interval", "3"), "--interval is now --every"),
         (("pages", "decode", "--user-id", "x"), "--user-id is now --message-id"),
     ],
-)  # fmt: skip
+)
 def test_options_that_were_renamed_name_what_they_are_called_now(words: tuple[str, ...], now: str, data: Path) -> None:
     answer = call(*words[:2], data, *words[2:])
     assert answer.status == (3 if words[1] == "check" else 2)
@@ -100,13 +101,19 @@ def test_thresholds_at_their_ends(data: Path) -> None:
     count = row["messages"]
     assert isinstance(count, int)
     for words, status in (
-        (["-w", f"messages={count}"], 0), (["-w", f"messages={count - 1}"], 1), (["-c", f"messages={count - 1}"], 2),
-        (["-w", f"messages=@{count}"], 1), (["-c", "oldest=1s"], 2), (["-c", "oldest=1d", "-w", "pages=100"], 2),
-        (["-w", "held=1K"], 1), (["-w", "bytes=1G", "-c", "held=1G"], 0), (["-w", "pages=0"], 1),
+        (["-w", f"messages={count}"], 0),
+        (["-w", f"messages={count - 1}"], 1),
+        (["-c", f"messages={count - 1}"], 2),
+        (["-w", f"messages=@{count}"], 1),
+        (["-c", "oldest=1s"], 2),
+        (["-c", "oldest=1d", "-w", "pages=100"], 2),
+        (["-w", "held=1K"], 1),
+        (["-w", "bytes=1G", "-c", "held=1G"], 0),
+        (["-w", "pages=0"], 1),
         (["--queue", str(row["queue"]), "-w", f"messages={count - 1}"], 1),
         (["--address", str(row["address"]), "-w", f"messages={count - 1}"], 1),
         (["--by", "address", "-w", "messages=0"], 1),
-    ):  # fmt: skip
+    ):
         assert check(data, *words)[0] == status, words
 
 
@@ -160,11 +167,21 @@ def test_damage_is_a_warning_and_what_it_hides_is_unknown(tmp_path: Path) -> Non
 def test_names_that_nothing_has_and_calls_that_make_no_sense(data: Path, tmp_path: Path) -> None:
     page = next(data.rglob("*.page"))
     for words in (
-        [data, "--queue", "nobody"], [data, "--address", "nowhere"], [page], [page.parent, "--queue", "x"], [tmp_path],
-        [tmp_path / "nowhere"], [data, "-w", "messages"], [data, "-w", "age=1"], [data, "-c", "oldest=5x"],
-        [data, "-w", "held=a"], [data, "-c", "oldest=1h30"],
-        [data, "--queue", "x", "--address", "y"], [data, "--queue", "x", "--by", "address"], [data, "--by", "page"],
-    ):  # fmt: skip
+        [data, "--queue", "nobody"],
+        [data, "--address", "nowhere"],
+        [page],
+        [page.parent, "--queue", "x"],
+        [tmp_path],
+        [tmp_path / "nowhere"],
+        [data, "-w", "messages"],
+        [data, "-w", "age=1"],
+        [data, "-c", "oldest=5x"],
+        [data, "-w", "held=a"],
+        [data, "-c", "oldest=1h30"],
+        [data, "--queue", "x", "--address", "y"],
+        [data, "--queue", "x", "--by", "address"],
+        [data, "--by", "page"],
+    ):
         status, read = check(*words)
         assert (status, read.more) == (3, []), words
     assert check(page.parent)[0] == 0
@@ -221,9 +238,13 @@ def test_page_limit_is_a_number_to_alert_about(at_limit: tuple[Path, Path]) -> N
     data, config = at_limit
     known = (data, "--config", config)
     for words, status in (
-        ([], 0), (["-w", "page-limit=80"], 1), (["-c", "page-limit=80"], 2), (["-w", "page-limit=100"], 0),
-        (["-c", "page-limit=80", "--address", "vault"], 2), (["-c", "page-limit=80", "--by", "address"], 2),
-    ):  # fmt: skip
+        ([], 0),
+        (["-w", "page-limit=80"], 1),
+        (["-c", "page-limit=80"], 2),
+        (["-w", "page-limit=100"], 0),
+        (["-c", "page-limit=80", "--address", "vault"], 2),
+        (["-c", "page-limit=80", "--by", "address"], 2),
+    ):
         assert check(*known, *words)[0] == status, words
     _, read = check(*known, "-w", "page-limit=80")
     assert (read.values["page-limit"].value, read.values["page-limit"].unit) == (100, "%")

@@ -127,11 +127,14 @@ def test_a_message_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["messages", "journal"])
-@pytest.mark.parametrize(("edition", "broker"), [
-    ("auto", "starts, logs AMQ222304 and loses the message"),
-    ("artemis-2.28", "starts, logs AMQ222304 and loses the message"),
-    ("artemis-2.17", "does not start (AMQ224000)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("edition", "broker"),
+    [
+        ("auto", "starts, logs AMQ222304 and loses the message"),
+        ("artemis-2.28", "starts, logs AMQ222304 and loses the message"),
+        ("artemis-2.17", "does not start (AMQ224000)"),
+    ],
+)
 @pytest.mark.parametrize("damage", ["number of properties", "type of a property"])
 def test_a_core_message_with_undecodable_properties_is_lost_at_the_start(
     damage: str, edition: str, broker: str, command: str, tmp_path: Path

@@ -295,8 +295,11 @@ def test_an_interrupt_finishes_what_is_under_way_and_says_how_to_go_on(tmp_path:
         words = ("messages", "send", data(), "--to", received.url, "--queue", QUEUE, "--checkpoint", state)
         process = subprocess.Popen(
             [sys.executable, "-m", "pagectl", *map(str, words), "--rate", "4"],
-            env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
+            env=environment(),
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
         while len(received.kept) < 5:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)

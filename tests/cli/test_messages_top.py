@@ -50,10 +50,12 @@ def test_it_says_what_outstanding_and_decode_say(case: GoldenCase) -> None:
     lines = call("messages", "decode", case.data(), *choice).lines()
     for row in rows:
         mine = [
-            line for line in lines
-            if line["store_address"] == row["address"] and row["id"] in line["queues"]
+            line
+            for line in lines
+            if line["store_address"] == row["address"]
+            and row["id"] in line["queues"]
             and row["id"] not in (line["acked_by"] or ())
-        ]  # fmt: skip
+        ]
         stamps = [time for line in mine[:64] if (time := sent(line))]
         if len(mine) == row["messages"]:
             assert row["oldest"] == (stamps[0] if stamps else None), row
@@ -97,10 +99,13 @@ def ranked(*rows: tuple[str, int | None, int, int, int | None, float | None]) ->
 @pytest.mark.parametrize(
     ("order", "names"),
     [
-        (TopOrder.alone, "b a c d"), (TopOrder.held, "d a c b"), (TopOrder.waiting, "c a b d"),
-        (TopOrder.oldest, "d b a c"), (TopOrder.growth, "a d b c"),
+        (TopOrder.alone, "b a c d"),
+        (TopOrder.held, "d a c b"),
+        (TopOrder.waiting, "c a b d"),
+        (TopOrder.oldest, "d b a c"),
+        (TopOrder.growth, "a d b c"),
     ],
-)  # fmt: skip
+)
 def test_orders(order: TopOrder, names: str) -> None:
     """The largest first, unknown last; equal ones by what they hold."""
     look = ranked(

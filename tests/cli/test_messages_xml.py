@@ -56,9 +56,12 @@ def test_correlation_ids_of_bytes_are_told(tmp_path: Path) -> None:
 
 def test_faults_name_their_line(tmp_path: Path) -> None:
     status, found = plan(
-        tmp_path, message(), message(properties='<property name="n" value="x" type="integer"/>'),
-        message(properties='<property name="c" value="x"/>'), message(body="!!"),
-    )  # fmt: skip
+        tmp_path,
+        message(),
+        message(properties='<property name="n" value="x" type="integer"/>'),
+        message(properties='<property name="c" value="x"/>'),
+        message(body="!!"),
+    )
     assert status == 1
     assert [fault["line"] for fault in found["faults"]] == [8, 9, 10]  # type: ignore[attr-defined, index]
 
@@ -74,10 +77,7 @@ def test_duplicate_ids(tmp_path: Path) -> None:
     assert status == 1 and "1 message with the duplicate id of another" in str(found["remarks"])
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "<configuration/>", '<!DOCTYPE a [<!ENTITY x "y">]><activemq-journal/>', "\0"],
-)
+@pytest.mark.parametrize("text", ["", "<configuration/>", '<!DOCTYPE a [<!ENTITY x "y">]><activemq-journal/>', "\0"])
 def test_other_files_are_refused_with_a_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "in.xml").write_text(text)
     answer = call("messages", "import-plan", tmp_path / "in.xml")

@@ -245,10 +245,7 @@ def test_what_a_store_refuses_is_said_at_once(store: StandIn, monkeypatch: pytes
     url, table = store.put(TORN.data(), "refused"), store.url("refused-table")
     begun = time.monotonic()
     with store.failing(store.refuse_credentials):
-        answers = [
-            call("pages", "ls", url),
-            call(*EXPORT, TORN.data(), "--to", table, "--incremental"),
-        ]
+        answers = [call("pages", "ls", url), call(*EXPORT, TORN.data(), "--to", table, "--incremental")]
     missing = store.url("x", store.authority.replace("brokers", "nobody"))
     answers.append(call(*EXPORT, SOUND.data(), "--to", missing, "--incremental"))
     assert store.gone in answers[-1].err and time.monotonic() - begun < 20
@@ -305,10 +302,7 @@ def test_a_name_node_that_is_not_there_is_no_empty_one(store: AnyStore, monkeypa
     url = f"hdfs://127.0.0.1:{free_port()}"
     with pytest.raises(OSError, match="the store fails"):
         stored(f"{url}/broker").exists()
-    for words in (
-        ("pages", "ls", f"{url}/broker"),
-        (*EXPORT, SOUND.data(), "--to", f"{url}/table", "--incremental"),
-    ):
+    for words in (("pages", "ls", f"{url}/broker"), (*EXPORT, SOUND.data(), "--to", f"{url}/table", "--incremental")):
         answer = call(*words)
         assert answer.status == 2 and answer.err.startswith(f"pagectl: {url}"), answer
         assert "the store fails: HDFS" in answer.err, answer
@@ -321,11 +315,7 @@ def test_what_is_not_allowed_in_hdfs_is_said(store: AnyStore) -> None:
     url = store.url("closed/broker")
     store.put(SOUND.data(), "closed/broker")
     other = f"{url}&user=nobody"
-    for given in (
-        ("pages", "ls", other),
-        (*EXPORT, SOUND.data(), "--to", other),
-        ("pages", "verify", other),
-    ):
+    for given in (("pages", "ls", other), (*EXPORT, SOUND.data(), "--to", other), ("pages", "verify", other)):
         answer = call(*given)
         assert answer.status == 2 and "the store denies access" in answer.err, answer
         assert answer.err.count("\n") == 1, answer

@@ -75,9 +75,11 @@ def test_usage_errors_end_with_2() -> None:
 
 def test_manifests_that_are_none(tmp_path: Path) -> None:
     for content, complaint in (
-        ("", "line 1"), ("{}\n", "not a seal"), ("garbage\x00", "line 1"),
+        ("", "line 1"),
+        ("{}\n", "not a seal"),
+        ("garbage\x00", "line 1"),
         ('{"seal":"pagectl","version":1,"checksum":"crc32c"}\n{"file":"x"}\n', "line 2"),
-    ):  # fmt: skip
+    ):
         (tmp_path / "seal").write_text(content)
         assert complaint in failed("verify", BASIC.data(), "--manifest", tmp_path / "seal")
     failed("verify", BASIC.data(), "--manifest", tmp_path / "absent")
@@ -133,8 +135,14 @@ def test_conditions_of_ls(tmp_path: Path) -> None:
     rows = {row["folder"]: row for row in json.loads(answer.out)["stores"]}
     assert answer.status == 1
     assert [rows[name]["condition"] for name in names] == [
-        "ok", "suspect", "undecodable", "empty", "duplicate", "duplicate", "no address",
-    ]  # fmt: skip
+        "ok",
+        "suspect",
+        "undecodable",
+        "empty",
+        "duplicate",
+        "duplicate",
+        "no address",
+    ]
     assert rows[names[0]]["oldest"] == 1_700_000_000_000
     text = call("pages", "ls", paging).out
     assert "no address.txt" in text
@@ -165,10 +173,20 @@ def test_a_directory_that_is_written_while_it_is_read(tmp_path: Path) -> None:
         json.loads(line)
 
 
-@pytest.mark.parametrize("words", [
-    ("ls",), ("inspect", "--hex"), ("decode", "--body", "text"), ("decode", "--format", "jsonl", "--body", "text"),
-    ("decode", "--format", "csv", "--body", "text"), ("verify",), ("ls", "--format", "json"), ("seal",),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ls",),
+        ("inspect", "--hex"),
+        ("decode", "--body", "text"),
+        ("decode", "--format", "jsonl", "--body", "text"),
+        ("decode", "--format", "csv", "--body", "text"),
+        ("verify",),
+        ("ls", "--format", "json"),
+        ("seal",),
+    ],
+    ids=" ".join,
+)
 def test_texts_of_messages_reach_no_terminal_raw(words: tuple[str, ...], tmp_path: Path) -> None:
     page = message(1, NASTY, NASTY + "\ud800", {NASTY: NASTY, "=1+1": "@SUM(A1)"})
     store(tmp_path / "paging", NASTY, {1: page, 2: page[:60]})

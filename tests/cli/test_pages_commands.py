@@ -101,9 +101,17 @@ def test_outstanding_is_what_decode_outstanding_shows() -> None:
     assert names == {"all.news", "none.news", "part.news", "red.news"}
     for queue in store["queues"]:
         lines = call(
-            "messages", "decode", "--in", "pages", ACKS.data(), "--outstanding", "--queue", queue["queue"],
-            "--format", "jsonl",
-        ).lines()  # fmt: skip
+            "messages",
+            "decode",
+            "--in",
+            "pages",
+            ACKS.data(),
+            "--outstanding",
+            "--queue",
+            queue["queue"],
+            "--format",
+            "jsonl",
+        ).lines()
         assert [[line["page"], line["number"]] for line in lines] == queue["positions"]
         assert len(lines) == queue["messages"]
         assert sum(line["length"] + 6 for line in lines) == queue["bytes"]
@@ -139,9 +147,7 @@ def test_decode_picks_by_queue_selector_page_and_limit() -> None:
 @pytest.mark.parametrize("case", spread(cases_of_each_kind(), 3), ids=str)
 def test_few_messages_are_told_as_many_are(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of small directories are read one by one."""
-    calls = [
-        ("--format", "jsonl", "--body", "size,sha256,text,value,base64"), ("--body", "text"),
-    ]  # fmt: skip
+    calls = [("--format", "jsonl", "--body", "size,sha256,text,value,base64"), ("--body", "text")]
     every = [("pages", "decode", case.data(), *words) for words in calls]
     every += [("messages", "decode", case.data(), *words) for words in (*calls, ("--format", "csv", "--outstanding"))]
     few = [call(*words) for words in every]
@@ -172,10 +178,16 @@ def test_decode_csv_has_the_same_messages() -> None:
     assert [row["queues"] for row in rows] == [", ".join(map(str, line["queues"])) for line in lines]
 
 
-@pytest.mark.parametrize(("body", "keys"), [
-    ("none", set()), ("size", {"body_size"}), ("sha256,hex", {"body_sha256", "body_hex"}), ("text", {"body_text"}),
-    ("base64", {"body_base64"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "keys"),
+    [
+        ("none", set()),
+        ("size", {"body_size"}),
+        ("sha256,hex", {"body_sha256", "body_hex"}),
+        ("text", {"body_text"}),
+        ("base64", {"body_base64"}),
+    ],
+)
 def test_body_keys_are_those_asked_for(body: str, keys: set[str]) -> None:
     for line in call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", body).lines():
         assert {key for key in line if key.startswith("body_")} == keys
@@ -226,10 +238,12 @@ def test_directories_that_were_moved_apart(tmp_path: Path) -> None:
     places = "".join(
         f"<{tag}>{tmp_path}/other-{name}</{tag}>"
         for tag, name in (
-            ("paging-directory", "paging"), ("journal-directory", "journal"), ("bindings-directory", "bindings"),
+            ("paging-directory", "paging"),
+            ("journal-directory", "journal"),
+            ("bindings-directory", "bindings"),
             ("large-messages-directory", "large-messages"),
         )
-    )  # fmt: skip
+    )
     config.write_text(
         f'<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">{places}</core></configuration>'
     )

@@ -127,12 +127,7 @@ def test_recover_does_not_ask_for_what_it_did(tmp_path: Path) -> None:
     assert call("pages", "verify", data).status == 0
 
 
-COPIES = {
-    "pages compact": [],
-    "journal compact": [],
-    "queue drop": ["red.news"],
-    "queue purge": ["red.news", "--all"],
-}
+COPIES = {"pages compact": [], "journal compact": [], "queue drop": ["red.news"], "queue purge": ["red.news", "--all"]}
 
 
 @pytest.mark.parametrize("name", COPIES)

@@ -235,8 +235,9 @@ def test_an_answer_about_less_than_was_asked_says_so(tmp_path: Path, call: Call,
     trace.write_bytes(b"".join([*lines[:20], b"nonsense\n", b'{"op":"fly"}\n', *lines[20:]]))
     status, texts, err = answer()
     assert status == 1 and set(texts) == {
-        f"{trace}: 1 line could not be applied (unsupported)", f"{trace}: 1 line could not be applied (malformed)",
-    }  # fmt: skip
+        f"{trace}: 1 line could not be applied (unsupported)",
+        f"{trace}: 1 line could not be applied (malformed)",
+    }
     assert command == "run" or all(f"warning: {text}\n" in err for text in texts)
 
 
@@ -354,8 +355,11 @@ def test_compare_shows_settings_side_by_side(tmp_path: Path, call: Call) -> None
         assert figures["peak_messages"] == address["peak_messages"]["value"]
         assert figures["dropped"] == address["sends"].get("dropped", 0)
         assert figures["page_mode_ns"] == address["page_mode"]["ns"]
-    rows = dict(line.split("  ", 1) for line in call(
-        "compare", trace, "--config", config, "--versus", *large)[1].splitlines() if line.startswith("p"))  # fmt: skip
+    rows = dict(
+        line.split("  ", 1)
+        for line in call("compare", trace, "--config", config, "--versus", *large)[1].splitlines()
+        if line.startswith("p")
+    )
     assert rows["paged"].split() == ["31", "0"] and rows["peak disk"].split() == ["34.4", "KiB", "0", "B"]
     both = call("compare", trace, "--config", config, "--config", config, *drop)
     assert both[0] == 0 and call("compare", trace, "--config", config, *drop)[0] == 2
@@ -399,8 +403,11 @@ def test_sweep_makes_a_row_of_every_combination(tmp_path: Path, call: Call) -> N
         for policy in ("PAGE", "DROP")
     ]
     assert [(row["paged"] > 0, row["dropped"] > 0) for row in rows] == [
-        (True, False), (False, True), (False, False), (False, False),
-    ]  # fmt: skip
+        (True, False),
+        (False, True),
+        (False, False),
+        (False, False),
+    ]
     assert rows[0]["peak_memory"] == 21588 and rows[0]["peak_disk"] == 35216
     table = list(csv.DictReader(io.StringIO(call(*words, "--jobs", 1, "--format", "csv")[1])))
     assert [int(row["peak_memory"]) for row in table] == [row["peak_memory"] for row in rows]
@@ -584,24 +591,31 @@ def test_traces_of_several_brokers_are_a_row_each(tmp_path: Path, call: Call) ->
     assert [line.split(": ")[1] for line in err.splitlines() if line.startswith("warning")] == ["gone", "lost"]
     for row, number in zip(rows[:2], "01", strict=True):
         edition = ("--edition", "artemis-2.44") if number == "1" else ()
-        alone = call("run", tmp_path / f"{number}.jsonl", "--config", tmp_path / f"{number}.xml", *edition,
-                     "--format", "json")  # fmt: skip
+        alone = call(
+            "run", tmp_path / f"{number}.jsonl", "--config", tmp_path / f"{number}.xml", *edition, "--format", "json"
+        )
         assert json.loads(alone[1])["broker"]["peak_memory"]["value"] == row["peak_memory"] > 0
     varied = ("sweep", *words, "--vary", "#:max-size-bytes=20K,1M")
     swept = json.loads(call(*varied, "--jobs", 2)[1])["variants"]
     assert swept == json.loads(call(*varied, "--jobs", 1)[1])["variants"]
     assert [(row["broker"], row["number"], "failed" in row) for row in swept] == [
-        ("one", 0, False), ("one", 1, False), ("two", 0, False), ("two", 1, False),
-        ("gone", 0, True), ("gone", 1, True), ("lost", 0, True),
-    ]  # fmt: skip
+        ("one", 0, False),
+        ("one", 1, False),
+        ("two", 0, False),
+        ("two", 1, False),
+        ("gone", 0, True),
+        ("gone", 1, True),
+        ("lost", 0, True),
+    ]
     raw = (tmp_path / "1.jsonl").read_bytes()
     (tmp_path / "1.jsonl").write_bytes(raw[:-9])
     for jobs in (1, 2):  # what is not in the figures of a row is said once
         cut = call("sweep", "--brokers", listing, "--config", tmp_path / "1.xml", *varied[-2:], "--jobs", jobs)[2]
         assert cut.count("1.jsonl: line ") == 1 and "is cut off" in cut
     (tmp_path / "1.jsonl").write_bytes(raw)
-    table = call("run", tmp_path / "0.jsonl", tmp_path / "1.jsonl", tmp_path / "no.jsonl", "--config",
-                 tmp_path / "0.xml")[1]  # fmt: skip
+    table = call(
+        "run", tmp_path / "0.jsonl", tmp_path / "1.jsonl", tmp_path / "no.jsonl", "--config", tmp_path / "0.xml"
+    )[1]
     assert table.splitlines()[0].split()[:3] == ["broker", "peak", "heap"] and "?" in table.splitlines()[-1]
 
 

@@ -101,9 +101,13 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def settings_of(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, conf: dict[str, str], usual: Sequence[str] = (),
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    master: str,
+    conf: dict[str, str],
+    usual: Sequence[str] = (),
     context: Any = None,
-) -> dict[str, str]:  # fmt: skip
+) -> dict[str, str]:
     """What Spark would be started with, where ``usual`` stands in ``spark-defaults.conf``; it gives this context."""
     if not (tmp_path / "jdk").exists():
         fake_java(tmp_path / "jdk", version("17.0.1"))

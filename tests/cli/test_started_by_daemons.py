@@ -62,12 +62,16 @@ MAPPING = "libarrow_compute.so.2600: failed to map segment from shared object"
         (ImportError(MAPPING), 1 << 30, f"not enough memory ({MAPPING}); raise its limit"),
         (ImportError(MAPPING), resource.RLIM_INFINITY, "internal error, please report it: ImportError"),
         (ImportError("no module"), 1 << 30, "internal error, please report it: ImportError"),
-        (SystemError("no exception set"), 1 << 30, "perhaps not enough memory: raise its limit (ulimit -v); if it "
-         "stays, please report it: SystemError: no exception set"),
+        (
+            SystemError("no exception set"),
+            1 << 30,
+            "perhaps not enough memory: raise its limit (ulimit -v); if it "
+            "stays, please report it: SystemError: no exception set",
+        ),
         (SystemError("no exception set"), resource.RLIM_INFINITY, "internal error, please report it: SystemError"),
         (ValueError("no"), 1 << 30, "internal error, please report it: ValueError"),
     ],
-)  # fmt: skip
+)
 def test_a_limit_of_memory_is_told_and_hides_no_fault(
     monkeypatch: pytest.MonkeyPatch, err: Exception, limit: int, told: str
 ) -> None:

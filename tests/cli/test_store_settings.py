@@ -90,9 +90,10 @@ def test_endpoints_are_those_of_the_url_or_the_environment(monkeypatch: pytest.M
     azure = "abfs://c@account.dfs.core.windows.net/x"
     assert "azure_storage_endpoint" not in bucket(azure).options
     for query, endpoint in (
-        ("blob_storage_authority=a:1", "https://a:1/account"), ("enable_tls=false", "http://account.blob.core.windows.net"),
+        ("blob_storage_authority=a:1", "https://a:1/account"),
+        ("enable_tls=false", "http://account.blob.core.windows.net"),
         ("enable_tls=false&blob_storage_authority=.a.net", "http://account.a.net"),
-    ):  # fmt: skip
+    ):
         assert bucket(f"{azure}?{query}").options["azure_storage_endpoint"] == endpoint
 
 
@@ -103,7 +104,7 @@ def test_endpoints_are_those_of_the_url_or_the_environment(monkeypatch: pytest.M
         ("az://container/x", "names no account; give abfs"),
         ("gs://bucket/x?retry_limit_seconds=1", "no URL setting 'retry_limit_seconds'; known are endpoint_override"),
     ],
-)  # fmt: skip
+)
 def test_other_urls_are_refused(url: str, said: str) -> None:
     with pytest.raises(PageFmtError, match=said):
         bucket(url)

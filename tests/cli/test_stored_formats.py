@@ -407,7 +407,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
             (("--to", f"s3://brokers/a b?{server.query}"), "without ' '"),
             (("--to", "hdfs://here/delta"), "only s3, gs and abfs"),
             (("--to", out.uri, "--mode", "overwrite-partitions", "--partition-by", "page"), "works with --mode append"),
-        ):  # fmt: skip
+        ):
             refused = call(*words, *more)
             assert refused.status == 2 and reason in refused.err and refused.err.count("\n") == 1, refused
         assert messages(out) == broker.every
@@ -434,8 +434,11 @@ def test_a_mode_replaces_the_rows_of_iceberg_or_adds(
         "priority",
     )
     for more, times in (
-        ((), 1), (("--mode", "append"), 2), (("--mode", "overwrite", "--incremental"), 1), (("--incremental",), 1),
-    ):  # fmt: skip
+        ((), 1),
+        (("--mode", "append"), 2),
+        (("--mode", "overwrite", "--incremental"), 1),
+        (("--incremental",), 1),
+    ):
         assert call(*words, *more).status < 2
         assert messages(out) == Counter(dict.fromkeys(broker.every, times))
     assert len(named_files(out, 2)) == 2 * len(named_files(out, 1))
@@ -453,9 +456,10 @@ def test_who_is_signed_in_to_azure_needs_no_key(monkeypatch: pytest.MonkeyPatch,
     url = "abfs://container@signed.dfs.core.windows.net/out"
     monkeypatch.setenv("AZURE_CONFIG_DIR", str(tmp_path))
     for text, expected in (
-        ("no JSON", "managed_identity"), ('{"subscriptions": []}', "managed_identity"),
+        ("no JSON", "managed_identity"),
+        ('{"subscriptions": []}', "managed_identity"),
         ('{"subscriptions": [{}]}', "azure_cli"),
-    ):  # fmt: skip
+    ):
         (tmp_path / "azureProfile.json").write_text("\ufeff" + text)
         assert azure_options(url)["credential_type"] == expected
     for name in ("CLIENT_SECRET", "CLIENT_ID", "TENANT_ID"):

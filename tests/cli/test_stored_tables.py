@@ -215,9 +215,17 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
     for messages_more in (30, 20):
         broker.write(messages_more)
         running = started(
-            *EXPORT, tmp_path / "data", "--to", out.uri, "--incremental", "--master", "local[1]", "--format", "json",
+            *EXPORT,
+            tmp_path / "data",
+            "--to",
+            out.uri,
+            "--incremental",
+            "--master",
+            "local[1]",
+            "--format",
+            "json",
             env=ACCESS,
-        )  # fmt: skip
+        )
         said, complained = running.communicate(timeout=280)
         assert running.returncode in (0, 1), complained
         validate("export", said)
@@ -266,14 +274,25 @@ def test_nothing_secret_is_shown(server: ObjectServer, tmp_path: Path) -> None:
     """Of the environment and of --conf: in outputs, Spark's log of events, command lines, and the table."""
     out, secret = fresh(server), ACCESS["AWS_SECRET_ACCESS_KEY"]
     settings = (
-        "spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{tmp_path}", "spark.eventLog.compress=false",
-        f"spark.executorEnv.AZURE_STORAGE_KEY={secret}", f"spark.hadoop.fs.azure.account.key.x={secret}",
+        "spark.eventLog.enabled=true",
+        f"spark.eventLog.dir=file:{tmp_path}",
+        "spark.eventLog.compress=false",
+        f"spark.executorEnv.AZURE_STORAGE_KEY={secret}",
+        f"spark.hadoop.fs.azure.account.key.x={secret}",
         f"spark.hadoop.fs.s3a.secret.key={secret}",
-    )  # fmt: skip
+    )
     running = started(
-        *EXPORT, TORN.data(), "--to", out.uri, "--master", "local[1]", "--format", "json",
-        *(word for each in settings for word in ("--conf", each)), env=ACCESS,
-    )  # fmt: skip
+        *EXPORT,
+        TORN.data(),
+        "--to",
+        out.uri,
+        "--master",
+        "local[1]",
+        "--format",
+        "json",
+        *(word for each in settings for word in ("--conf", each)),
+        env=ACCESS,
+    )
     seen = set[bytes]()
     while running.poll() is None:
         seen.update(commands_below(running.pid))

@@ -37,10 +37,18 @@ def table(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 @pytest.mark.parametrize(
     "words",
-    [[], ["--outstanding"], ["--queue", "red.news"], ["--queue", "part.news", "--outstanding"], ["--page", "2:3"],
-     ["--where", "color = 'blue'"], ["--limit", "7"], ["--where", "seq > 40", "--queue", "red.news", "--limit", "3"]],
+    [
+        [],
+        ["--outstanding"],
+        ["--queue", "red.news"],
+        ["--queue", "part.news", "--outstanding"],
+        ["--page", "2:3"],
+        ["--where", "color = 'blue'"],
+        ["--limit", "7"],
+        ["--where", "seq > 40", "--queue", "red.news", "--limit", "3"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_tables_choose_as_json_lines_do(
     form: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,8 +58,25 @@ def test_tables_choose_as_json_lines_do(
     assert run([*DECODE, str(CASE.data()), "--format", "jsonl", *words]) == 0
     expected = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = table(out)
-    same = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by", "id",
-            "priority", "address", "type_name", "body_size", "timestamp", "durable", "user_id")  # fmt: skip
+    same = (
+        "store",
+        "store_address",
+        "page",
+        "number",
+        "offset",
+        "length",
+        "tx",
+        "queues",
+        "acked_by",
+        "id",
+        "priority",
+        "address",
+        "type_name",
+        "body_size",
+        "timestamp",
+        "durable",
+        "user_id",
+    )
     assert [{key: row[key] for key in same} for row in found] == [{key: row[key] for key in same} for row in expected]
 
 
@@ -85,8 +110,21 @@ def test_nothing_is_left_of_a_table_below_the_directory(tmp_path: Path) -> None:
     assert not list(data.rglob("*parquet*"))
 
 
-SAME = ("tx", "queues", "large_type", "persister", "protocol", "id", "durable", "priority", "timestamp", "expiration",
-        "type", "type_name", "large")  # fmt: skip
+SAME = (
+    "tx",
+    "queues",
+    "large_type",
+    "persister",
+    "protocol",
+    "id",
+    "durable",
+    "priority",
+    "timestamp",
+    "expiration",
+    "type",
+    "type_name",
+    "large",
+)
 TEXTS = ("address", "user_id")
 
 
@@ -99,8 +137,12 @@ def test_tables_say_what_json_says(case: GoldenCase) -> None:
     for store in state.stores():
         for page in store.store.pages:
             source = PageSource(page.path, page.number, "s", None, None, edition=edition)
-            rows = [row for batch in page_batches(source, TableQuery()) if isinstance(batch, pa.RecordBatch)
-                    for row in batch.to_pylist()]  # fmt: skip
+            rows = [
+                row
+                for batch in page_batches(source, TableQuery())
+                if isinstance(batch, pa.RecordBatch)
+                for row in batch.to_pylist()
+            ]
             found = dict(Page(page.path.read_bytes()).records())
             for row in rows:
                 record = found[row["number"]]

@@ -26,9 +26,7 @@ def linted(text: str) -> FileReport:
 
 
 def errors(text: str) -> list[tuple[str, int, str]]:
-    return [
-        (one.rule, one.place.line, one.help) for one in linted(text).findings if one.severity is Severity.ERROR
-    ]  # fmt: skip
+    return [(one.rule, one.place.line, one.help) for one in linted(text).findings if one.severity is Severity.ERROR]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -74,8 +72,9 @@ def test_the_order_of_elements_is_a_remark_and_hides_nothing() -> None:
     late = SERVER.replace("</server>", '<journal max-disk-usage="1"/></server>')
     found = linted(standalone("17.0", late)).findings
     assert {(one.rule, one.severity) for one in found} >= {
-        ("element-order", Severity.INFO), ("unknown-attribute", Severity.ERROR),
-    }  # fmt: skip
+        ("element-order", Severity.INFO),
+        ("unknown-attribute", Severity.ERROR),
+    }
 
 
 def test_a_file_without_messaging_is_no_all_clear() -> None:
@@ -137,9 +136,8 @@ def test_settings_in_force_and_their_places() -> None:
 def test_expressions_are_resolved_as_the_server_does(text: str, value: int | str) -> None:
     own = '<system-properties><property name="own.size" value="55"/></system-properties>'
     document = server_document(
-        standalone("13.0", with_settings(f'max-size-bytes="{text}"'), own),
-        max_size="100", part="x", name_of_x="66",
-    )  # fmt: skip
+        standalone("13.0", with_settings(f'max-size-bytes="{text}"'), own), max_size="100", part="x", name_of_x="66"
+    )
     found = EffectiveSettings(document).address("a")["max-size-bytes"]
     assert found.value == value and found.origin is not None
 

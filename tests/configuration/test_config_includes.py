@@ -58,9 +58,23 @@ def test_a_fallback_stands_in_for_a_missing_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "href", ["http://127.0.0.1:9/x.xml", "ftp://h/x", "//h/x.xml", "../out.xml", "/etc/passwd", "file:///etc/passwd",
-             "", "sub/../../out.xml", "%2e%2e/out.xml", "link.xml", "loop.xml", "pipe.xml", "a%00b"],
-)  # fmt: skip
+    "href",
+    [
+        "http://127.0.0.1:9/x.xml",
+        "ftp://h/x",
+        "//h/x.xml",
+        "../out.xml",
+        "/etc/passwd",
+        "file:///etc/passwd",
+        "",
+        "sub/../../out.xml",
+        "%2e%2e/out.xml",
+        "link.xml",
+        "loop.xml",
+        "pipe.xml",
+        "a%00b",
+    ],
+)
 def test_includes_that_lead_out_are_refused(tmp_path: Path, href: str) -> None:
     (tmp_path / "out.xml").write_text("<secret/>")
     folder = tmp_path / "conf"

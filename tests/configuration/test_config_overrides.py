@@ -26,9 +26,13 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def findings(
-    setting: str = "", core: str = "", *, properties: str = "", system: dict[str, str] | None = None,
+    setting: str = "",
+    core: str = "",
+    *,
+    properties: str = "",
+    system: dict[str, str] | None = None,
     edition: Edition = Edition.ARTEMIS_2_56,
-) -> list[tuple[str, str, int]]:  # fmt: skip
+) -> list[tuple[str, str, int]]:
     """(rule, file, line) of what is found in a clean configuration with these parts."""
     inside = CLEAN.replace("    </address-settings>", f"{setting}\n    </address-settings>") + core
     around = LintContext(
@@ -94,13 +98,18 @@ def test_a_value_that_the_setter_does_not_take_changes_nothing() -> None:
     [
         *(("persistenceEnabled", text, True) for text in ("true", "TRUE", "yes", "ON", "1", "y")),
         *(("persistenceEnabled", text, False) for text in ("t", "true ", "junk", "")),
-        ("diskScanPeriod", "junk", 0), ("addressSettings.a.pageSizeBytes", "10M", 0),
-        ("addressSettings.a.pageLimitBytes", "1G", 0), ("addressSettings.a.pageLimitMessages", "10K", 0),
-        ("addressSettings.a.expiryDelay", "junk", 0), ("globalMaxSize", "junk", None),
-        ("minDiskFree", "10 MiB ", 10 << 20), ("globalMaxMessages", "10K", 10 << 10),
-        ("addressSettings.a.redeliveryDelay", "junk", None), ("addressSettings.a.redeliveryMultiplier", "junk", 0.0),
+        ("diskScanPeriod", "junk", 0),
+        ("addressSettings.a.pageSizeBytes", "10M", 0),
+        ("addressSettings.a.pageLimitBytes", "1G", 0),
+        ("addressSettings.a.pageLimitMessages", "10K", 0),
+        ("addressSettings.a.expiryDelay", "junk", 0),
+        ("globalMaxSize", "junk", None),
+        ("minDiskFree", "10 MiB ", 10 << 20),
+        ("globalMaxMessages", "10K", 10 << 10),
+        ("addressSettings.a.redeliveryDelay", "junk", None),
+        ("addressSettings.a.redeliveryMultiplier", "junk", 0.0),
     ],
-)  # fmt: skip
+)
 def test_values_are_what_the_classes_of_2_44_and_2_56_make_of_them(key: str, text: str, value: object) -> None:
     for edition in (Edition.ARTEMIS_2_44, Edition.ARTEMIS_2_56):
         (outcome,) = apply_all(parse_properties(f"{key}={text}", HERE), edition)
@@ -127,9 +136,10 @@ def test_older_brokers_read_no_such_file(edition: Edition) -> None:
     tail = "</configuration>" if edition is Edition.HORNETQ_2_4 else TAIL
     entries = tuple(parse_properties("maxDiskUsage=101\naddressSettings.a.maxSizeBytes=0", HERE))
     report = lint(
-        f"{head}<paging-directory>p</paging-directory>{tail}".encode(), "broker.xml",
+        f"{head}<paging-directory>p</paging-directory>{tail}".encode(),
+        "broker.xml",
         LintContext(edition=edition, entries=entries),
-    )  # fmt: skip
+    )
     assert all(finding.place.file == "broker.xml" for finding in report.findings)
 
 

@@ -37,12 +37,24 @@ def config(inner: str) -> str:
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("10", 10), ("10b", 10), ("+10", 10), ("10K", 10240), ("10kb", 10240), ("10ki", 10240), ("10KiB", 10240),
-        (" 10 m ", 10485760), ("10 MB", 10485760), ("10MiB", 10485760), ("10G", 10737418240), ("-1", -1),
-        ("9999999999G", -7709325834783293440), ("9223372036854775807", 2**63 - 1), ("8589934592G", -(2**63)),
+        ("10", 10),
+        ("10b", 10),
+        ("+10", 10),
+        ("10K", 10240),
+        ("10kb", 10240),
+        ("10ki", 10240),
+        ("10KiB", 10240),
+        (" 10 m ", 10485760),
+        ("10 MB", 10485760),
+        ("10MiB", 10485760),
+        ("10G", 10737418240),
+        ("-1", -1),
+        ("9999999999G", -7709325834783293440),
+        ("9223372036854775807", 2**63 - 1),
+        ("8589934592G", -(2**63)),
         ("00000000000000000000000000000000000000000000000001k", 1024),
     ],
-)  # fmt: skip
+)
 def test_sizes(text: str, size: int) -> None:
     assert parse_size(text).value == size
 
@@ -81,10 +93,18 @@ def test_sizes_raise_nothing_else(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("${a:b}", "b"), ("${ a : b:c }", "b:c"), ("${a}", ""), ("${set:x}", "value"), ("x${a:1}y${b:2}z", "x1y2z"),
-        ("${a:${b:c}}", "c"), ("${a", "${a"), ("<!-- ${ -->${b:2}", "<!-- 2"), ("${ref}", "value"), ("no", "no"),
+        ("${a:b}", "b"),
+        ("${ a : b:c }", "b:c"),
+        ("${a}", ""),
+        ("${set:x}", "value"),
+        ("x${a:1}y${b:2}z", "x1y2z"),
+        ("${a:${b:c}}", "c"),
+        ("${a", "${a"),
+        ("<!-- ${ -->${b:2}", "<!-- 2"),
+        ("${ref}", "value"),
+        ("no", "no"),
     ],
-)  # fmt: skip
+)
 def test_placeholders(text: str, expected: str) -> None:
     values = PlaceholderValues({"set": "value", "ref": "${set}"}, {})
     assert substitute(text, values).text == expected
@@ -132,8 +152,10 @@ def test_placeholders_in_markup_by_edition(edition: Edition) -> None:
 
 
 def test_positions_survive_replacement() -> None:
-    text = '<configuration xmlns="urn:activemq">\n  <core xmlns="urn:activemq:core"><name>${a:a\nvery\nlong}</name>\n' \
-        "    <max-disk-usage>é 5</max-disk-usage>\n</core></configuration>"  # fmt: skip
+    text = (
+        '<configuration xmlns="urn:activemq">\n  <core xmlns="urn:activemq:core"><name>${a:a\nvery\nlong}</name>\n'
+        "    <max-disk-usage>é 5</max-disk-usage>\n</core></configuration>"
+    )
     core = document(text).core
     assert core is not None
     name, usage = core.children
@@ -252,9 +274,12 @@ def test_passwords_are_hidden(text: str, name: str, shown: str) -> None:
 
 def test_passwords_are_hidden_in_lines() -> None:
     for line in (
-        "<cluster-password>pw</cluster-password>", '<upstream name="a" password="pw">', "<acceptor>tcp://h?trustStorePassword=pw",
-        '<property key="dbPassword" value="pw"/>', "<jdbc-password>ENC(pw)</jdbc-password>",
-    ):  # fmt: skip
+        "<cluster-password>pw</cluster-password>",
+        '<upstream name="a" password="pw">',
+        "<acceptor>tcp://h?trustStorePassword=pw",
+        '<property key="dbPassword" value="pw"/>',
+        "<jdbc-password>ENC(pw)</jdbc-password>",
+    ):
         shown = without(line, hidden_in_markup(line))
         assert "pw" not in shown and "****" in shown
 
@@ -262,11 +287,15 @@ def test_passwords_are_hidden_in_lines() -> None:
 @pytest.mark.parametrize(
     "inner",
     [
-        "<x " + " ".join(f'a{n}="1"' for n in range(5000)) + "/>", "${a:" * 5000 + "}" * 5000, "<x/>" * 20_000,
-        "<name>" + "x" * 2_000_000 + "</name>", "<!--" + "${" * 50_000 + "-->", "<name>${a:b}</name>" * 5_000,
+        "<x " + " ".join(f'a{n}="1"' for n in range(5000)) + "/>",
+        "${a:" * 5000 + "}" * 5000,
+        "<x/>" * 20_000,
+        "<name>" + "x" * 2_000_000 + "</name>",
+        "<!--" + "${" * 50_000 + "-->",
+        "<name>${a:b}</name>" * 5_000,
     ],
     ids=["attributes", "nested", "wide", "long", "open", "many"],
-)  # fmt: skip
+)
 @pytest.mark.timeout(30)
 def test_hostile_sizes_end(inner: str) -> None:
     try:

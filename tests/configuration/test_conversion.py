@@ -57,9 +57,10 @@ def test_files_that_brokers_take_have_the_same_effect_as_properties_and_back(pat
     pairs, _ = as_entries(given)
     before = EffectiveSettings(given)
     for name, raw in (
-        ("x.properties", as_properties(pairs).encode("ascii")), ("x.json", as_json(pairs)[0].encode()),
+        ("x.properties", as_properties(pairs).encode("ascii")),
+        ("x.json", as_json(pairs)[0].encode()),
         ("x.yaml", as_yaml(pairs)[0].encode()),
-    ):  # fmt: skip
+    ):
         entries = list(entries_in(raw, name))
         outcomes = apply_all(entries)
         assert [one.entry.key for one in outcomes if one.fault] == []
@@ -79,8 +80,9 @@ def test_keys_and_values_survive_every_form(found: dict[str, str]) -> None:
     pairs = [(("addressSettings", match, "deadLetterAddress"), value) for match, value in found.items()]
     read_back = [
         entries_in(as_properties(pairs).encode("ascii"), "x.properties"),
-        entries_in(as_json(pairs)[0].encode(), "x.json"), entries_in(as_yaml(pairs)[0].encode(), "x.yaml"),
-    ]  # fmt: skip
+        entries_in(as_json(pairs)[0].encode(), "x.json"),
+        entries_in(as_yaml(pairs)[0].encode(), "x.yaml"),
+    ]
     for entries in read_back:
         said = [
             (entry.key.removeprefix("addressSettings.").removesuffix(".deadLetterAddress"), entry.value)
@@ -126,10 +128,17 @@ def configurations(draw: st.DrawFn) -> str:
     for number, address in enumerate(draw(st.lists(WORDS, max_size=3, unique=True))):
         inside += tags("address", {"name": address}) + f"><{(kind := draw(st.sampled_from(['anycast', 'multicast'])))}>"
         for queue in range(draw(some)):
-            given_values = draw(st.fixed_dictionaries({}, optional={
-                "max-consumers": st.integers(-1, 9), "purge-on-no-consumers": st.sampled_from(["true", "false"]),
-                "ring-size": st.integers(-1, 99), "last-value-key": WORDS,
-            }))  # fmt: skip
+            given_values = draw(
+                st.fixed_dictionaries(
+                    {},
+                    optional={
+                        "max-consumers": st.integers(-1, 9),
+                        "purge-on-no-consumers": st.sampled_from(["true", "false"]),
+                        "ring-size": st.integers(-1, 99),
+                        "last-value-key": WORDS,
+                    },
+                )
+            )
             inside += tags("queue", {"name": f"{address}.{number}.{queue}", **given_values}) + ">"
             inside += (
                 draw(st.sampled_from(["", "<durable>false</durable>", "<filter string='a &lt; 1'/>"])) + "</queue>"
@@ -163,9 +172,10 @@ def test_whole_configurations_survive_every_form_and_the_way_back(xml: str) -> N
     assert left == []
     settings = EffectiveSettings(before)
     for name, raw in (
-        ("x.properties", as_properties(pairs).encode("ascii")), ("x.json", as_json(pairs)[0].encode()),
+        ("x.properties", as_properties(pairs).encode("ascii")),
+        ("x.json", as_json(pairs)[0].encode()),
         ("x.yaml", as_yaml(pairs)[0].encode()),
-    ):  # fmt: skip
+    ):
         entries = list(entries_in(raw, name))
         text, left = as_xml(apply_all(entries), NEW)
         after = document(text)
@@ -177,17 +187,21 @@ def test_whole_configurations_survive_every_form_and_the_way_back(xml: str) -> N
 @pytest.mark.parametrize(
     "entries",
     [
-        "a.params.host=h", "a.factoryClassName=x.Y\nacceptorConfigurations.a.params.host=h",
+        "a.params.host=h",
+        "a.factoryClassName=x.Y\nacceptorConfigurations.a.params.host=h",
         *(
             f"a.factoryClassName={NETTY}\nacceptorConfigurations.a.params.host=h\n"
             f"acceptorConfigurations.a.params.port=1\nacceptorConfigurations.a.{more}"
             for more in (
-                "params.amqpCredits=5", "extraParams.sslEnabled=true", "params.keyStorePassword=a;b", "name=b",
+                "params.amqpCredits=5",
+                "extraParams.sslEnabled=true",
+                "params.keyStorePassword=a;b",
+                "name=b",
                 "params.x= \\u0001",
             )
         ),
     ],
-)  # fmt: skip
+)
 def test_a_transport_that_no_address_says_is_left_out_as_a_whole(entries: str) -> None:
     found = list(entries_in(f"acceptorConfigurations.{entries}\n".encode(), "x.properties"))
     text, left = as_xml(apply_all(found), NEW)
@@ -201,8 +215,7 @@ def test_a_role_that_is_renamed_gives_no_rights_to_the_old_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "uri",
-    ["(tcp://a:1,tcp://b:1)", "tcp://a:1?b=%20", "tcp://a:1#tcp://b:2", "vm://0?bufferPooling=false"],
+    "uri", ["(tcp://a:1,tcp://b:1)", "tcp://a:1?b=%20", "tcp://a:1#tcp://b:2", "vm://0?bufferPooling=false"]
 )
 def test_an_address_that_no_keys_say_is_named(uri: str) -> None:
     xml = EMPTY_XML.replace("</core>", f"<connectors><connector name='a'>{uri}</connector></connectors></core>")
@@ -281,17 +294,23 @@ def test_a_queue_keeps_what_the_reader_of_elements_gives_it() -> None:
     queue = ("addressConfigurations", "a", "queueConfigs", "q")
     assert left == [] and (("addressConfigurations", "a", "routingTypes"), "ANYCAST") in pairs
     assert {steps[-1]: value for steps, value in pairs if steps[:-1] == queue} == {
-        "address": "a", "routingType": "ANYCAST", "ringSize": "5", "durable": "false", "purgeOnNoConsumers": "false",
-    }  # fmt: skip
+        "address": "a",
+        "routingType": "ANYCAST",
+        "ringSize": "5",
+        "durable": "false",
+        "purgeOnNoConsumers": "false",
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "text", "status", "said"),
     [
-        ("x.json", '{"a": x}', 2, "not JSON"), ("x.properties", "=5\n", 1, "has no counterpart"),
-        ("x.properties", f"a{'.a' * 20_000}=5\n", 1, "has no counterpart"), ("x.properties", "", 0, ""),
+        ("x.json", '{"a": x}', 2, "not JSON"),
+        ("x.properties", "=5\n", 1, "has no counterpart"),
+        ("x.properties", f"a{'.a' * 20_000}=5\n", 1, "has no counterpart"),
+        ("x.properties", "", 0, ""),
     ],
-)  # fmt: skip
+)
 def test_files_that_make_no_sense(
     name: str, text: str, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,8 +106,10 @@ ODD_TEXT = st.text(st.one_of(st.sampled_from(STEERING), st.characters(codec="utf
 def test_no_form_has_a_character_that_steers_a_terminal(values: list[str]) -> None:
     pairs = [((*KEY, f"q{n}", "filterString"), value) for n, value in enumerate(values)]
     for name, text in (
-        ("x.properties", as_properties(pairs)), ("x.json", as_json(pairs)[0]), ("x.yaml", as_yaml(pairs)[0]),
-    ):  # fmt: skip
+        ("x.properties", as_properties(pairs)),
+        ("x.json", as_json(pairs)[0]),
+        ("x.yaml", as_yaml(pairs)[0]),
+    ):
         assert all(letter.isprintable() or letter == "\n" for letter in text), name
         assert [one.value for one in entries_in(text.encode(), name)] == values, name
 

@@ -179,11 +179,14 @@ def test_a_large_document_that_is_not_read_again_has_the_findings_of_a_lint(
     [
         ("<jornal-type>NIO</jornal-type>", "<journal-type>NIO</journal-type>"),
         ("<journal-type>nio</journal-type>", "<journal-type>NIO</journal-type>"),
-        ('<acceptors><acceptor nmae="a">vm://0</acceptor></acceptors>', '<acceptors><acceptor name="a">vm://0</acceptor></acceptors>'),
+        (
+            '<acceptors><acceptor nmae="a">vm://0</acceptor></acceptors>',
+            '<acceptors><acceptor name="a">vm://0</acceptor></acceptors>',
+        ),
         ("<name>a</name><read-whole-page>true</read-whole-page>", "<name>a</name>"),
         ("<!-- pagectl: ignore disk-limit-extrem -->", "<!-- pagectl: ignore disk-limit-extreme -->"),
     ],
-)  # fmt: skip
+)
 def test_what_was_meant_is_put_in_place(wrong: str, right: str) -> None:
     text = CORE + wrong + END
     fixed = set()

@@ -24,9 +24,7 @@ def linted(text: str, name: str = "part.xml") -> FileReport:
 
 
 def errors(report: FileReport) -> list[tuple[str, int, int]]:
-    return [
-        (one.rule, one.place.line, one.place.column) for one in report.findings if one.severity is Severity.ERROR
-    ]  # fmt: skip
+    return [(one.rule, one.place.line, one.place.column) for one in report.findings if one.severity is Severity.ERROR]
 
 
 def taken_for(report: FileReport) -> str:
@@ -51,7 +49,7 @@ OF_CORE, NEWEST = "<address-settings> of <core>", "messaging-activemq:18.0"
         ('<server name="x">\n<address-setting name="#" a="1"/></server>', f"<server> of {NEWEST}", (2, 27)),
         (f"<backup>true</backup>\n{BLOCK}", "<backup>, <address-settings> of HornetQ's <configuration>", (3, 28)),
     ],
-)  # fmt: skip
+)
 def test_parts_are_read_in_their_place(text: str, taken: str, found: tuple[int, int]) -> None:
     report = linted(text)
     assert taken_for(report) == taken
@@ -65,13 +63,14 @@ CORE = '<core xmlns="urn:activemq:core"><name>x</name></core>'
 @pytest.mark.parametrize(
     "text",
     [
-        f'<server xmlns="urn:activemq">{CORE}</server>', f"<server xmlns='urn:hornetq' name='x'>{CORE}</server>",
+        f'<server xmlns="urn:activemq">{CORE}</server>',
+        f"<server xmlns='urn:hornetq' name='x'>{CORE}</server>",
         f'<a:server xmlns:a="urn:activemq:core" name="x">{CORE}</a:server>',
         f'<a:server xmlns:a="urn:other">{CORE}</a:server>',
         f'<hornetq-server xmlns="urn:activemq">{BLOCK}</hornetq-server>',
         '<address-setting xmlns="urn:activemq:core" name="#" max-size-bytes="1"/>',
     ],
-)  # fmt: skip
+)
 def test_an_application_servers_part_is_in_its_namespace_or_in_none(text: str, edition: Edition | None) -> None:
     report = lint(text.encode(), "part.xml", LintContext(edition=edition))
     assert "subsystem" not in taken_for(report)
@@ -163,9 +162,11 @@ def test_a_part_that_speaks_of_every_address_is_asked_for_what_it_lacks() -> Non
 def test_properties_alone_are_not_asked_for_what_their_broker_xml_may_set(match: str) -> None:
     lines = [f'addressSettings."{match}".{one}' for one in ("maxSizeBytes=5M", "pageSizeBytes=10485760")]
     resource = {
-        "apiVersion": "broker.amq.io/v1beta1", "kind": "ActiveMQArtemis", "metadata": {"name": "a"},
+        "apiVersion": "broker.amq.io/v1beta1",
+        "kind": "ActiveMQArtemis",
+        "metadata": {"name": "a"},
         "spec": {"brokerProperties": lines},
-    }  # fmt: skip
+    }
     for text, name in (("\n".join(lines), "x.properties"), (json.dumps(resource), "x.json")):
         assert linted(text, name).findings == ()
         policy = text.replace(
@@ -302,10 +303,7 @@ def test_what_examples_leave_out(text: str, taken: str, found: list[tuple[str, i
 @pytest.mark.parametrize(
     ("text", "taken"),
     [
-        (
-            '<jms-queue name="q"><entry name="java:/q"/></jms-queue>',
-            "<jms-queue> of <hornetq-server> of messaging",
-        ),
+        ('<jms-queue name="q"><entry name="java:/q"/></jms-queue>', "<jms-queue> of <hornetq-server> of messaging"),
         (
             '<connection-factory name="c"><connectors><connector-ref connector-name="n"/></connectors>'
             '<entries><entry name="C"/></entries><consumer-window-size>0</consumer-window-size></connection-factory>',

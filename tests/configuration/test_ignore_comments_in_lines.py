@@ -88,10 +88,15 @@ spec:
 @pytest.mark.parametrize(
     ("text", "where", "left"),
     [
-        (MAP, "", 2), (MAP, "above", 0), (MAP, "inside", 1),
-        (LIST, "", 2), (LIST, "above", 0), (LIST, "inside", 1), (LIST, "behind", 1),
+        (MAP, "", 2),
+        (MAP, "above", 0),
+        (MAP, "inside", 1),
+        (LIST, "", 2),
+        (LIST, "above", 0),
+        (LIST, "inside", 1),
+        (LIST, "behind", 1),
     ],
-)  # fmt: skip
+)
 def test_in_yaml(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, where: str, left: int) -> None:
     path = tmp_path / "objects.yaml"
     path.write_text(text.format(**{"above": "", "inside": "", "behind": ""} | ({where: IGNORE} if where else {})))

@@ -31,15 +31,25 @@ SETTINGS = {
 MATCHES = st.sampled_from(["#", "orders.#", "orders.*", "orders.eu", "<odd> & 'quoted'"])
 WRITTEN = st.lists(
     st.tuples(MATCHES, st.fixed_dictionaries({}, optional={name: values for name, (_, values) in SETTINGS.items()})),
-    max_size=4, unique_by=lambda each: each[0],
-)  # fmt: skip
+    max_size=4,
+    unique_by=lambda each: each[0],
+)
 PROPERTIES = st.lists(
-    st.sampled_from([
-        "globalMaxSize=512m", "maxDiskUsage = 70", "minDiskFree:1G", 'addressSettings."orders.#".maxSizeBytes=5M',
-        "addressSettings.#.redeliveryDelay=7", "# a comment", "journalMinFiles=3\njournalPoolFiles=\\\n  7", "",
-    ]),
-    max_size=6, unique=True,
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "globalMaxSize=512m",
+            "maxDiskUsage = 70",
+            "minDiskFree:1G",
+            'addressSettings."orders.#".maxSizeBytes=5M',
+            "addressSettings.#.redeliveryDelay=7",
+            "# a comment",
+            "journalMinFiles=3\njournalPoolFiles=\\\n  7",
+            "",
+        ]
+    ),
+    max_size=6,
+    unique=True,
+)
 STYLES = st.sampled_from([None, "'", '"', "|", ">"])
 
 
@@ -52,12 +62,14 @@ def test_a_resource_sets_what_a_file_and_properties_set(
     written: list[tuple[str, dict[str, object]]], properties: list[str], style: str | None, width: int
 ) -> None:
     resource = {
-        "apiVersion": "broker.amq.io/v1beta1", "kind": "ActiveMQArtemis", "metadata": {"name": "x"},
+        "apiVersion": "broker.amq.io/v1beta1",
+        "kind": "ActiveMQArtemis",
+        "metadata": {"name": "x"},
         "spec": {
             "addressSettings": {"addressSetting": [{"match": match, **values} for match, values in written]},
             "brokerProperties": properties,
         },
-    }  # fmt: skip
+    }
     raw = yaml.dump(resource, default_style=style, width=width, allow_unicode=True).encode()
     described = described_broker(raw, "x.yaml")
     ours = EffectiveSettings(described.read("x.yaml", Path(), NEWEST, {}, {}))
@@ -103,9 +115,15 @@ def test_every_field_of_the_table_is_taken_and_a_letter_more_is_not() -> None:
     assert len(rows) > 200
     assert len({(resource, path) for resource, path, *_ in rows}) == len(rows)
     samples = {
-        "string": "x", "integer": 1, "number": 1.5, "boolean": True, "object": {}, "array": [], "map": {"a": "b"},
+        "string": "x",
+        "integer": 1,
+        "number": 1.5,
+        "boolean": True,
+        "object": {},
+        "array": [],
+        "map": {"a": "b"},
         "kubernetes": {"a": 1},
-    }  # fmt: skip
+    }
     for resource, path, kind, _, until, allowed, _ in rows:
         for letter, sound in (("", True), ("Q", False)):
             if letter and path.endswith("[]"):

@@ -87,9 +87,11 @@ def as_the_broker_has_it(match: str, style: Wildcards, edition: Edition) -> str:
 
 
 @given(
-    st.builds(str.__add__, IN_WORDS, st.sampled_from(["", ".#", "/#", "#"])), st.text("ab./\n", max_size=12),
-    st.sampled_from(STYLES), st.sampled_from([Edition.ARTEMIS_1_5, Edition.ARTEMIS_2_28, NEWEST]),
-)  # fmt: skip
+    st.builds(str.__add__, IN_WORDS, st.sampled_from(["", ".#", "/#", "#"])),
+    st.text("ab./\n", max_size=12),
+    st.sampled_from(STYLES),
+    st.sampled_from([Edition.ARTEMIS_1_5, Edition.ARTEMIS_2_28, NEWEST]),
+)
 def test_wildcards_within_words_fit_as_the_expression_of_the_broker(
     match: str, address: str, style: Wildcards, edition: Edition
 ) -> None:
@@ -106,11 +108,15 @@ def test_wildcards_within_words_fit_as_the_expression_of_the_broker(
 @pytest.mark.parametrize(
     ("match", "style", "fits"),
     [
-        ("a*" * 12 + "b", DEFAULT, False), ("*a" * 12, DEFAULT, True), ("x." + "*" * 20, DEFAULT, False),
-        ("a#", DEFAULT, False), ("a+" * 8 + "b.#", DEFAULT, False), ("a+?" * 5 + "a{2,}b.*", DEFAULT, False),
+        ("a*" * 12 + "b", DEFAULT, False),
+        ("*a" * 12, DEFAULT, True),
+        ("x." + "*" * 20, DEFAULT, False),
+        ("a#", DEFAULT, False),
+        ("a+" * 8 + "b.#", DEFAULT, False),
+        ("a+?" * 5 + "a{2,}b.*", DEFAULT, False),
         ("x+" * 9 + "b", Wildcards(delimiter="a", any_words=".", single_word="+"), False),
     ],
-)  # fmt: skip
+)
 def test_no_match_takes_longer_than_a_look(match: str, style: Wildcards, fits: bool) -> None:
     """Tried one way after the other these took hours; what is too much to try fits nothing."""
     found = compile_match(match, style, NEWEST)

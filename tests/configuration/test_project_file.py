@@ -134,7 +134,7 @@ def test_the_nearest_counts_up_to_the_root_of_the_repository(tmp_path: Path) -> 
         ("heap = '4G'\n\0", 2, "not TOML"),
         ("a = " + "[" * 100_000, 1, "not TOML"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_told_with_their_line(text: str, line: int, said: str, tmp_path: Path) -> None:
     with pytest.raises(ProjectError) as raised:
         project(text)

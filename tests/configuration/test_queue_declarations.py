@@ -109,9 +109,11 @@ def test_what_properties_do_not_declare(tmp_path: Path) -> None:
 
 def test_defaults_come_from_the_address_settings(tmp_path: Path) -> None:
     settings = settings_of(
-        tmp_path, ADDRESSES, "<default-max-consumers>7</default-max-consumers>"
+        tmp_path,
+        ADDRESSES,
+        "<default-max-consumers>7</default-max-consumers>"
         "<default-exclusive-queue>true</default-exclusive-queue><default-ring-size>5</default-ring-size>",
-    )  # fmt: skip
+    )
     found = queue_declarations(settings)
     one, two = (declared_values(settings, found.queues["a.b", name]) for name in ("one", "two"))
     assert (one["max_consumers"], two["max_consumers"], two["exclusive"]) == (3, 7, True)
@@ -150,9 +152,11 @@ def test_what_a_start_deletes(edition: Edition, forced: tuple[str, ...], tmp_pat
     core = '<addresses><address name="kept"><anycast><queue name="there"/></anycast></address></addresses>'
     settings = settings_of(tmp_path, core, force(*forced), edition=edition)
     queues = [
-        stored("managed", "kept", configuration_managed=255), stored("client", "kept"),
-        stored("there", "gone", configuration_managed=255), stored("auto", "made", auto_created=255),
-    ]  # fmt: skip
+        stored("managed", "kept", configuration_managed=255),
+        stored("client", "kept"),
+        stored("there", "gone", configuration_managed=255),
+        stored("auto", "made", auto_created=255),
+    ]
     addresses = [StoredAddress(name, name == "made", internal=False) for name in ("kept", "gone", "made")]
     found = drift(settings, queue_declarations(settings), queues, addresses)
     gone = {each.queue.name for each in (*found.left, *found.expected) if each.queue and each.deletion.in_force}
@@ -172,7 +176,10 @@ def test_differences(tmp_path: Path) -> None:
     on_disk = queue._replace(routing="MULTICAST", filter="x = 1")
     found = drift(settings, queue_declarations(settings), [on_disk], [StoredAddress("a", False, False)])
     assert {(each.field, each.stored, each.declared, each.changed) for each in found.differing} == {
-        ("routing_type", "MULTICAST", "ANYCAST", True), ("filter", "x = 1", None, True),
-        ("max_consumers", 2, 3, True), ("exclusive", True, False, True), ("last_value", True, False, False),
-    }  # fmt: skip
+        ("routing_type", "MULTICAST", "ANYCAST", True),
+        ("filter", "x = 1", None, True),
+        ("max_consumers", 2, 3, True),
+        ("exclusive", True, False, True),
+        ("last_value", True, False, False),
+    }
     assert not found.left and not found.missing and found.exists

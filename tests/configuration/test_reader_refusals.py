@@ -82,14 +82,30 @@ def test_an_amqp_connection_of_an_older_broker_keeps_its_password_as_it_is() -> 
 @pytest.mark.parametrize(
     ("uri", "taken"),
     [
-        ("tcp://a:1", True), ("tcp:a", True), ("(tcp://a:1,tcp://b:2)", True), ("(tcp://a:1,vm://0)", True),
-        ("tcp://a:1#vm://0", True), ("tcp://a:1,tcp://b:2", True), ("tcp://a:1)#", True), ("vm://0", False),
-        ("vm:0", False), ("(vm://0,tcp://a:1)", False), ("TCP://a:1", False), ("amqp://a:1", False),
-        ("ssl://a", False), ("http://a:1", False), ("udp://a:1", False), ("jgroups://a", False),
-        ("failover:(tcp://a:1)", False), ("static:(tcp://a:1)", False), ("tcp://", False), ("a", False), ("", False),
+        ("tcp://a:1", True),
+        ("tcp:a", True),
+        ("(tcp://a:1,tcp://b:2)", True),
+        ("(tcp://a:1,vm://0)", True),
+        ("tcp://a:1#vm://0", True),
+        ("tcp://a:1,tcp://b:2", True),
+        ("tcp://a:1)#", True),
+        ("vm://0", False),
+        ("vm:0", False),
+        ("(vm://0,tcp://a:1)", False),
+        ("TCP://a:1", False),
+        ("amqp://a:1", False),
+        ("ssl://a", False),
+        ("http://a:1", False),
+        ("udp://a:1", False),
+        ("jgroups://a", False),
+        ("failover:(tcp://a:1)", False),
+        ("static:(tcp://a:1)", False),
+        ("tcp://", False),
+        ("a", False),
+        ("", False),
         ("tcp://localhost:1?trustStorePassword=ENC(xyz)", True),
     ],
-)  # fmt: skip
+)
 def test_addresses_of_amqp_connections(uri: str, taken: bool, edition: Edition) -> None:
     place = (
         f"<broker-connections><amqp-connection uri='{uri}' name='x'><mirror/></amqp-connection></broker-connections>"

@@ -33,18 +33,29 @@ LATE = [Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_44, Edition.ARTEMIS_2_56]
 @pytest.mark.parametrize(
     ("core", "missing", "added"),
     [
-        ('<diverts><divert name="d"><address>a</address>{}</divert></diverts>', "<forwarding-address> is missing",
-         "<forwarding-address>b</forwarding-address>"),
-        ('<diverts><divert name="d">{}</divert></diverts>', "<address>, <forwarding-address> are missing",
-         "<address>a</address><forwarding-address>b</forwarding-address>"),
-        (f'{CONNECTOR}<bridges><bridge name="b"><queue-name>q</queue-name>{{}}</bridge></bridges>',
-         "<static-connectors> or <discovery-group-ref> is missing",
-         "<static-connectors><connector-ref>c</connector-ref></static-connectors>"),
+        (
+            '<diverts><divert name="d"><address>a</address>{}</divert></diverts>',
+            "<forwarding-address> is missing",
+            "<forwarding-address>b</forwarding-address>",
+        ),
+        (
+            '<diverts><divert name="d">{}</divert></diverts>',
+            "<address>, <forwarding-address> are missing",
+            "<address>a</address><forwarding-address>b</forwarding-address>",
+        ),
+        (
+            f'{CONNECTOR}<bridges><bridge name="b"><queue-name>q</queue-name>{{}}</bridge></bridges>',
+            "<static-connectors> or <discovery-group-ref> is missing",
+            "<static-connectors><connector-ref>c</connector-ref></static-connectors>",
+        ),
         (STORE, "<page-store-table-name>", "<page-store-table-name>P</page-store-table-name>"),
-        ('<federations><federation name="f"><upstream name="u">{}</upstream></federation></federations>',
-         "<static-connectors> or <discovery-group-ref>", ""),
+        (
+            '<federations><federation name="f"><upstream name="u">{}</upstream></federation></federations>',
+            "<static-connectors> or <discovery-group-ref>",
+            "",
+        ),
     ],
-)  # fmt: skip
+)
 def test_only_what_is_required_is_missing(core: str, missing: str, added: str, edition: Edition) -> None:
     (one,) = found(core.format(""), "missing-element", edition)
     assert missing in one.message and one.help.startswith("add <")

@@ -57,9 +57,20 @@ def test_lines_with_carriage_returns() -> None:
 
 @pytest.mark.parametrize(
     ("written", "kind"),
-    [("1", "integer"), ("0x1F", "integer"), ("1.5", "number"), ("yes", "boolean"), ("~", "null"), ("'1'", "string"),
-     ("1Gi", "string"), ("!!str 1", "string"), ("2024-01-01", "string"), ("12:30:45", "string"), ("-", "array")],
-)  # fmt: skip
+    [
+        ("1", "integer"),
+        ("0x1F", "integer"),
+        ("1.5", "number"),
+        ("yes", "boolean"),
+        ("~", "null"),
+        ("'1'", "string"),
+        ("1Gi", "string"),
+        ("!!str 1", "string"),
+        ("2024-01-01", "string"),
+        ("12:30:45", "string"),
+        ("-", "array"),
+    ],
+)
 def test_types_are_those_that_kubernetes_sees(written: str, kind: str) -> None:
     node = read(f"a:\n  {written}\n").roots[0].get("a")
     assert node is not None
@@ -83,10 +94,20 @@ BOMB = "\n".join(
 
 @pytest.mark.parametrize(
     ("written", "rule"),
-    [("[" * 100_000, "too-deep"), ("- " * 20_000, "too-deep"), ("&a [*a]", "yaml-aliases"), ("a: *b", "yaml-syntax"),
-     ("a:\n\tb: 1", "yaml-syntax"), ("a: \0", "yaml-syntax"), ("{{ .Values.x }}", "yaml-syntax"),
-     (BOMB, "yaml-aliases"), ("a: \ud800", "encoding"), ("a: [", "yaml-syntax"), ("a: 'x", "yaml-syntax")],
-)  # fmt: skip
+    [
+        ("[" * 100_000, "too-deep"),
+        ("- " * 20_000, "too-deep"),
+        ("&a [*a]", "yaml-aliases"),
+        ("a: *b", "yaml-syntax"),
+        ("a:\n\tb: 1", "yaml-syntax"),
+        ("a: \0", "yaml-syntax"),
+        ("{{ .Values.x }}", "yaml-syntax"),
+        (BOMB, "yaml-aliases"),
+        ("a: \ud800", "encoding"),
+        ("a: [", "yaml-syntax"),
+        ("a: 'x", "yaml-syntax"),
+    ],
+)
 def test_what_cannot_be_read_is_refused(written: str, rule: str) -> None:
     with pytest.raises(ReadingError) as refused:
         read(written)

@@ -9,15 +9,7 @@ from pathlib import Path
 
 import pytest
 from compactions import due
-from crash_simulator import (
-    FailingDisk,
-    InPlaceDisk,
-    Primitive,
-    RecordingDisk,
-    UnsyncedDisk,
-    crash_states,
-    lay_out,
-)
+from crash_simulator import FailingDisk, InPlaceDisk, Primitive, RecordingDisk, UnsyncedDisk, crash_states, lay_out
 from golden_cases import GoldenCase
 
 from pagefmt.change.compaction.apply import CompactionStopped, apply, open_backup
@@ -195,8 +187,10 @@ def test_faults_leave_old_or_new(code: int, forever: bool, tmp_path: Path) -> No
 def test_what_the_simulator_itself_knows() -> None:
     start = {"/d/a": b"old"}
     log = [
-        Primitive("create", "/d/b"), Primitive("write", "/d/b", content=b"new!"), Primitive("rename", "/d/b", "/d/a"),
-    ]  # fmt: skip
+        Primitive("create", "/d/b"),
+        Primitive("write", "/d/b", content=b"new!"),
+        Primitive("rename", "/d/b", "/d/a"),
+    ]
     found = {state.get("/d/a") for _, state in crash_states(start, {"/d"}, log)}
     assert found == {b"old", b"", b"ne", b"new!"}
     synced = [*log[:2], Primitive("sync", "/d/b"), log[2], Primitive("syncdir", "/d")]

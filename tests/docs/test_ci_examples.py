@@ -31,9 +31,12 @@ def folder(tmp_path: Path) -> Path:
         made.mkdir(parents=True)
     note = f'#!/bin/sh\nprintf "%s\\n" "$(basename "$0")" "$@" >> "{tmp_path}/called"\n'
     for file, text in (
-        (programs / "python3", note), (programs / "pip", note), (programs / "pagectl", PAGECTL),
-        (temporary / "pip", note), (temporary / "pagectl", PAGECTL),
-    ):  # fmt: skip
+        (programs / "python3", note),
+        (programs / "pip", note),
+        (programs / "pagectl", PAGECTL),
+        (temporary / "pip", note),
+        (temporary / "pagectl", PAGECTL),
+    ):
         file.write_text(text)
         file.chmod(0o755)
     return tmp_path / "repository"
@@ -48,8 +51,12 @@ def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedPr
     runner = {"PATH": path, "PYTHONPATH": paths, "RUNNER_TEMP": str(folder.parent / "temp")}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(step)],
-        cwd=folder, env=runner | variables, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env=runner | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def action(step: int, folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
@@ -105,8 +112,17 @@ def test_nothing_in_an_input_is_carried_out(folder: Path, hostile: str) -> None:
 
 def test_the_hook_takes_configurations_of_any_form() -> None:
     takes = re.compile(HOOKS["pagectl-config-lint"]["files"])
-    taken = ["broker.xml", "a/broker.xml", "hornetq-configuration.xml", "broker.properties", "x/prod-broker.properties",
-             "broker-prod.xml", "my.broker.json", "broker.yaml", "broker-cr.yml"]  # fmt: skip
+    taken = [
+        "broker.xml",
+        "a/broker.xml",
+        "hornetq-configuration.xml",
+        "broker.properties",
+        "x/prod-broker.properties",
+        "broker-prod.xml",
+        "my.broker.json",
+        "broker.yaml",
+        "broker-cr.yml",
+    ]
     assert all(map(takes.search, taken))
     assert not any(map(takes.search, ["pom.xml", "brokers.xml", "mybroker.xml", "broker.xml.bak", "broker.txt"]))
     assert set(HOOKS["pagectl-config-lint"]["types_or"]) == {"xml", "java-properties", "json", "yaml"}

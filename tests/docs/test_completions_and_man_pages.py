@@ -68,9 +68,7 @@ def test_nothing_else_is_committed_there() -> None:
         }
 
 
-@pytest.mark.parametrize(
-    ("shell", "name"), [("bash", "pagectl.bash"), ("zsh", "_pagectl"), ("fish", "pagectl.fish")]
-)  # fmt: skip
+@pytest.mark.parametrize(("shell", "name"), [("bash", "pagectl.bash"), ("zsh", "_pagectl"), ("fish", "pagectl.fish")])
 def test_the_command_prints_the_script(shell: str, name: str) -> None:
     answer = call("completion", shell)
     assert (answer.status, answer.out) == (0, FILES[f"completions/{name}"])

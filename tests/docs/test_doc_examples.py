@@ -9,8 +9,11 @@ import pytest
 from command_table import commands
 from doc_examples import DOCS, README, ROOT, examples, folder, pages
 
-MARKDOWN = [README, *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
-            *DOCS.rglob("*.md")]  # fmt: skip
+MARKDOWN = [
+    README,
+    *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    *DOCS.rglob("*.md"),
+]
 
 
 def named(path: Path) -> str:

@@ -18,9 +18,13 @@ def test_a_new_command_runs_and_has_a_schema(tmp_path: Path) -> None:
 
     def python(*words: str) -> str:
         done = subprocess.run(
-            [sys.executable, *words], cwd=tmp_path, env=environment({"PYTHONPATH": paths}), text=True, check=True,
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env=environment({"PYTHONPATH": paths}),
+            text=True,
+            check=True,
             stdout=subprocess.PIPE,
-        )  # fmt: skip
+        )
         return done.stdout
 
     python("docs/generators/new_command.py", "journal", "stats", "Count records by type.")

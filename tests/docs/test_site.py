@@ -21,9 +21,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     paths = os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-f", str(ROOT / "mkdocs.yml"), "-d", str(folder)],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
         env=os.environ | {"PYTHONPATH": paths, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     return folder
 

@@ -27,7 +27,7 @@ from pagefmt.editions import NEWEST
         ),
         (("tcp://h:1?amqpCredits=many",), "", AmqpAcceptor()),
     ],
-)  # fmt: skip
+)
 def test_parameters_of_the_acceptor_that_takes_amqp(urls: tuple[str, ...], header: str, expected: AmqpAcceptor) -> None:
     assert amqp_acceptor(urls, header) == expected
 

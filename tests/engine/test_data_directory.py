@@ -33,7 +33,7 @@ from pageengine.trace.operations import (
     Receive,
     Send,
     TraceHeader,
-)  # fmt: skip
+)
 from pagefmt.codec.messages.amqp_message import AmqpLargeMessage
 from pagefmt.codec.messages.persisters import AMQP_LARGE
 from pagefmt.codec.messages.values import ValueKind
@@ -180,8 +180,10 @@ def drained_by(edition: Edition, case: Path) -> dict[str, Any]:
     copied = shutil.copytree(case, case.parent / "copied")
     subprocess.run(
         [sys.executable, str(ORACLE / "oracle"), "drain", str(copied), "--version", edition.release, "--out", str(out)],
-        check=True, capture_output=True, timeout=300,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
     found: dict[str, Any] = json.loads(out.read_text())
     return found
 

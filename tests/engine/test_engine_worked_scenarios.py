@@ -17,7 +17,7 @@ from pageengine.settings.settings import (
     EngineSettings,
     OneForAll,
     PageFullPolicy,
-)  # fmt: skip
+)
 from pageengine.trace.operations import (
     Ack,
     AckMode,
@@ -38,7 +38,7 @@ from pageengine.trace.operations import (
     Send,
     SessionKind,
     TraceHeader,
-)  # fmt: skip
+)
 from pagefmt.codec.messages.values import ValueKind
 from pagefmt.editions import NEWEST, Edition
 
@@ -50,9 +50,15 @@ class Play:
     """An engine with its queues, and short words for what clients do."""
 
     def __init__(
-        self, edition: Edition = NEWEST, *, queues: tuple[str, ...] = ("q",), window: int = 1,
-        global_max: int = NO_GLOBAL, global_messages: int = -1, **settings: Any,
-    ) -> None:  # fmt: skip
+        self,
+        edition: Edition = NEWEST,
+        *,
+        queues: tuple[str, ...] = ("q",),
+        window: int = 1,
+        global_max: int = NO_GLOBAL,
+        global_messages: int = -1,
+        **settings: Any,
+    ) -> None:
         source = OneForAll(AddressSettings(**settings))
         header = TraceHeader("worked", seq_property="", producer_window=window)
         found = EngineSettings(source, global_max_size=global_max, global_max_messages=global_messages)
@@ -107,11 +113,18 @@ def test_1_page_by_bytes() -> None:
 @pytest.mark.parametrize(
     ("delays", "given", "expires"),
     [
-        ({"expiry_delay": 50}, 0, 51), ({"expiry_delay": 50}, 20, 21), ({"no_expiry": True}, 20, 0),
-        ({"max_expiry_delay": 10}, 0, 11), ({"max_expiry_delay": 10}, 20, 11), ({"min_expiry_delay": 30}, 20, 31),
-        ({"min_expiry_delay": 30}, 0, 31), ({"min_expiry_delay": 5}, 20, 21), ({}, 20, 21), ({}, 0, 0),
+        ({"expiry_delay": 50}, 0, 51),
+        ({"expiry_delay": 50}, 20, 21),
+        ({"no_expiry": True}, 20, 0),
+        ({"max_expiry_delay": 10}, 0, 11),
+        ({"max_expiry_delay": 10}, 20, 11),
+        ({"min_expiry_delay": 30}, 20, 31),
+        ({"min_expiry_delay": 30}, 0, 31),
+        ({"min_expiry_delay": 5}, 20, 21),
+        ({}, 20, 21),
+        ({}, 0, 0),
     ],
-)  # fmt: skip
+)
 def test_expiry_by_settings(delays: dict[str, Any], given: int, expires: int) -> None:
     """In ms of the trace's clock; the message is sent at 1."""
     play = Play(**delays)

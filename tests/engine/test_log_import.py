@@ -143,8 +143,11 @@ def test_audit_logs_together_give_what_operators_did(tmp_path: Path) -> None:
         one for one in found if isinstance(one, ops.BlockAddress | ops.UnblockAddress | ops.Purge | ops.Browse)
     ]
     assert [(one.op, getattr(one, "address", None) or getattr(one, "queue", None)) for one in operators] == [
-        ("browse", "orders"), ("block_address", "limited"), ("unblock_address", "limited"), ("purge", "lossy"),
-    ]  # fmt: skip
+        ("browse", "orders"),
+        ("block_address", "limited"),
+        ("unblock_address", "limited"),
+        ("purge", "lossy"),
+    ]
     assert "customer = 'c1'" in [one.selector for one in found if isinstance(one, ops.OpenConsumer)]
 
 
@@ -250,8 +253,14 @@ def test_a_rollback_gives_back_what_the_client_had_not_acknowledged(tmp_path: Pa
         *(DELIVERED % (number, 0) for number in (7, 8)),
     )
     assert [one.op for one in found][-7:] == [
-        "open_consumer", "receive", "ack", "rollback", "close_consumer", "open_consumer", "receive",
-    ]  # fmt: skip
+        "open_consumer",
+        "receive",
+        "ack",
+        "rollback",
+        "close_consumer",
+        "open_consumer",
+        "receive",
+    ]
     assert isinstance(found[-1], ops.Receive) and found[-1].max == 2
 
 
@@ -290,8 +299,12 @@ def test_a_property_value_with_a_separator_is_uncertain() -> None:
     found = find_message(text)
     assert found is not None and found.uncertain
     assert [(one.name, one.value) for one in found.props] == [
-        ("k", "x, y"), ("n", 5), ("d", 1.5), ("b", True), ("z", None),
-    ]  # fmt: skip
+        ("k", "x, y"),
+        ("n", 5),
+        ("d", 1.5),
+        ("b", True),
+        ("z", None),
+    ]
 
 
 def test_transactions_of_the_broker_itself_are_told_apart() -> None:

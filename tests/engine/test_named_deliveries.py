@@ -91,8 +91,9 @@ def test_a_message_that_is_not_there_is_not_replaced_and_the_selector_stays() ->
     assert replay.apply(ops.Ack, "gone", AckMode.INDIVIDUAL, 0).verdict.r == "failed"
     assert replay.recording.failed_acks == {"q": 1, "gone": 1}
     assert [one.partition(" failed")[0] for one in replay.sentences()] == [
-        "1 acknowledgement on gone", "1 acknowledgement on q",
-    ]  # fmt: skip
+        "1 acknowledgement on gone",
+        "1 acknowledgement on q",
+    ]
 
 
 @pytest.mark.parametrize("window", [-1, 1000])

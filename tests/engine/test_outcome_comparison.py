@@ -130,10 +130,17 @@ def test_a_line_is_always_utf_8() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        b"", b"{}", b"nope", b'{"outcome":2}', b'{"outcome":1,"state":[]}', b'{"outcome":1}\n{"i":1,"r":"ok"}\n',
-        b'{"outcome":1}\n[]\n', b'{"outcome":1}\n{"i":0', b"\xff\n",
+        b"",
+        b"{}",
+        b"nope",
+        b'{"outcome":2}',
+        b'{"outcome":1,"state":[]}',
+        b'{"outcome":1}\n{"i":1,"r":"ok"}\n',
+        b'{"outcome":1}\n[]\n',
+        b'{"outcome":1}\n{"i":0',
+        b"\xff\n",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_outcome_is_an_own_error(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "o").write_bytes(text)
     with pytest.raises(OutcomeError, match="line"):

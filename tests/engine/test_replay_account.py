@@ -192,11 +192,19 @@ def test_a_series_stays_small_and_keeps_its_sums_and_peaks() -> None:
 @pytest.mark.parametrize(
     ("nanoseconds", "text"),
     [
-        (0, "0 s"), (1500, "1 µs"), (39_000_000, "39 ms"), (8_356_000_000, "8.4 s"), (59_000_000_000, "59 s"),
-        (89_000_000_000, "1 min 29 s"), (11_520_000_000_000, "3 h 12 min"), (3_600_000_000_000, "1 h"),
-        (2 * 86_400_000_000_000 + 3_600_000_000_000, "2 d 1 h"), (math.inf, "never"), (59_600_000_000, "1 min"),
+        (0, "0 s"),
+        (1500, "1 µs"),
+        (39_000_000, "39 ms"),
+        (8_356_000_000, "8.4 s"),
+        (59_000_000_000, "59 s"),
+        (89_000_000_000, "1 min 29 s"),
+        (11_520_000_000_000, "3 h 12 min"),
+        (3_600_000_000_000, "1 h"),
+        (2 * 86_400_000_000_000 + 3_600_000_000_000, "2 d 1 h"),
+        (math.inf, "never"),
+        (59_600_000_000, "1 min"),
     ],
-)  # fmt: skip
+)
 def test_durations(nanoseconds: float, text: str) -> None:
     assert duration_text(nanoseconds) == text
 
@@ -258,9 +266,7 @@ def many(count: int = 30) -> Recording:
 def test_alike_findings_are_folded_and_name_the_worst_in_natural_order(capsys: pytest.CaptureFixture[str]) -> None:
     recording = many()
     lost, paged = folded(recording)[:3], folded(recording)[3:]
-    assert [one.message for one in lost] == [
-        f"address address{n} dropped {n} messages" for n in (30, 20, 10)
-    ]  # fmt: skip
+    assert [one.message for one in lost] == [f"address address{n} dropped {n} messages" for n in (30, 20, 10)]
     assert [one.message for one in paged] == [
         "page mode on 30 addresses; the worst: address address30 was in page mode once, 5 min in all; at most 1 page "
         "with 2.9 KiB on disk; then address29, address28, address27 and 26 more"

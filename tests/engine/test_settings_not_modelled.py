@@ -33,10 +33,11 @@ def configuration(folder: Path, inside: str = "", *overrides: str) -> Configurat
         (
             '<address-settings><address-setting match="a"><auto-create-queues>false</auto-create-queues>'
             "<page-max-cache-size>3</page-max-cache-size></address-setting></address-settings>",
-            (), ["page-max-cache-size", "auto-create-queues"],
+            (),
+            ["page-max-cache-size", "auto-create-queues"],
         ),
     ],
-)  # fmt: skip
+)
 def test_a_setting_that_no_replay_models_is_told(
     tmp_path: Path, inside: str, overrides: tuple[str, ...], told: list[str]
 ) -> None:

@@ -55,11 +55,21 @@ def sends(draw: st.DrawFn) -> Callable[[int, int], Operation]:
     typed = ops.MessageProperties(ops.MessageProperty(name, kind, value) for name, (kind, value) in props.items())
     made = draw(
         st.builds(
-            ops.Send, address=names, seq=st.just(0), session=names, type=st.sampled_from(ops.MessageType),
-            size=sizes, text=st.just(text), body=st.just(body), durable=st.booleans(), priority=st.integers(0, 9),
-            expire_ms=naturals, props=st.just(typed), note=st.none() | st.text(max_size=8),
+            ops.Send,
+            address=names,
+            seq=st.just(0),
+            session=names,
+            type=st.sampled_from(ops.MessageType),
+            size=sizes,
+            text=st.just(text),
+            body=st.just(body),
+            durable=st.booleans(),
+            priority=st.integers(0, 9),
+            expire_ms=naturals,
+            props=st.just(typed),
+            note=st.none() | st.text(max_size=8),
         )
-    )  # fmt: skip
+    )
     return lambda i, t: replace(made, seq=i, i=i, t=t)
 
 
@@ -177,13 +187,14 @@ def test_a_cut_last_line_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pack", "said"),
     [
-        (bytes, "line 1 is cut off"), (gzip.compress, "the compressed stream is cut off in line 1"),
+        (bytes, "line 1 is cut off"),
+        (gzip.compress, "the compressed stream is cut off in line 1"),
         (zstandard.compress, "the compressed stream is cut off in line 1"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_cut_in_its_header_is_said_to_be_cut(
     tmp_path: Path, pack: Callable[[bytes], bytes], said: str
-) -> None:  # fmt: skip
+) -> None:
     for cut in (10, 15):
         (tmp_path / "t").write_bytes(pack(HEADER)[:cut])
         with pytest.raises(PageEngineError) as told:
@@ -299,8 +310,10 @@ def test_unknown_keys_and_operations(tmp_path: Path) -> None:
     )
     reader, found = read(tmp_path / "t")
     assert found == [
-        UnknownOperation("fly", i=0, t=3), ops.Wait(1, i=1, t=3, note="n"), ops.Wait(1, i=2, t=3, note="n"),
-    ]  # fmt: skip
+        UnknownOperation("fly", i=0, t=3),
+        ops.Wait(1, i=1, t=3, note="n"),
+        ops.Wait(1, i=2, t=3, note="n"),
+    ]
     assert [warning.split(": ")[1] for warning in reader.warnings] == [
         "unknown key 'host' ignored, 1 time",
         "unknown key 'why' ignored, 2 times",

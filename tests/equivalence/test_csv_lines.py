@@ -48,8 +48,28 @@ def test_changed_directories(seed: int, tmp_path: Path, monkeypatch: pytest.Monk
     assert_alike(mutated(seed)[1].write(tmp_path / "data"), monkeypatch)
 
 
-NASTY = ("", "a", "-1", "=1+1", "+2", "@x", "\t", "a\tb", "a,b", 'say "yes"', "two\nlines", "\r", "é", "\U0001f600",
-         "\u0085", "\u200b", "\x1b[31m", "\x7f", "\ud800", "\ufffd")  # fmt: skip
+NASTY = (
+    "",
+    "a",
+    "-1",
+    "=1+1",
+    "+2",
+    "@x",
+    "\t",
+    "a\tb",
+    "a,b",
+    'say "yes"',
+    "two\nlines",
+    "\r",
+    "é",
+    "\U0001f600",
+    "\u0085",
+    "\u200b",
+    "\x1b[31m",
+    "\x7f",
+    "\ud800",
+    "\ufffd",
+)
 
 
 def test_texts_that_are_special_in_csv_or_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,9 +139,11 @@ def test_openwire_clients_ids_are_found_in_properties(version: str) -> None:
     """Before 2.17 as the client marshalled them."""
     fact = UserIdIs(accepted_texts(OPENWIRE[version]))
     found = [
-        message for state, page in pages_of(GoldenCase(version, "openwire")) for message in messages(page, state)
+        message
+        for state, page in pages_of(GoldenCase(version, "openwire"))
+        for message in messages(page, state)
         if fact.of(message)
-    ]  # fmt: skip
+    ]
     assert len(found) == 1
     shown = found[0].properties()["__HDR_MESSAGE_ID"].value
     pasted = UserIdIs(accepted_texts(shown.hex() if isinstance(shown, bytes) else shown))

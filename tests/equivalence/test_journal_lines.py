@@ -83,10 +83,14 @@ def test_tables_say_what_lines_say(case: GoldenCase) -> None:
             for name in ("page", "number", "offset", "length", "queues", "acked_by", "where", "file"):
                 assert row[name] == line[name], name
             states = {
-                each["queue"]: {"state": each["state"], "delivery_count": each["delivery_count"],
-                                "scheduled": each["scheduled"]} | ({"why": each["why"]} if each["why"] else {})
+                each["queue"]: {
+                    "state": each["state"],
+                    "delivery_count": each["delivery_count"],
+                    "scheduled": each["scheduled"],
+                }
+                | ({"why": each["why"]} if each["why"] else {})
                 for each in row["queues_state"]
-            }  # fmt: skip
+            }
             assert states == line["queues_state"]
 
 

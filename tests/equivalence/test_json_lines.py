@@ -47,8 +47,14 @@ CHOICES = (MessageFilter(outstanding=True), MessageFilter(selector=SELECTOR))
 @pytest.mark.parametrize("case", [*cases("2.56.0"), *cases("hornetq-2.4.7")], ids=str)
 def test_chosen_lines_are_those_of_the_reference(case: GoldenCase) -> None:
     for state, page in pages_of(case):
-        queues = sorted({queue for found in select_messages(page, state, ALL) if isinstance(found, SelectedMessage)
-                         for queue in found.record.queues})  # fmt: skip
+        queues = sorted(
+            {
+                queue
+                for found in select_messages(page, state, ALL)
+                if isinstance(found, SelectedMessage)
+                for queue in found.record.queues
+            }
+        )
         chosen = frozenset(queues[:1])
         choices = [
             *CHOICES,

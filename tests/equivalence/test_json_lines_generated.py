@@ -76,10 +76,11 @@ MAPS = st.dictionaries(KEYS, strategies.AMQP_VALUES, max_size=3).map(
     lambda each: TypedValue(ValueKind.MAP, tuple(each.items()))
 )
 IDENTIFIERS = st.one_of(
-    PLAIN_TEXT.map(string), strategies.naturals(64).map(lambda value: TypedValue(ValueKind.ULONG, value)),
+    PLAIN_TEXT.map(string),
+    strategies.naturals(64).map(lambda value: TypedValue(ValueKind.ULONG, value)),
     st.binary(max_size=4).map(lambda raw: TypedValue(ValueKind.BYTES, raw)),
     st.just(TypedValue(ValueKind.UUID, bytes(range(16)))),
-)  # fmt: skip
+)
 
 
 def field(values: st.SearchStrategy[TypedValue]) -> st.SearchStrategy[TypedValue]:
@@ -95,10 +96,11 @@ PRIORITY = field(strategies.naturals(8).map(lambda value: TypedValue(ValueKind.U
 AN_IDENTIFIER, A_TEXT = field(IDENTIFIERS), field(TEXTS)
 A_TIME = field(TIMES.map(lambda value: TypedValue(ValueKind.TIMESTAMP, value)))
 AMQP_BODIES = st.one_of(
-    st.tuples(st.just(0x77), strategies.AMQP_VALUES), st.tuples(st.just(0x77), TEXTS),
+    st.tuples(st.just(0x77), strategies.AMQP_VALUES),
+    st.tuples(st.just(0x77), TEXTS),
     st.tuples(st.just(0x75), st.binary(max_size=9).map(lambda raw: TypedValue(ValueKind.BYTES, raw))),
     st.tuples(st.just(0x76), st.just(TypedValue(ValueKind.LIST, (string("x"),)))),
-)  # fmt: skip
+)
 
 
 @st.composite
@@ -107,14 +109,27 @@ def sections(draw: st.DrawFn) -> list[TypedValue]:
     durable = TypedValue(ValueKind.BOOLEAN, True, 0x41)
     header = (durable, draw(PRIORITY))
     fields = (
-        draw(AN_IDENTIFIER), NULL, draw(A_TEXT), draw(A_TEXT), NULL, draw(AN_IDENTIFIER), NULL, NULL, draw(A_TIME),
+        draw(AN_IDENTIFIER),
+        NULL,
+        draw(A_TEXT),
+        draw(A_TEXT),
+        NULL,
+        draw(AN_IDENTIFIER),
+        NULL,
+        NULL,
         draw(A_TIME),
-    )  # fmt: skip
+        draw(A_TIME),
+    )
     body = draw(AMQP_BODIES)
     every = [
-        (0x70, TypedValue(ValueKind.LIST, header)), (0x71, draw(MAPS)), (0x72, draw(MAPS)),
-        (0x73, TypedValue(ValueKind.LIST, fields)), (0x74, draw(MAPS)), body, (0x78, draw(MAPS)),
-    ]  # fmt: skip
+        (0x70, TypedValue(ValueKind.LIST, header)),
+        (0x71, draw(MAPS)),
+        (0x72, draw(MAPS)),
+        (0x73, TypedValue(ValueKind.LIST, fields)),
+        (0x74, draw(MAPS)),
+        body,
+        (0x78, draw(MAPS)),
+    ]
     return [described(*each) for each in every if draw(THREE_IN_FOUR)]
 
 

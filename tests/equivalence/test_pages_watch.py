@@ -202,9 +202,12 @@ def test_ids_at_the_edges(queue: int, tmp_path: Path, monkeypatch: Any) -> None:
     positions = Positions()
     positions.add(1, queue, 1, 0)
     journal = SimpleNamespace(
-        ack_index=PositionIndex(positions.chunks), complete_index=PositionIndex(positions.chunks),
-        in_doubt_acks=PositionIndex(Positions().chunks), page_transactions={queue: 1}, in_doubt_sends=frozenset({0}),
-    )  # fmt: skip
+        ack_index=PositionIndex(positions.chunks),
+        complete_index=PositionIndex(positions.chunks),
+        in_doubt_acks=PositionIndex(Positions().chunks),
+        page_transactions={queue: 1},
+        in_doubt_sends=frozenset({0}),
+    )
     view = JournalMarks(journal, 1)  # type: ignore[arg-type]
     pages = np.array([1, 2])
     assert (view.marks(pages, [queue]) != 0).tolist() == [True, False]

@@ -155,7 +155,7 @@ def journals(draw: st.DrawFn) -> Any:
 def page_contents(draw: st.DrawFn) -> bytes:
     return b"".join(
         encode_record(replace(each, tx=draw(TX), queues=draw(QUEUES_OF_A_RECORD))) for each in draw(RECORDS)
-    )  # fmt: skip
+    )
 
 
 @given(page_contents(), journals(), st.none() | st.sets(QUEUE), st.none() | st.integers(0, 8), st.data())

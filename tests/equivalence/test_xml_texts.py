@@ -46,12 +46,16 @@ VALUES = st.one_of(
 )
 MESSAGES = st.lists(
     st.tuples(
-        st.lists(st.builds(Property, TEXTS, VALUES), max_size=4), st.binary(max_size=40), st.integers(-128, 127),
-        st.booleans(), st.none() | st.binary(min_size=16, max_size=16),
+        st.lists(st.builds(Property, TEXTS, VALUES), max_size=4),
+        st.binary(max_size=40),
+        st.integers(-128, 127),
+        st.booleans(),
+        st.none() | st.binary(min_size=16, max_size=16),
         st.sampled_from([(3,), (3, 8), (8, 3), (8,), ()]),
     ),
-    min_size=1, max_size=8,
-)  # fmt: skip
+    min_size=1,
+    max_size=8,
+)
 
 
 @pytest.fixture(autouse=True)

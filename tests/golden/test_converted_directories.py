@@ -100,8 +100,9 @@ def test_prefixes_are_kept_when_asked_for(tmp_path: Path) -> None:
     converted(case, tmp_path / "new", keep_prefixes=True)
     found = load_bindings(tmp_path / "new" / "bindings")
     assert {(queue.address, queue.name, queue.routing) for queue in found.queues.values()} == {
-        ("jms.queue.jmsTypes", "jms.queue.jmsTypes", "ANYCAST"), ("jms.queue.reply.to", "jms.queue.reply.to", "ANYCAST")
-    }  # fmt: skip
+        ("jms.queue.jmsTypes", "jms.queue.jmsTypes", "ANYCAST"),
+        ("jms.queue.reply.to", "jms.queue.reply.to", "ANYCAST"),
+    }
     assert {message["address"] for message in lines(tmp_path / "new")} == {"jms.queue.jmsTypes"}
 
 

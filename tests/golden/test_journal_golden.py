@@ -138,12 +138,7 @@ def acks(case: GoldenCase) -> list[dict[str, int]]:
 
 def page_transactions(ours: MessageJournal) -> list[dict[str, Any]]:
     return [
-        {
-            "record": row.id,
-            "tx": body.tx,
-            "messages": None if row.update else body.references,
-            "update": row.update,
-        }
+        {"record": row.id, "tx": body.tx, "messages": None if row.update else body.references, "update": row.update}
         for row, body in ours.decoded(RecordType.PAGE_TRANSACTION)
         if isinstance(body, PageTransaction)
     ]
@@ -152,9 +147,7 @@ def page_transactions(ours: MessageJournal) -> list[dict[str, Any]]:
 def counters(ours: MessageJournal) -> list[dict[str, Any]]:
     out = []
     for row, body in ours.decoded(
-        RecordType.PAGE_CURSOR_COUNTER_VALUE,
-        RecordType.PAGE_CURSOR_COUNTER_INC,
-        RecordType.PAGE_CURSOR_PENDING_COUNTER,
+        RecordType.PAGE_CURSOR_COUNTER_VALUE, RecordType.PAGE_CURSOR_COUNTER_INC, RecordType.PAGE_CURSOR_PENDING_COUNTER
     ):
         match body:
             case CounterValue(queue, count, size):

@@ -15,9 +15,7 @@ RECORDED = {
     for archive in ("broker", "features", "fresh")
     for name, scenario in scenarios(FOLDER / f"{archive}-2.56.0.tar.xz").items()
 }
-NOT_YET = {
-    "duplicates": "operation 44: the recorder does not see a duplicate in a transaction, and says unknown",
-}
+NOT_YET = {"duplicates": "operation 44: the recorder does not see a duplicate in a transaction, and says unknown"}
 
 
 def not_yet(name: str) -> list[pytest.MarkDecorator]:
@@ -25,8 +23,7 @@ def not_yet(name: str) -> list[pytest.MarkDecorator]:
 
 
 @pytest.mark.parametrize(
-    "scenario",
-    [pytest.param(one, id=name, marks=not_yet(name)) for name, one in RECORDED.items()],
+    "scenario", [pytest.param(one, id=name, marks=not_yet(name)) for name, one in RECORDED.items()]
 )
 def test_outcome_is_the_brokers(scenario: Scenario) -> None:
     result = compared(scenario, replayed(scenario))

@@ -153,12 +153,18 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "text"),
     [
-        (JavaClass.DOUBLE, 1.0, "1.0"), (JavaClass.DOUBLE, 1e7, "1.0E7"), (JavaClass.DOUBLE, 9999999.0, "9999999.0"),
-        (JavaClass.DOUBLE, 0.001, "0.001"), (JavaClass.DOUBLE, 0.00099, "9.9E-4"), (JavaClass.DOUBLE, -0.0, "-0.0"),
-        (JavaClass.DOUBLE, 123456789.125, "1.23456789125E8"), (JavaClass.DOUBLE, float("inf"), "Infinity"),
-        (JavaClass.FLOAT, 0.10000000149011612, "0.1"), (JavaClass.FLOAT, 16777216.0, "1.6777216E7"),
+        (JavaClass.DOUBLE, 1.0, "1.0"),
+        (JavaClass.DOUBLE, 1e7, "1.0E7"),
+        (JavaClass.DOUBLE, 9999999.0, "9999999.0"),
+        (JavaClass.DOUBLE, 0.001, "0.001"),
+        (JavaClass.DOUBLE, 0.00099, "9.9E-4"),
+        (JavaClass.DOUBLE, -0.0, "-0.0"),
+        (JavaClass.DOUBLE, 123456789.125, "1.23456789125E8"),
+        (JavaClass.DOUBLE, float("inf"), "Infinity"),
+        (JavaClass.FLOAT, 0.10000000149011612, "0.1"),
+        (JavaClass.FLOAT, 16777216.0, "1.6777216E7"),
         (JavaClass.LONG, -5, "-5"),
     ],
-)  # fmt: skip
+)
 def test_numbers_as_java_writes_them(kind: JavaClass, value: float, text: str) -> None:
     assert java_text(Number(kind, value)) == text

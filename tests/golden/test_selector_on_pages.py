@@ -56,8 +56,12 @@ def judged(case: GoldenCase, asked: list[str], class_path: str, tmp_path: Path) 
     listed.write_text("".join(f"{text.encode('utf-16-be', 'surrogatepass').hex()}\n" for text in asked))
     done = subprocess.run(
         ["java", "-Xmx300m", "-XX:+UseSerialGC", "-cp", class_path, "PageSelectorJudge", str(listed)],
-        input="".join(f"{page}\n" for page in pages(case)), capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+        input="".join(f"{page}\n" for page in pages(case)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
     return "\n".join(done.stdout.splitlines())
 
 

@@ -49,9 +49,7 @@ def edition(expected: dict[str, Any]) -> str:
 
 def test_check_says_what_the_broker_did(case: tuple[dict[str, Any], Path, Path]) -> None:
     expected, config, data = case
-    answer = call(
-        "messages", "check", data, "--config", config, "--edition", edition(expected), "--format", "json"
-    )  # fmt: skip
+    answer = call("messages", "check", data, "--config", config, "--edition", edition(expected), "--format", "json")
     found = {one["address"]: one for one in json.loads(answer.out)["addresses"]}
     for one in expected["addresses"]:
         said = found[one["address"]]
@@ -97,7 +95,7 @@ def test_the_exporter_says_the_same(case: tuple[dict[str, Any], Path, Path]) -> 
         assert gauges["artemis_producers_refused"][one["address"]] == one["refused_now"]
     found = json.loads(
         call("messages", "check", data, "--config", config, "--edition", edition(expected), "--format", "json").out
-    )  # fmt: skip
+    )
     limited = {one["address"]: one["page_limit"] for one in found["addresses"] if one["page_limit"] is not None}
     ratios = gauges["artemis_page_limit_used_ratio"]
     assert {name: round(100 * ratio, 1) for name, ratio in ratios.items()} == {

@@ -230,8 +230,10 @@ def test_nothing_is_opened_for_writing(name: str, broker: Broker, tmp_path: Path
     log = tmp_path / "strace"
     subprocess.run(
         ["strace", "-f", "-e", "trace=openat,open,creat", "-o", str(log), sys.executable, "-m", "pagectl", *words],
-        env=environment(), capture_output=True, timeout=120,
-    )  # fmt: skip
+        env=environment(),
+        capture_output=True,
+        timeout=120,
+    )
     opened = [line for line in log.read_text("utf-8", "replace").splitlines() if str(broker.data) in line]
     assert opened or name == "disk check"
     assert not [line for line in opened if "O_WRONLY" in line or "O_RDWR" in line or "O_CREAT" in line]

@@ -157,8 +157,13 @@ def test_a_secret_of_a_refused_value_is_not_shown(tmp_path: Path) -> None:
     held = tmp_path / "held.yaml"
     held.write_text(f"apiVersion: v1\nkind: Secret\nmetadata: {{name: o}}\nstringData:\n  broker.xml: |\n    {xml}\n")
     (tmp_path / "data" / "paging").mkdir(parents=True)
-    for words in (("config", "effective", held), ("config", "diff", held, held), ("disk", "check", held),
-                  ("pages", "ls", held), ("config", "convert", held, "--to", "json")):  # fmt: skip
+    for words in (
+        ("config", "effective", held),
+        ("config", "diff", held, held),
+        ("disk", "check", held),
+        ("pages", "ls", held),
+        ("config", "convert", held, "--to", "json"),
+    ):
         answer = call(*words)
         assert "7654321" not in answer.out + answer.err and "held.yaml:6" in answer.out + answer.err, answer
 

@@ -54,8 +54,9 @@ def survives(attempts: Iterator[Callable[[], object]]) -> int:
 def damaged(content: bytes) -> list[bytes]:
     flips = [
         content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
-        for at in range(len(content)) for bit in range(8)
-    ]  # fmt: skip
+        for at in range(len(content))
+        for bit in range(8)
+    ]
     return [*flips, *(content[:length] for length in range(len(content)))]
 
 

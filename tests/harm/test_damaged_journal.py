@@ -73,10 +73,16 @@ def tells(answer: Answer, *more: str) -> None:
 @EACH
 @pytest.mark.parametrize(
     "words",
-    [("pages", "ls"), ("pages", "outstanding"), ("messages", "decode", "--outstanding"), ("pages", "verify"),
-     ("pages", "compact"), ("disk", "usage")],
+    [
+        ("pages", "ls"),
+        ("pages", "outstanding"),
+        ("messages", "decode", "--outstanding"),
+        ("pages", "verify"),
+        ("pages", "compact"),
+        ("disk", "usage"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_it_is_told(way: Callable[[Path], None], words: tuple[str, ...], directory: Path) -> None:
     way(directory)
     tells(call(*words[:2], directory, *words[2:]))
@@ -153,8 +159,14 @@ def test_one_bound_for_all(way: Callable[[Path], None], tmp_path: Path) -> None:
     data = golden("journal-mix").copy(tmp_path)
     way(data)
     unsure = re.findall(r"unsure: at most (\d+) message", call("recover", data).out)
-    for words in ("messages verify", "messages find --id 13", "messages ls", "pages verify", "journal verify",
-                  "disk usage"):  # fmt: skip
+    for words in (
+        "messages verify",
+        "messages find --id 13",
+        "messages ls",
+        "pages verify",
+        "journal verify",
+        "disk usage",
+    ):
         group, name, *options = words.split()
         answer = call(group, name, data, *options)
         said = " ".join((answer.out + answer.err).split())

@@ -15,12 +15,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize(
     "words",
-    [("pages", "compact", "{data}", "--in-place"), ("pages", "compact", "{data}", "--in-place", "--no-backup"),
-     ("pages", "compact", "{data}", "--out", "{out}"), ("pages", "salvage", "{torn}", "--out", "{out}"),
-     ("pages", "decode", "{data}", "--to", "{out}.jsonl"), ("pages", "decode", "{data}", "--to", "{out}.parquet"),
-     ("pages", "seal", "{data}", "--to", "{out}"), ("replay", "generate", "steady", "--to", "{out}.jsonl")],
+    [
+        ("pages", "compact", "{data}", "--in-place"),
+        ("pages", "compact", "{data}", "--in-place", "--no-backup"),
+        ("pages", "compact", "{data}", "--out", "{out}"),
+        ("pages", "salvage", "{torn}", "--out", "{out}"),
+        ("pages", "decode", "{data}", "--to", "{out}.jsonl"),
+        ("pages", "decode", "{data}", "--to", "{out}.parquet"),
+        ("pages", "seal", "{data}", "--to", "{out}"),
+        ("replay", "generate", "steady", "--to", "{out}.jsonl"),
+    ],
     ids=lambda words: " ".join(words[:2] + words[3:4]),
-)  # fmt: skip
+)
 @pytest.mark.parametrize("number", [1, 3])
 def test_a_full_disk_names_the_file(words: tuple[str, ...], number: int, tmp_path: Path) -> None:
     for name in ("torn", "there"):

@@ -121,10 +121,13 @@ def broker(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize(
     "words",
-    [("compact", "--in-place", "--backup-dir", "{kept}"), ("compact", "--out", "{out}"),
-     ("restore", "--backup-dir", "{kept}")],
+    [
+        ("compact", "--in-place", "--backup-dir", "{kept}"),
+        ("compact", "--out", "{out}"),
+        ("restore", "--backup-dir", "{kept}"),
+    ],
     ids=lambda words: " ".join(words[:2]),
-)  # fmt: skip
+)
 def test_refused_beside_a_live_broker(words: tuple[str, ...], broker: Path, tmp_path: Path) -> None:
     before = snapshot(broker)
     rest = [word.format(kept=tmp_path / "kept", out=tmp_path / "out") for word in words[1:]]

@@ -28,9 +28,11 @@ def test_it_is_told_and_passed_over(kind: str, words: str, tmp_path: Path) -> No
     data = tmp_path / "data"
     shutil.copytree(CASE.data(), data)
     bad = {
-        "page": "000000004.page", "journal": "activemq-data-1.amq", "bindings": "activemq-bindings-1.bindings",
+        "page": "000000004.page",
+        "journal": "activemq-data-1.amq",
+        "bindings": "activemq-bindings-1.bindings",
         "later journal": "activemq-data-3.amq",
-    }[kind]  # fmt: skip
+    }[kind]
     first, second, *rest = (*words.format(out=tmp_path / "out").split(), "")
     name = [first] if first == "recover" else [first, second]
     options = [word for word in ([second, *rest] if first == "recover" else rest) if word]

@@ -174,9 +174,10 @@ def give(path: Path, name: str, value: bytes) -> None:
 
 @EACH
 @pytest.mark.parametrize(
-    ("attribute", "value"), [("system.posix_acl_access", access_list(4)), ("user.backup.policy", b"nightly")],
+    ("attribute", "value"),
+    [("system.posix_acl_access", access_list(4)), ("user.backup.policy", b"nightly")],
     ids=["access list", "attribute"],
-)  # fmt: skip
+)
 def test_access_lists_and_attributes_follow(name: str, attribute: str, value: bytes, tmp_path: Path) -> None:
     """With a mask of r-- the group bits of the mode show the mask: taken as the group's own they give it too much."""
     make, write = WRITERS[name]

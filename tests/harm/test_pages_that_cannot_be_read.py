@@ -256,10 +256,17 @@ def test_disk_usage_knows_sizes_all_the_same(directory: Directory) -> None:
 @pytest.mark.parametrize("folder", ["journal", "bindings"])
 @pytest.mark.parametrize(
     "words",
-    [("pages", "ls"), ("pages", "outstanding"), ("pages", "decode"), ("pages", "verify"), ("pages", "compact"),
-     ("messages", "decode", "--in", "pages", "--outstanding"), ("disk", "usage")],
+    [
+        ("pages", "ls"),
+        ("pages", "outstanding"),
+        ("pages", "decode"),
+        ("pages", "verify"),
+        ("pages", "compact"),
+        ("messages", "decode", "--in", "pages", "--outstanding"),
+        ("disk", "usage"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_a_file_of_the_journal_that_cannot_be_read(words: tuple[str, ...], folder: str, tmp_path: Path) -> None:
     """It costs itself: the command goes on with what is known, says so, and calls nothing outstanding or free."""
     data = golden("scattered-acks").copy(tmp_path)
@@ -275,11 +282,7 @@ def test_a_file_of_the_journal_that_cannot_be_read(words: tuple[str, ...], folde
     assert "held by nobody" not in said and "not belong to any message" not in said, answer
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("ls",), ("verify",), ("outstanding",), ("decode",), ("inspect",)],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("words", [("ls",), ("verify",), ("outstanding",), ("decode",), ("inspect",)], ids=" ".join)
 def test_a_store_folder_that_cannot_be_listed(words: tuple[str, ...], tmp_path: Path) -> None:
     permissions_count()
     data = golden("two-addresses").copy(tmp_path)

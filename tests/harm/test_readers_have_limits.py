@@ -204,13 +204,21 @@ def test_attributes_are_counted_before_they_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("pages", "seal", "DATA", "--to", "LINK"), ("messages", "xml", "DATA", "--to", "LINK"),
-     ("pages", "verify", "DATA", "--manifest", "LINK"), ("pages", "compact", "DATA", "--out", "LINK/x"),
-     ("messages", "decode", "LINK"), ("pages", "ls", "LINK"), ("recover", "DATA", "--out", "LINK"),
-     ("config", "lint", "LINK"), ("config", "lint", "CONFIGURATION", "--baseline", "LINK"),
-     ("config", "effective", "LINK/broker.xml"), ("replay", "run", "LINK", "--config", "CONFIGURATION")],
+    [
+        ("pages", "seal", "DATA", "--to", "LINK"),
+        ("messages", "xml", "DATA", "--to", "LINK"),
+        ("pages", "verify", "DATA", "--manifest", "LINK"),
+        ("pages", "compact", "DATA", "--out", "LINK/x"),
+        ("messages", "decode", "LINK"),
+        ("pages", "ls", "LINK"),
+        ("recover", "DATA", "--out", "LINK"),
+        ("config", "lint", "LINK"),
+        ("config", "lint", "CONFIGURATION", "--baseline", "LINK"),
+        ("config", "effective", "LINK/broker.xml"),
+        ("replay", "run", "LINK", "--config", "CONFIGURATION"),
+    ],
     ids=lambda words: " ".join(words[:2]),
-)  # fmt: skip
+)
 def test_a_link_that_names_itself_is_one_line(
     command: tuple[str, ...], tmp_path: Path, places: dict[str, Path]
 ) -> None:
@@ -253,11 +261,17 @@ def test_a_trace_of_blank_lines_is_refused(pack: str, tmp_path: Path, places: di
 def odd_columns() -> dict[str, pa.Array]:
     """By name: a column of a type that no trace has."""
     return {
-        "time": pa.array([2**62], pa.timestamp("ms")), "date": pa.array([2**62], pa.date64()),
-        "list": pa.array([[1]]), "struct": pa.array([{"a": 1}]), "binary": pa.array([b"\xff"]),
-        "decimal": pa.array([Decimal(1)]), "null": pa.nulls(1), "duration": pa.array([2**62], pa.duration("s")),
-        "text": pa.array(["9" * 5000]), "map": pa.array([[(1, 2)]], pa.map_(pa.int64(), pa.int64())),
-    }  # fmt: skip
+        "time": pa.array([2**62], pa.timestamp("ms")),
+        "date": pa.array([2**62], pa.date64()),
+        "list": pa.array([[1]]),
+        "struct": pa.array([{"a": 1}]),
+        "binary": pa.array([b"\xff"]),
+        "decimal": pa.array([Decimal(1)]),
+        "null": pa.nulls(1),
+        "duration": pa.array([2**62], pa.duration("s")),
+        "text": pa.array(["9" * 5000]),
+        "map": pa.array([[(1, 2)]], pa.map_(pa.int64(), pa.int64())),
+    }
 
 
 @pytest.mark.parametrize("kind", odd_columns())
@@ -271,13 +285,21 @@ def test_a_trace_of_odd_columns(kind: str, tmp_path: Path, places: dict[str, Pat
 
 @pytest.mark.parametrize(
     "option",
-    [("messages", "find", "DATA", "--since"), ("pages", "ls", "DATA", "--page"), ("disk", "check", "DATA", "-w"),
-     ("disk", "check", "DATA", "--max-disk-usage"), ("disk", "check", "DATA", "--min-disk-free"),
-     ("disk", "check", "DATA", "--timeout"), ("messages", "check", "DATA", "-w"), ("messages", "ls", "DATA", "--queue"),
-     ("journal", "inspect", "DATA", "--type"), ("config", "capacity", "CONFIGURATION", "--heap"),
-     ("pages", "inspect", "DATA", "--record")],
+    [
+        ("messages", "find", "DATA", "--since"),
+        ("pages", "ls", "DATA", "--page"),
+        ("disk", "check", "DATA", "-w"),
+        ("disk", "check", "DATA", "--max-disk-usage"),
+        ("disk", "check", "DATA", "--min-disk-free"),
+        ("disk", "check", "DATA", "--timeout"),
+        ("messages", "check", "DATA", "-w"),
+        ("messages", "ls", "DATA", "--queue"),
+        ("journal", "inspect", "DATA", "--type"),
+        ("config", "capacity", "CONFIGURATION", "--heap"),
+        ("pages", "inspect", "DATA", "--record"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 @pytest.mark.parametrize("digits", [20, 5_000])
 def test_an_option_with_a_long_number(option: tuple[str, ...], digits: int, places: dict[str, Path]) -> None:
     for value in ("DIGITS", "DIGITSd", "DIGITSG", "DIGITS:", "oldest=DIGITSd", "bytes=DIGITSG", "1eDIGITS", "-DIGITS"):

@@ -117,12 +117,21 @@ def test_a_folder_name_of_any_bytes(form: str, name: bytes, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", BYTES, ids=repr)
 @pytest.mark.parametrize(
     "words",
-    [("pages", "ls", "--format", "json"), ("pages", "ls", "--format", "csv"), ("pages", "outstanding", "--format", "json"),  # noqa: E501
-     ("pages", "verify", "--format", "jsonl"), ("pages", "compact", "--format", "json"), ("pages", "compact", "--in-place"),  # noqa: E501
-     ("pages", "seal"), ("pages", "inspect"), ("disk", "usage", "--format", "json"), ("pages", "salvage", "--out", "{out}"),  # noqa: E501
-     ("pages", "compact", "--out", "{out}")],
+    [
+        ("pages", "ls", "--format", "json"),
+        ("pages", "ls", "--format", "csv"),
+        ("pages", "outstanding", "--format", "json"),
+        ("pages", "verify", "--format", "jsonl"),
+        ("pages", "compact", "--format", "json"),
+        ("pages", "compact", "--in-place"),
+        ("pages", "seal"),
+        ("pages", "inspect"),
+        ("disk", "usage", "--format", "json"),
+        ("pages", "salvage", "--out", "{out}"),
+        ("pages", "compact", "--out", "{out}"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_every_command_takes_it(words: tuple[str, ...], name: bytes, tmp_path: Path) -> None:
     data = golden("scattered-acks").copy(tmp_path)
     folder = stores_of(data)[0]

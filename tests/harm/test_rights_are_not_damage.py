@@ -290,7 +290,11 @@ def test_the_exporter_does_not_call_it_damage(name: str, tmp_path: Path) -> None
     )
     with found.without_rights():
         done = subprocess.run(
-            [sys.executable, "-c", program, found.data], env=environment(), capture_output=True, text=True, check=True,
+            [sys.executable, "-c", program, found.data],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
             preexec_fn=without_override,
-        )  # fmt: skip
+        )
     assert done.stdout == "()\n", done

@@ -101,10 +101,14 @@ def test_damage_is_told_in_messages(command: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("tail", "messages"),
-    [(record(9)[:60], 1), (record(9)[:3], {"at_least": 0, "at_most": 1}), (bytes(4096), {"at_least": 0, "at_most": 77}),
-     (b"\xff" * 300, {"at_least": 1, "at_most": 5})],
+    [
+        (record(9)[:60], 1),
+        (record(9)[:3], {"at_least": 0, "at_most": 1}),
+        (bytes(4096), {"at_least": 0, "at_most": 77}),
+        (b"\xff" * 300, {"at_least": 1, "at_most": 5}),
+    ],
     ids=["torn record", "a few bytes", "zeros", "garbage"],
-)  # fmt: skip
+)
 def test_bounds_where_nobody_can_know(tail: bytes, messages: object, tmp_path: Path) -> None:
     data = data_directory(tmp_path, {1: record(1) + tail, 2: record(2)})
     (told,) = json_of(call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json"))["stores"]
@@ -262,8 +266,9 @@ def test_each_message_once_from_two_folders(tmp_path: Path) -> None:
     answer = call("pages", "salvage", data, "--out", out, "--format", "json")
     (told,) = json_of(answer)["stores"]
     assert sorted(line["id"] for line in call("pages", "decode", out, "--format", "jsonl").lines()) in (
-        [1, 2, 3], [1, 2, 3, 3],
-    )  # fmt: skip
+        [1, 2, 3],
+        [1, 2, 3, 3],
+    )
     assert told["kept"] + told["rescued"] + told["already_there"] == 6
 
 

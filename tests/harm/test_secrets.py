@@ -145,8 +145,10 @@ def test_names_of_secrets_as_elements_and_properties(tmp_path: Path) -> None:
 def test_a_line_without_a_secret_is_quoted(tmp_path: Path) -> None:
     """Hiding everything would help nobody: what parses, and what surely holds no secret, is shown."""
     path = tmp_path / "broker.xml"
-    path.write_text(HEAD + '<address-settings><address-setting match="orders">\n<max-size-byte>10</max-size-byte>\n'
-                    "</address-setting></address-settings>" + TAIL)  # fmt: skip
+    path.write_text(
+        HEAD + '<address-settings><address-setting match="orders">\n<max-size-byte>10</max-size-byte>\n'
+        "</address-setting></address-settings>" + TAIL
+    )
     assert "max-size-byte" in call("config", "lint", path).out
 
 
@@ -210,9 +212,14 @@ def test_spans_in_properties() -> None:
         f"acceptorConfigurations.a.params.keyStorePassword {SECRET}\nurl=tcp://h?sslPassword={SECRET};x=1\n"
     )
     assert without(text, hidden_in_properties(text)).splitlines() == [
-        "clusterPassword=****", "name=a", "  securityToken : ****", "maxDiskUsage=3", "# password****",
-        "acceptorConfigurations.a.params.keyStorePassword ****", "url=tcp://h?sslPassword=****;x=1",
-    ]  # fmt: skip
+        "clusterPassword=****",
+        "name=a",
+        "  securityToken : ****",
+        "maxDiskUsage=3",
+        "# password****",
+        "acceptorConfigurations.a.params.keyStorePassword ****",
+        "url=tcp://h?sslPassword=****;x=1",
+    ]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -12,11 +12,15 @@ from program import call
 @pytest.mark.parametrize(
     ("selector", "meant"),
     [
-        ("JMSCorrelationId = 'x'", "JMSCorrelationID"), ("JMSPrioritty = 4", "JMSPriority"),
-        ("JMSMessageId LIKE 'ID:%'", "JMSMessageID"), ("JMSTimeStamp > 0", "JMSTimestamp"),
-        ("colour = 'green'", "color"), ("Color = 'green'", "color"), ("AMQPRIORITY = 4", "AMQPriority"),
+        ("JMSCorrelationId = 'x'", "JMSCorrelationID"),
+        ("JMSPrioritty = 4", "JMSPriority"),
+        ("JMSMessageId LIKE 'ID:%'", "JMSMessageID"),
+        ("JMSTimeStamp > 0", "JMSTimestamp"),
+        ("colour = 'green'", "color"),
+        ("Color = 'green'", "color"),
+        ("AMQPRIORITY = 4", "AMQPriority"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("command", ["decode", "decode --to"])
 def test_a_name_that_nothing_has(command: str, selector: str, meant: str, tmp_path: Path) -> None:
     words = ["--to", tmp_path / "x.parquet"] if command.endswith("--to") else ["--format", "jsonl"]
@@ -27,9 +31,17 @@ def test_a_name_that_nothing_has(command: str, selector: str, meant: str, tmp_pa
 
 @pytest.mark.parametrize(
     "selector",
-    ["nothing_like_it = 1", "color = 'ultraviolet'", "JMSPriority > 9", "seq < 0", "AMQPriority = 40",
-     "JMSCorrelationID = 'x'", "JMSType = 'x'", "_AMQ_Hops = 1"],
-)  # fmt: skip
+    [
+        "nothing_like_it = 1",
+        "color = 'ultraviolet'",
+        "JMSPriority > 9",
+        "seq < 0",
+        "AMQPriority = 40",
+        "JMSCorrelationID = 'x'",
+        "JMSType = 'x'",
+        "_AMQ_Hops = 1",
+    ],
+)
 def test_no_remark_where_nothing_is_near(selector: str) -> None:
     """A name that is right, or that is merely rare, gets none."""
     answer = call("pages", "decode", golden("scattered-acks").data(), "--where", selector, "--format", "jsonl")

@@ -274,7 +274,9 @@ def test_nothing_is_opened_for_writing(name: str, live: Path, tmp_path: Path) ->
 
     subprocess.run(
         ["strace", "-f", "-e", "trace=openat,open,creat", "-o", str(log), sys.executable, "-m", "pagectl", *words],
-        env=environment(), capture_output=True, timeout=120,
-    )  # fmt: skip
+        env=environment(),
+        capture_output=True,
+        timeout=120,
+    )
     opened = [line for line in log.read_text("utf-8", "replace").splitlines() if str(live) in line]
     assert opened and not [line for line in opened if "O_WRONLY" in line or "O_RDWR" in line or "O_CREAT" in line]

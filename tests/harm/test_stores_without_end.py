@@ -75,13 +75,7 @@ def store(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(
-    ("handler", "words"),
-    [
-        (Endless, ["pages", "ls"]),
-        (Mute, ["pages", "ls"]),
-    ],
-)
+@pytest.mark.parametrize(("handler", "words"), [(Endless, ["pages", "ls"]), (Mute, ["pages", "ls"])])
 def test_a_signal_ends_a_listing(
     handler: type[BaseHTTPRequestHandler], words: list[str], number: int, tmp_path: Path
 ) -> None:
@@ -122,8 +116,11 @@ def test_a_listing_without_end_has_a_limit(limits: CallLimits, handler: type[Bas
     with store(handler) as url:
         answer = subprocess.run(
             [sys.executable, "-c", script, "pages", "ls", "s3://b/x/data"],
-            env=environment(SETTINGS | {"AWS_ENDPOINT_URL": url}), capture_output=True, text=True, timeout=30,
-        )  # fmt: skip
+            env=environment(SETTINGS | {"AWS_ENDPOINT_URL": url}),
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
     assert answer.returncode == 2
     (line,) = answer.stderr.splitlines()
     assert line.startswith("pagectl: s3://b: an answer with no end after ")

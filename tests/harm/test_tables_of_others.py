@@ -43,11 +43,22 @@ def left_over(table: Path, name: str) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        "{out}/victim.avro", "../victim.avro", "metadata/../../victim.avro", "metadata/../../folder/victim.avro",
-        "./metadata/v1.metadata.json", "metadata/v1.metadata.json", "/etc/hostname", "", ".", "..", "metadata", "a\0b",
-        "//{out}/victim.avro", "\udce9",
+        "{out}/victim.avro",
+        "../victim.avro",
+        "metadata/../../victim.avro",
+        "metadata/../../folder/victim.avro",
+        "./metadata/v1.metadata.json",
+        "metadata/v1.metadata.json",
+        "/etc/hostname",
+        "",
+        ".",
+        "..",
+        "metadata",
+        "a\0b",
+        "//{out}/victim.avro",
+        "\udce9",
     ],
-)  # fmt: skip
+)
 def test_a_note_of_made_files_removes_nothing_else(table: Path, tmp_path: Path, name: str) -> None:
     text = name.replace("{out}", str(tmp_path)).encode("utf-8", "surrogateescape")
     left_over(table, MADE).write_bytes(text + b"\n")

@@ -309,11 +309,18 @@ def test_salvage_does_not_call_it_well(kind: Unknown, tmp_path: Path) -> None:
 
 @EACH
 @pytest.mark.parametrize(
-    "words", ["pages inspect", "pages seal", "pages decode --format text", "pages decode --format csv", "pages verify",
-              "messages decode --in pages --outstanding --format csv",
-              "messages decode --in pages --outstanding --to {out}.arrow",
-              "disk usage --format json"],
-)  # fmt: skip
+    "words",
+    [
+        "pages inspect",
+        "pages seal",
+        "pages decode --format text",
+        "pages decode --format csv",
+        "pages verify",
+        "messages decode --in pages --outstanding --format csv",
+        "messages decode --in pages --outstanding --to {out}.arrow",
+        "disk usage --format json",
+    ],
+)
 def test_what_needs_no_acknowledgements_goes_on(kind: Unknown, words: str, tmp_path: Path) -> None:
     """And what needs them says so, with nothing in its answer that is taken for all there is."""
     group, name, *rest = words.format(out=tmp_path / "x").split()

@@ -52,8 +52,11 @@ def tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
         for info, content in members:
             out.addfile(info, io.BytesIO(content))
     forms: dict[str, Callable[[bytes], bytes]] = {
-        ".gz": gzip.compress, ".bz2": bz2.compress, ".zst": checked_zst, ".xz": lzma.compress,
-    }  # fmt: skip
+        ".gz": gzip.compress,
+        ".bz2": bz2.compress,
+        ".zst": checked_zst,
+        ".xz": lzma.compress,
+    }
     pack = forms.get(path.suffix, bytes)
     path.write_bytes(pack(raw.getvalue()))
     return path
@@ -104,11 +107,13 @@ def test_the_last_of_several_members_counts(tmp_path: Path) -> None:
 
 def test_links_and_devices_are_not_followed(tmp_path: Path) -> None:
     members = (
-        regular("paging/1.page"), special("paging/2.page", tarfile.SYMTYPE, "/etc/passwd"),
-        special("paging/3.page", tarfile.CHRTYPE), special("paging/4.page", tarfile.FIFOTYPE),
+        regular("paging/1.page"),
+        special("paging/2.page", tarfile.SYMTYPE, "/etc/passwd"),
+        special("paging/3.page", tarfile.CHRTYPE),
+        special("paging/4.page", tarfile.FIFOTYPE),
         special("paging/5.page", tarfile.LNKTYPE, "paging/1.page"),
         special("paging/6.page", tarfile.LNKTYPE, "/etc/passwd"),
-    )  # fmt: skip
+    )
     folder = any_path(tar(tmp_path / "x.tar", *members)) / "paging"
     assert inside(tmp_path / "x.tar") == ["paging/1.page", "paging/5.page"]
     assert read_start(folder / "5.page", 5) == CONTENT[:5]
@@ -149,9 +154,10 @@ def test_holes_of_a_sparse_member_are_zeros(tmp_path: Path, form: str) -> None:
         ({"GNU.sparse.map": "-5,10", "GNU.sparse.size": "200"}, "holes is wrong at -5"),
         ({"GNU.sparse.map": "0,10", "GNU.sparse.size": "-2"}, "holes is wrong at 0"),
         ({"GNU.sparse.map": "0,10,90,20", "GNU.sparse.size": "100"}, "holes is wrong at 90"),
-        ({"mtime": "9e999"}, "has a time that is no number"), ({"mtime": "nan"}, "has a time that is no number"),
+        ({"mtime": "9e999"}, "has a time that is no number"),
+        ({"mtime": "nan"}, "has a time that is no number"),
     ],
-)  # fmt: skip
+)
 def test_numbers_that_cannot_be_are_told(tmp_path: Path, headers: dict[str, str], said: str) -> None:
     name = "paging/x/000000001.page"
     for form in ("tar", "tar.gz"):
@@ -177,9 +183,10 @@ def test_a_page_does_not_hide_behind_what_lies_below_its_name(tmp_path: Path, en
 def test_a_directory_that_is_a_link_is_not_taken_for_missing(tmp_path: Path) -> None:
     for name in ("paging", "journal"):
         path = tar(
-            tmp_path / f"{name}.tar", special(f"data/{name}", tarfile.SYMTYPE, "/mnt/fast"),
+            tmp_path / f"{name}.tar",
+            special(f"data/{name}", tarfile.SYMTYPE, "/mnt/fast"),
             regular("data/bindings/activemq-bindings-1.bindings"),
-        )  # fmt: skip
+        )
         with pytest.raises(LocateError, match=rf"data/{name}: a symbolic link, .*tar -h"):
             locate(any_path(path))
 

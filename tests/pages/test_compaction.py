@@ -36,13 +36,16 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_stubs_are_those_of_the_spec() -> None:
     new = (
-        "7b0000003dffffffffffffffff00" "01000000000000002a0000000022"
-        "0000000d000000000000002a000000010000000000000000000000000000000004000000" "00007d"
-    )  # fmt: skip
+        "7b0000003dffffffffffffffff00"
+        "01000000000000002a0000000022"
+        "0000000d000000000000002a000000010000000000000000000000000000000004000000"
+        "00007d"
+    )
     old = (
         "7b00000037ffffffffffffffff0000000026"
-        "0000001100000033000000000000002a000000ff0000000000000000000000000000000004000000" "00007d"
-    )  # fmt: skip
+        "0000001100000033000000000000002a000000ff0000000000000000000000000000000004000000"
+        "00007d"
+    )
     assert stub(Layout.NEW, 42).hex() == new
     assert stub(Layout.OLD, 42).hex() == old
     for layout in Layout:

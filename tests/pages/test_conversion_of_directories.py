@@ -119,8 +119,10 @@ def test_destinations_of_jms(tmp_path: Path) -> None:
         ("core", "plain", "MULTICAST", None),
     }
     assert {(one.name, one.routing) for one in found.addresses.values()} == {
-        ("x", ("ANYCAST",)), ("t", ("MULTICAST",)), ("core", ("MULTICAST",))
-    }  # fmt: skip
+        ("x", ("ANYCAST",)),
+        ("t", ("MULTICAST",)),
+        ("core", ("MULTICAST",)),
+    }
     assert plan.dropped == ("queue jms.topic.t: represented the topic itself and received no messages",)
     assert not plan.lost and found.queues[3].fields["metadata"] == ""
 
@@ -163,8 +165,12 @@ def test_messages_of_the_journal_and_what_is_said_of_them(tmp_path: Path) -> Non
     new = decode_persisted(ByteReader(first[1]))
     assert first[0] == RecordType.ADD_MESSAGE_PROTOCOL and (new.id, new.address) == (7, "x")
     assert new.durable and {name: value.value for name, value in new.properties().items()} == {
-        "_AMQ_GROUP_ID": "g", "_AMQ_ORIG_ADDRESS": "t", "JMSReplyTo": "topic://t", "own": "v", "_AMQ_ROUTING_TYPE": 1,
-    }  # fmt: skip
+        "_AMQ_GROUP_ID": "g",
+        "_AMQ_ORIG_ADDRESS": "t",
+        "JMSReplyTo": "topic://t",
+        "own": "v",
+        "_AMQ_ROUTING_TYPE": 1,
+    }
     assert [kind for kind, _ in others] == [RecordType.ADD_REF, RecordType.SET_SCHEDULED_DELIVERY_TIME]
     assert last == (RecordType.DUPLICATE_ID, encode_body(DuplicateId("BRIDGE.x", b"id")))
 
@@ -172,10 +178,11 @@ def test_messages_of_the_journal_and_what_is_said_of_them(tmp_path: Path) -> Non
 def test_a_message_that_cannot_be_read_is_told_and_its_references_go(tmp_path: Path) -> None:
     torn = encoded(message(7, "core"))[:-3]
     records = [
-        add(7, RecordType.ADD_MESSAGE, torn), update(7, RecordType.ADD_REF, encode_body(QueueRef(4))),
+        add(7, RecordType.ADD_MESSAGE, torn),
+        update(7, RecordType.ADD_REF, encode_body(QueueRef(4))),
         add(9, RecordType.DUPLICATE_ID, b"\0"),
         JournalRecord(RecordKind.ADD, 10, 0, 99, b"?"),
-    ]  # fmt: skip
+    ]
     data = directory(tmp_path / "old", messages=records)
     lost = plan_of(data).lost
     assert [line.split(":")[1].split(",")[0] for line in lost] == [" record 7", " record 9", " 1 record of type 99"]
@@ -216,8 +223,11 @@ def test_settings_of_management(tmp_path: Path) -> None:
     reader = ByteReader(found[RecordType.ADDRESS_SETTING_RECORD_JSON])
     assert reader.sstr() == "#"
     assert json.loads(reader.sstr()) == {
-        "addressFullMessagePolicy": "PAGE", "maxSizeBytes": 1000, "pageSizeBytes": 500, "deadLetterAddress": "DLQ"
-    }  # fmt: skip
+        "addressFullMessagePolicy": "PAGE",
+        "maxSizeBytes": 1000,
+        "pageSizeBytes": 500,
+        "deadLetterAddress": "DLQ",
+    }
     wanted = texts("#", "s", "c", "create", "drop", None, None, "m", "c", "create", "drop")
     assert found[RecordType.SECURITY_SETTING_RECORD] == wanted
     assert "set them again" in plan_of(data, Edition.ARTEMIS_2_28).lost[0]

@@ -40,16 +40,32 @@ def _of(message: Any, ids: dict[str, int]) -> tuple[Any, ...]:
         id if id in ids.values() else str(id) for id in row["acked_by"]
     ]
     return (
-        message.address, message.page, message.number, message.id, message.size, message.timestamp, message.user_id,
-        row["queues"], row["acked_by"], sorted(message.properties),
-    )  # fmt: skip
+        message.address,
+        message.page,
+        message.number,
+        message.id,
+        message.size,
+        message.timestamp,
+        message.user_id,
+        row["queues"],
+        row["acked_by"],
+        sorted(message.properties),
+    )
 
 
 def _of_line(line: dict[str, Any]) -> tuple[Any, ...]:
     return (
-        line["store_address"], line["page"], line["number"], line["id"], line["length"], line["timestamp"],
-        line["user_id"], line["queues"], line.get("acked_by"), sorted(line["properties"]),
-    )  # fmt: skip
+        line["store_address"],
+        line["page"],
+        line["number"],
+        line["id"],
+        line["length"],
+        line["timestamp"],
+        line["user_id"],
+        line["queues"],
+        line.get("acked_by"),
+        sorted(line["properties"]),
+    )
 
 
 def test_properties_are_python_values() -> None:

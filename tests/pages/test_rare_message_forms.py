@@ -99,15 +99,25 @@ def core(kind: int, body: bytes, *entries: Property) -> CoreMessage:
 def test_properties_are_values_by_name_and_types_that_json_does_not_show() -> None:
     """Of a name that comes twice the last value counts, and its type with it."""
     entries = [
-        ("twice", TypedValue(ValueKind.LONG, 1)), ("b", TypedValue(ValueKind.BOOLEAN, True, 1)),
-        ("twice", TypedValue(ValueKind.INT, 2)), ("price", double_of(0x3FF8000000000000)),
-        ("never", float_of(0x7FC00000)), ("raw", TypedValue(ValueKind.BYTES, b"\x01\xff")),
-        ("none", TypedValue(ValueKind.NULL, None)), ("s", TypedValue(ValueKind.STRING, "x")),
-    ]  # fmt: skip
+        ("twice", TypedValue(ValueKind.LONG, 1)),
+        ("b", TypedValue(ValueKind.BOOLEAN, True, 1)),
+        ("twice", TypedValue(ValueKind.INT, 2)),
+        ("price", double_of(0x3FF8000000000000)),
+        ("never", float_of(0x7FC00000)),
+        ("raw", TypedValue(ValueKind.BYTES, b"\x01\xff")),
+        ("none", TypedValue(ValueKind.NULL, None)),
+        ("s", TypedValue(ValueKind.STRING, "x")),
+    ]
     fields = message_json(core(4, b"", *(Property(*entry) for entry in entries)), MessageOptions())
     assert list(fields["properties"].items()) == [
-        ("b", True), ("never", "NaN"), ("none", None), ("price", 1.5), ("raw", "01ff"), ("s", "x"), ("twice", 2)
-    ]  # fmt: skip
+        ("b", True),
+        ("never", "NaN"),
+        ("none", None),
+        ("price", 1.5),
+        ("raw", "01ff"),
+        ("s", "x"),
+        ("twice", 2),
+    ]
     assert fields["property_types"] == {"never": "float", "price": "double", "raw": "bytes"}
 
 

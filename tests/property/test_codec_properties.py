@@ -121,12 +121,16 @@ def test_both_depths_read_the_same(found: list[PageRecord]) -> None:
     assert all(isinstance(record, PageRecord) for record in full)
     told = [
         (
-            record.offset, record.length, record.tx, record.large_type, record.message.id,
+            record.offset,
+            record.length,
+            record.tx,
+            record.large_type,
+            record.message.id,
             tuple(dict.fromkeys(record.queues)),
         )
         for record in full
         if isinstance(record, PageRecord)
-    ]  # fmt: skip
+    ]
     assert routes == told
     assert read_as_broker(page.buf, newest_of(page.layout())).whole
 

@@ -52,7 +52,7 @@ from pageengine.trace.operations import (
     TraceHeader,
     UnblockAddress,
     Wait,
-)  # fmt: skip
+)
 from pagefmt.codec.messages.values import ValueKind
 from pagefmt.editions import Edition
 
@@ -76,9 +76,14 @@ address_settings = st.builds(
 )
 queue = st.sampled_from(QUEUES)
 sends = st.tuples(
-    st.just("send"), st.sampled_from(["a", "m"]), st.integers(0, 2600), st.booleans(), st.sampled_from([4, 4, 4, 9]),
-    st.sampled_from(["p", "p", "x"]), st.sampled_from([0, 0, 0, 50]),
-)  # fmt: skip
+    st.just("send"),
+    st.sampled_from(["a", "m"]),
+    st.integers(0, 2600),
+    st.booleans(),
+    st.sampled_from([4, 4, 4, 9]),
+    st.sampled_from(["p", "p", "x"]),
+    st.sampled_from([0, 0, 0, 50]),
+)
 others = st.one_of(
     st.tuples(st.just("receive"), queue, st.integers(1, 6), st.sampled_from(list(ReceiveAck))),
     st.tuples(st.just("ack"), queue),
@@ -126,9 +131,16 @@ class Run:
                 self.seq += 1
                 prop = MessageProperty("k", ValueKind.INT, self.seq % 3)
                 self.apply(
-                    Send, address, self.seq, session, size=size, durable=durable, priority=priority,
-                    expire_ms=expire, props=(prop,),
-                )  # fmt: skip
+                    Send,
+                    address,
+                    self.seq,
+                    session,
+                    size=size,
+                    durable=durable,
+                    priority=priority,
+                    expire_ms=expire,
+                    props=(prop,),
+                )
             case ("receive", name, most, ack):
                 if f"c-{name}" not in self.engine.consumers:
                     self.apply(OpenConsumer, f"c-{name}", name, "x" if most == 6 else f"s-{name}", window=-(most % 2))
@@ -187,17 +199,26 @@ def test_a_large_message_that_fills_the_address_is_refused_behind_its_last_piece
 
 clients = st.builds(
     ClientOptions,
-    settled=st.booleans(), anonymous=st.booleans(), drain=st.booleans(), asynchronous=st.booleans(),
-    window=st.sampled_from([0, 4000]), receipt=st.booleans(), version=st.sampled_from([4, 5]), qos=st.integers(0, 2),
-)  # fmt: skip
+    settled=st.booleans(),
+    anonymous=st.booleans(),
+    drain=st.booleans(),
+    asynchronous=st.booleans(),
+    window=st.sampled_from([0, 4000]),
+    receipt=st.booleans(),
+    version=st.sampled_from([4, 5]),
+    qos=st.integers(0, 2),
+)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(address_settings, st.sampled_from(EDITIONS), st.sampled_from(list(ClientProtocol)), clients, steps)
 def test_invariants_hold_whatever_producers_speak(
-    chosen: AddressSettings, edition: Edition, protocol: ClientProtocol, client: ClientOptions,
+    chosen: AddressSettings,
+    edition: Edition,
+    protocol: ClientProtocol,
+    client: ClientOptions,
     trace: list[tuple[Any, ...]],
-) -> None:  # fmt: skip
+) -> None:
     run = Run(chosen, edition, 1, "amqpCredits=4;amqpLowCredits=1;amqpMinLargeMessageSize=2000")
     for session in ("p", "s-a"):
         run.apply(OpenSession, session, SessionKind.AUTO, protocol, client)
@@ -277,9 +298,14 @@ def test_what_is_accepted_is_delivered_once(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    sizes, st.sampled_from([0, 3000, 6000]), st.integers(0, 30), st.sampled_from(list(CrashKind)),
-    st.sampled_from(EDITIONS[1:]), st.sampled_from([0, 2, 8, 1000]), st.booleans(),
-)  # fmt: skip
+    sizes,
+    st.sampled_from([0, 3000, 6000]),
+    st.integers(0, 30),
+    st.sampled_from(list(CrashKind)),
+    st.sampled_from(EDITIONS[1:]),
+    st.sampled_from([0, 2, 8, 1000]),
+    st.booleans(),
+)
 def test_a_crash_tells_of_every_message(
     messages: list[tuple[int, bool]], limit: int, cut: int, kind: CrashKind, edition: Edition, timer: int, in_tx: bool
 ) -> None:

@@ -57,13 +57,7 @@ def _records(
 RECORDS = st.one_of(
     _records(st.sampled_from([RecordKind.ADD, RecordKind.UPDATE]), id=IDS, user_type=TYPES, body=BODIES),
     _records(st.just(RecordKind.DELETE), id=IDS),
-    _records(
-        st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX]),
-        id=IDS,
-        tx=TXS,
-        user_type=TYPES,
-        body=BODIES,
-    ),
+    _records(st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX]), id=IDS, tx=TXS, user_type=TYPES, body=BODIES),
     _records(st.just(RecordKind.DELETE_TX), id=IDS, tx=TXS, body=BODIES),
     _records(st.just(RecordKind.PREPARE), tx=TXS, records=st.integers(0, 3), body=BODIES),
     _records(st.just(RecordKind.COMMIT), tx=TXS, records=st.integers(0, 3)),
@@ -489,9 +483,11 @@ def odd_files(draw: st.DrawFn) -> tuple[bytes, JournalHeader]:
 
 @settings(max_examples=150, deadline=None)
 @given(
-    odd_files(), st.sampled_from([1, 65, 100, 300, windows.WINDOW]), st.sampled_from([1, 3, 50, windows.STRETCH]),
+    odd_files(),
+    st.sampled_from([1, 65, 100, 300, windows.WINDOW]),
+    st.sampled_from([1, 3, 50, windows.STRETCH]),
     st.sampled_from([1, 64, 4096]),
-)  # fmt: skip
+)
 def test_windows_are_as_record_by_record(
     found: tuple[bytes, JournalHeader], window: int, stretch: int, near: int
 ) -> None:
@@ -511,9 +507,12 @@ def test_windows_are_as_record_by_record(
 
 @settings(max_examples=150, deadline=None)
 @given(
-    JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\x0b\0\0\0\x28", bytes(300)]), st.integers(65, 400),
+    JOURNALS,
+    st.sampled_from([1, 2]),
+    st.sampled_from([b"", b"\x0b\0\0\0\x28", bytes(300)]),
+    st.integers(65, 400),
     st.integers(0, 500),
-)  # fmt: skip
+)
 def test_large_files_are_read_in_windows(
     files: list[list[JournalRecord]], version: int, noise: bytes, window: int, cut: int
 ) -> None:
@@ -528,8 +527,11 @@ def test_large_files_are_read_in_windows(
             found = load_journal(Path(name))
         assert survivors(found) == survivors(one_by_one)
         assert (found.prepared, found.dropped, found.torn, found.notes) == (
-            one_by_one.prepared, one_by_one.dropped, one_by_one.torn, one_by_one.notes,
-        )  # fmt: skip
+            one_by_one.prepared,
+            one_by_one.dropped,
+            one_by_one.torn,
+            one_by_one.notes,
+        )
 
 
 def reused_file(torn_at_end: int) -> bytes:

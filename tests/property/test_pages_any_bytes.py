@@ -58,9 +58,17 @@ def test_fields_always_add_up_to_the_record(content: bytes) -> None:
         assert at == offset + length + 6
 
 
-@pytest.mark.parametrize("case", [GoldenCase("2.56.0", "amqp-sections"), GoldenCase("2.56.0", "core-types"),
-                                  GoldenCase("hornetq-2.4.7", "types"), GoldenCase("2.28.0", "large-amqp"),
-                                  GoldenCase("2.10.1", "amqp")], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "case",
+    [
+        GoldenCase("2.56.0", "amqp-sections"),
+        GoldenCase("2.56.0", "core-types"),
+        GoldenCase("hornetq-2.4.7", "types"),
+        GoldenCase("2.28.0", "large-amqp"),
+        GoldenCase("2.10.1", "amqp"),
+    ],
+    ids=str,
+)
 def test_every_field_of_a_real_record_is_understood(case: GoldenCase) -> None:
     for path in sorted((case.data() / "paging").glob("*/*.page")):
         content = path.read_bytes()
@@ -70,10 +78,20 @@ def test_every_field_of_a_real_record_is_understood(case: GoldenCase) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [
-    ("ls",), ("verify",), ("outstanding",), ("seal",), ("decode", "--format", "jsonl"), ("decode",), ("inspect",),
-    ("decode", "--format", "csv", "--where", "n LIKE '%7'"),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ls",),
+        ("verify",),
+        ("outstanding",),
+        ("seal",),
+        ("decode", "--format", "jsonl"),
+        ("decode",),
+        ("inspect",),
+        ("decode", "--format", "csv", "--where", "n LIKE '%7'"),
+    ],
+    ids=" ".join,
+)
 def test_memory_stays_within_64_mib_above_start(words: tuple[str, ...], tmp_path: Path) -> None:
     """200 MiB of pages, 10 MiB each; the promise counts from the same command over a single message."""
     page = b"".join(message(n, "orders", "x" * 400, {"n": str(n)}) for n in range(10_000))

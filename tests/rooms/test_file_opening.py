@@ -57,26 +57,31 @@ def opening_calls(tree: ast.Module) -> Iterator[int]:
         has_mode = bool(node.args) and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
         is_method = isinstance(node.func, ast.Attribute)
         if (
-            name == "open" or name in OF_MODULES
+            name == "open"
+            or name in OF_MODULES
             or (is_method and name.rpartition(".")[2] in OF_PATHS)
             or (is_method and name.endswith(".open") and (keywords or has_mode))
-        ):  # fmt: skip
+        ):
             yield node.lineno
 
 
 def test_files_are_opened_in_few_modules() -> None:
-    places = {
-        path.relative_to(ROOT).as_posix(): list(opening_calls(parsed(path))) for path in modules().values()
-    }  # fmt: skip
+    places = {path.relative_to(ROOT).as_posix(): list(opening_calls(parsed(path))) for path in modules().values()}
     opening = {name for name, lines in places.items() if lines}
     assert opening - READING_AND_WRITING == set(OTHERS), {name: places[name] for name in opening - set(OTHERS)}
 
 
 def test_calls_of_every_form_are_seen() -> None:
     forms = (
-        "open(path)", "path.open('rb')", "path.open(encoding='utf-8')", "path.read_text()", "path.write_bytes(content)",
-        "os.open(path, flags)", "os.fdopen(handle)", "mmap.mmap(handle, 0)",
-    )  # fmt: skip
+        "open(path)",
+        "path.open('rb')",
+        "path.open(encoding='utf-8')",
+        "path.read_text()",
+        "path.write_bytes(content)",
+        "os.open(path, flags)",
+        "os.fdopen(handle)",
+        "mmap.mmap(handle, 0)",
+    )
     assert [len(list(opening_calls(ast.parse(form)))) for form in forms] == [1] * len(forms)
     others = ("session.open()", "zipped.open(info)", "read_bytes(raw, name)", "opener.open(request, timeout=5)")
     assert not any(list(opening_calls(ast.parse(form))) for form in others)

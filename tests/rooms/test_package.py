@@ -33,9 +33,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an sdist, and the wheel made from it."""
     folder = tmp_path_factory.mktemp("dist")
     done = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "-o", str(folder), str(ROOT)], capture_output=True, text=True,
-        timeout=280, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "build", "--no-isolation", "-o", str(folder), str(ROOT)],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -88,9 +91,14 @@ def runs_everywhere(built: Path, folder: Path, python: str) -> None:
 
     def run(*words: object) -> int:
         done = subprocess.run(
-            [program, *map(str, words)], cwd=where, env=environment, capture_output=True, text=True, timeout=120,
+            [program, *map(str, words)],
+            cwd=where,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
             check=False,
-        )  # fmt: skip
+        )
         assert "Traceback" not in done.stderr, done.stderr
         said[tuple(map(str, words))] = done.stdout + done.stderr
         return done.returncode

@@ -17,7 +17,7 @@ def is_without_slots(node: ast.AST) -> bool:
     decorators = node.decorator_list if isinstance(node, ast.ClassDef) else []
     return any(
         name.partition("(")[0] == "dataclass" and "slots=True" not in name for name in map(ast.unparse, decorators)
-    )  # fmt: skip
+    )
 
 
 def test_data_classes_have_slots() -> None:

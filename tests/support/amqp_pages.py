@@ -55,10 +55,19 @@ def fields(n: int) -> list[bytes]:
 def entries(n: int) -> list[bytes]:
     """Keys and values in turn."""
     return [
-        text("seq"), b"\x71" + pack(">i", n), text("color"), text(COLORS[n % 3]),
-        text("amount"), b"\x81" + pack(">q", n * 37), text("order"), text(f"o{n}"),
-        text("weight"), b"\x82" + pack(">d", n / 7), text("raw"), text(bytes(range(n % 5)), 0xA0),
-    ]  # fmt: skip
+        text("seq"),
+        b"\x71" + pack(">i", n),
+        text("color"),
+        text(COLORS[n % 3]),
+        text("amount"),
+        b"\x81" + pack(">q", n * 37),
+        text("order"),
+        text(f"o{n}"),
+        text("weight"),
+        b"\x82" + pack(">d", n / 7),
+        text("raw"),
+        text(bytes(range(n % 5)), 0xA0),
+    ]
 
 
 def usual(n: int, **other: bytes) -> bytes:
@@ -137,7 +146,7 @@ def unusual(n: int) -> dict[str, bytes]:
         "cut": usual(n)[:-3],
         "cut in the map": usual(n)[:150],
         "a byte too many": usual(n) + b"\0",
-    }  # fmt: skip
+    }
     for name, value in VALUES.items():
         out[f"first value {name}"] = with_entry(n, 1, value)
         out[f"text value {name}"] = with_entry(n, 3, value)
@@ -169,9 +178,15 @@ def page(messages: list[bytes], persister: int = 5, blocks: tuple[str, ...] = ("
     out = []
     for n, encoded in enumerate(messages):
         message = AmqpMessage(
-            persister, 1000 + n, 0, 1, "orders", encoded, _extra(blocks[n % len(blocks)], persister),
+            persister,
+            1000 + n,
+            0,
+            1,
+            "orders",
+            encoded,
+            _extra(blocks[n % len(blocks)], persister),
             0 if persister == 5 else None,
-        )  # fmt: skip
+        )
         out.append(encode_record(PageRecord(0, 0, -1, 0, Layout.NEW, persister, message, (3, 7))))
     return b"".join(out)
 

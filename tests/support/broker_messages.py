@@ -29,9 +29,11 @@ def _by_name(fields: dict[str, Any], values: str, types: str) -> dict[str, Any]:
             made[key] = entries
             continue
         made[values] = entries if entries is None else {each["name"]: each["value"] for each in entries}
-        made[types] = entries if entries is None else {
-            each["name"]: each["type"] for each in entries if each["type"] not in SHOWN_TYPES
-        }  # fmt: skip
+        made[types] = (
+            entries
+            if entries is None
+            else {each["name"]: each["type"] for each in entries if each["type"] not in SHOWN_TYPES}
+        )
     return made
 
 

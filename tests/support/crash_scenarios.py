@@ -212,21 +212,29 @@ def scenarios() -> Iterator[CrashScenario]:
     yield one.at(2100, "receive", consumer="c", max=1).send(2400)
 
     one = CrashScenario(
-        "the journal's buffer waits", (1250, 1650),
-        "<journal-buffer-timeout>400000000</journal-buffer-timeout>",
-    ).queue("memory")  # fmt: skip
+        "the journal's buffer waits", (1250, 1650), "<journal-buffer-timeout>400000000</journal-buffer-timeout>"
+    ).queue("memory")
     yield one.send(1000, "memory").send(1050, "memory").send(1060, "memory", durable=False).send(1070, "memory")
 
-    one = CrashScenario(
-        "sends that are not synced", (400, 900),
-        "<journal-sync-non-transactional>false</journal-sync-non-transactional>",
-    ).queue("memory").session("tx", "local")  # fmt: skip
+    one = (
+        CrashScenario(
+            "sends that are not synced",
+            (400, 900),
+            "<journal-sync-non-transactional>false</journal-sync-non-transactional>",
+        )
+        .queue("memory")
+        .session("tx", "local")
+    )
     one.send(100, "memory").send(200, "memory").send(300, "memory")
     yield one.send(500, "memory", session="tx").at(600, "commit", session="tx").send(800, "memory")
 
-    one = CrashScenario(
-        "commits that are not synced", (400, 900), "<journal-sync-transactional>false</journal-sync-transactional>"
-    ).queue("memory").session("tx", "local")  # fmt: skip
+    one = (
+        CrashScenario(
+            "commits that are not synced", (400, 900), "<journal-sync-transactional>false</journal-sync-transactional>"
+        )
+        .queue("memory")
+        .session("tx", "local")
+    )
     one.send(100, "memory", session="tx").send(110, "memory", session="tx").at(200, "commit", session="tx")
     yield one.send(600, "memory")
 

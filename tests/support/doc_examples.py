@@ -43,9 +43,15 @@ class Example:
         """What it prints in this folder today."""
         command = ["python", "-c", self.command] if self.program else ["sh", "-c", self.command]
         done = subprocess.run(
-            command, cwd=where, env=environment(where), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=120, check=False,
-        )  # fmt: skip
+            command,
+            cwd=where,
+            env=environment(where),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+            check=False,
+        )
         printed = done.stdout.decode("utf-8")
         if printed and not printed.endswith("\n"):
             printed += "\n"
@@ -112,9 +118,14 @@ def environment(where: Path) -> dict[str, str]:
     path = os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "PAGECTL_", "ARTEMIS_"))}
     return {
-        **keep, "PATH": f"{where / '.bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": path, "COLUMNS": "88",
-        "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC",
-    }  # fmt: skip
+        **keep,
+        "PATH": f"{where / '.bin'}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": path,
+        "COLUMNS": "88",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+    }
 
 
 def rewritten(text: str) -> str:

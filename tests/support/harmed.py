@@ -38,16 +38,22 @@ DROP_BACKUP = ("pages", "drop-backup")
 
 
 def pagectl(
-    *words: str | Path, extra: Mapping[str, str] | None = None, seconds: float = 120,
-    prepare: Callable[[], None] | None = None, **how: Any,
-) -> Answer:  # fmt: skip
+    *words: str | Path,
+    extra: Mapping[str, str] | None = None,
+    seconds: float = 120,
+    prepare: Callable[[], None] | None = None,
+    **how: Any,
+) -> Answer:
     """One call as a process of its own. ``how``: see ``forked_calls``."""
     if prepare is None and words[0] != "export":
         return forked(*words, extra=extra, seconds=seconds, preload=_library(), **how)
     done = subprocess.run(
-        [sys.executable, "-m", "pagectl", *map(os.fspath, words)], env=environment(extra), capture_output=True,
-        timeout=seconds, preexec_fn=prepare,
-    )  # fmt: skip
+        [sys.executable, "-m", "pagectl", *map(os.fspath, words)],
+        env=environment(extra),
+        capture_output=True,
+        timeout=seconds,
+        preexec_fn=prepare,
+    )
     return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 
@@ -80,8 +86,11 @@ def peak(*words: str | Path, seconds: float = 120, limit: int | None = None) -> 
     )
     done = subprocess.run(
         [sys.executable, "-c", program, sys.executable, "-m", "pagectl", *map(os.fspath, words)],
-        env=environment(), capture_output=True, timeout=seconds, preexec_fn=prepare,
-    )  # fmt: skip
+        env=environment(),
+        capture_output=True,
+        timeout=seconds,
+        preexec_fn=prepare,
+    )
     *err, told = done.stderr.decode("utf-8", "replace").splitlines()
     return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), "\n".join(err)), int(told)
 
@@ -95,9 +104,14 @@ def text(string: str) -> bytes:
 
 
 def record(
-    message: int, body: str = "hello", queues: tuple[int, ...] = (7,), *, tx: int = -1, address: str = "a",
+    message: int,
+    body: str = "hello",
+    queues: tuple[int, ...] = (7,),
+    *,
+    tx: int = -1,
+    address: str = "a",
     properties: Mapping[str, str] | None = None,
-) -> bytes:  # fmt: skip
+) -> bytes:
     """A core text message as a framed record of an Artemis 2 page (docs/spec/page-files.md 4)."""
     content = b"\x01" + text(body)
     block = b"\0"

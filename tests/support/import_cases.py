@@ -19,9 +19,13 @@ _OLD: Final = (
 
 
 def message(
-    *queues: str, properties: str = "", body: str = "<![CDATA[AAAA]]>\n", type_: str = "bytes", more: str = "",
+    *queues: str,
+    properties: str = "",
+    body: str = "<![CDATA[AAAA]]>\n",
+    type_: str = "bytes",
+    more: str = "",
     large: bool = False,
-) -> str:  # fmt: skip
+) -> str:
     """One ``<message>``."""
     names = "".join(f'<queue name="{name}"/>' for name in queues)
     is_large = ' isLarge="true"' if large else ""

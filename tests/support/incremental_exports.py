@@ -24,9 +24,8 @@ KILLS = int(os.environ.get("PAGECTL_HARM_KILLS", "200"))
 
 
 def night(
-    context: Any, data: Path, out: Path, split: tuple[str, ...] = (), form: LakeFormat = LakeFormat.PARQUET,
-    **more: Any,
-) -> Any:  # fmt: skip
+    context: Any, data: Path, out: Path, split: tuple[str, ...] = (), form: LakeFormat = LakeFormat.PARQUET, **more: Any
+) -> Any:
     """One incremental export, as the command makes it."""
     from pagefmt.spark.exported import ExportLog, all_news
     from pagefmt.spark.options import TableSpec
@@ -113,9 +112,14 @@ def _writing(folder: Path) -> bool:
 
 
 def killed_nights(
-    folder: Path, kills: int, words: tuple[str, ...], read: Callable[[Path], Any], *, start: Any = started,
+    folder: Path,
+    kills: int,
+    words: tuple[str, ...],
+    read: Callable[[Path], Any],
+    *,
+    start: Any = started,
     late: float = 1.5,
-) -> int:  # fmt: skip
+) -> int:
     """Nights beside a broker at work, each killed, and every tenth left alone; how many were killed.
 
     ``late``: seconds after its first file within which one is killed.

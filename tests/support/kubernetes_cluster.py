@@ -56,9 +56,11 @@ class Api:
         """The answer, to be closed. Raises ``HTTPError``."""
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         asked = urllib.request.Request(
-            self.url + path, None if body is None else json.dumps(body).encode(), method=method,
+            self.url + path,
+            None if body is None else json.dumps(body).encode(),
+            method=method,
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": kind},
-        )  # fmt: skip
+        )
         return self._opener.open(asked)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -143,9 +145,14 @@ class PlayedNode:
         process = _Process(pod, home, self)
         with (home / "log").open("wb") as log:
             self.running[name] = subprocess.Popen(
-                process.command, env=process.env, cwd=home, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                process.command,
+                env=process.env,
+                cwd=home,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
                 start_new_session=True,
-            )  # fmt: skip
+            )
         ready = {"conditions": [{"type": "Ready", "status": "True"}], **_container(pod, {"running": {}})}
         self._report(pod, {"phase": "Running", "podIP": _IP, **ready})
         threading.Thread(target=self._wait, args=(pod, self.running[name])).start()
@@ -168,12 +175,15 @@ class PlayedNode:
 
         host, _, port = self.api.url.removeprefix("https://").partition(":")
         return {
-            "PATH": f"{self.folder / 'bin'}:/usr/bin:/bin", "HOME": str(self.folder),
-            "JAVA_HOME": str(java_home()), "SPARK_HOME": str(Path(pyspark.__file__).parent),
-            "KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port,
+            "PATH": f"{self.folder / 'bin'}:/usr/bin:/bin",
+            "HOME": str(self.folder),
+            "JAVA_HOME": str(java_home()),
+            "SPARK_HOME": str(Path(pyspark.__file__).parent),
+            "KUBERNETES_SERVICE_HOST": host,
+            "KUBERNETES_SERVICE_PORT": port,
             "KUBERNETES_CERTS_CA_FILE": str(self.api.certificate),
             "KUBERNETES_AUTH_SERVICEACCOUNT_TOKEN": str(self.folder / "token"),
-        }  # fmt: skip
+        }
 
 
 def _end(running: subprocess.Popen[bytes]) -> None:
@@ -218,10 +228,11 @@ def _variables(pod: Any, container: Any) -> dict[str, str]:
     facts = pod["metadata"]
     fields = {"status.podIP": _IP, "metadata.name": facts["name"], "metadata.namespace": facts["namespace"]}
     return {
-        each["name"]: each.get("value", "") if "valueFrom" not in each
+        each["name"]: each.get("value", "")
+        if "valueFrom" not in each
         else fields[each["valueFrom"]["fieldRef"]["fieldPath"]]
         for each in container["env"]
-    }  # fmt: skip
+    }
 
 
 def _folder(volume: Any, home: Path, node: PlayedNode) -> Path:
@@ -295,19 +306,50 @@ def _account(name: str) -> Any:
 def _etcd(assets: Path, folder: Path, port: int) -> list[str]:
     clients, peers = (f"http://{_IP}:{each}" for each in (port, free_port()))
     return [
-        str(assets / "etcd"), "--data-dir", str(folder / "etcd"), "--unsafe-no-fsync", "--log-level", "error",
-        "--listen-client-urls", clients, "--advertise-client-urls", clients, "--listen-peer-urls", peers,
-        "--initial-advertise-peer-urls", peers, "--initial-cluster", f"default={peers}",
-    ]  # fmt: skip
+        str(assets / "etcd"),
+        "--data-dir",
+        str(folder / "etcd"),
+        "--unsafe-no-fsync",
+        "--log-level",
+        "error",
+        "--listen-client-urls",
+        clients,
+        "--advertise-client-urls",
+        clients,
+        "--listen-peer-urls",
+        peers,
+        "--initial-advertise-peer-urls",
+        peers,
+        "--initial-cluster",
+        f"default={peers}",
+    ]
 
 
 def _server(assets: Path, folder: Path, etcd: int, port: int) -> list[str]:
     """Its command; makes what it is given: a key and a certificate, tokens, and what pods find of them."""
     key, certificate, tokens = folder / "key.pem", folder / "certificate.pem", folder / "tokens.csv"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "1",
-         "-subj", f"/CN={_IP}", "-addext", f"subjectAltName=IP:{_IP}"], check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+            "-days",
+            "1",
+            "-subj",
+            f"/CN={_IP}",
+            "-addext",
+            f"subjectAltName=IP:{_IP}",
+        ],
+        check=True,
+        capture_output=True,
+    )
     tokens.write_text(f"{ADMIN},admin,1,system:masters\n{USER},system:serviceaccount:{NAMESPACE}:pagectl,2\n")
     (folder / "token").write_text(USER)
     (folder / "bin").mkdir()
@@ -317,13 +359,34 @@ def _server(assets: Path, folder: Path, etcd: int, port: int) -> list[str]:
     )
     program.chmod(0o755)
     return [
-        str(assets / "kube-apiserver"), "--etcd-servers", f"http://{_IP}:{etcd}", "--bind-address", _IP,
-        "--secure-port", str(port), "--advertise-address", _IP, "--endpoint-reconciler-type", "none",
-        "--tls-cert-file", str(certificate), "--tls-private-key-file", str(key), "--token-auth-file", str(tokens),
-        "--authorization-mode", "RBAC", "--service-account-issuer", "https://kubernetes.default.svc",
-        "--service-account-key-file", str(certificate), "--service-account-signing-key-file", str(key),
-        "--service-cluster-ip-range", "10.0.0.0/24",
-    ]  # fmt: skip
+        str(assets / "kube-apiserver"),
+        "--etcd-servers",
+        f"http://{_IP}:{etcd}",
+        "--bind-address",
+        _IP,
+        "--secure-port",
+        str(port),
+        "--advertise-address",
+        _IP,
+        "--endpoint-reconciler-type",
+        "none",
+        "--tls-cert-file",
+        str(certificate),
+        "--tls-private-key-file",
+        str(key),
+        "--token-auth-file",
+        str(tokens),
+        "--authorization-mode",
+        "RBAC",
+        "--service-account-issuer",
+        "https://kubernetes.default.svc",
+        "--service-account-key-file",
+        str(certificate),
+        "--service-account-signing-key-file",
+        str(key),
+        "--service-cluster-ip-range",
+        "10.0.0.0/24",
+    ]
 
 
 def _until_ready(api: Api, log: Path) -> None:

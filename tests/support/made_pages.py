@@ -16,9 +16,18 @@ def message(message_id: int, address: str, text: str, properties: dict[str, str]
     """A core text message as a framed page record, for queue 7."""
     entries = tuple(Property(name, string(value)) for name, value in (properties or {}).items())
     header = HeaderBlock(
-        id=message_id, address_mark=1, address=address, user_mark=0, user_bytes=None, type=3, durable_mark=1,
-        expiration=0, timestamp=1_700_000_000_000, priority=4, properties_bytes=properties_bytes(entries),
-    )  # fmt: skip
+        id=message_id,
+        address_mark=1,
+        address=address,
+        user_mark=0,
+        user_bytes=None,
+        type=3,
+        durable_mark=1,
+        expiration=0,
+        timestamp=1_700_000_000_000,
+        priority=4,
+        properties_bytes=properties_bytes(entries),
+    )
     encoded = text.encode("utf-16-le", "surrogatepass")
     body = b"\x01" + len(encoded).to_bytes(4, "big") + encoded
     core = CoreMessage(message_id, 1, address, body, header)

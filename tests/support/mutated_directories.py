@@ -29,11 +29,14 @@ CASES: Final = tuple(
     for version, names in {
         "2.56.0": "scattered-acks tx-halt large-core amqp-sections two-addresses holes multicast-acks many-queues"
         " large-amqp core-types halt-acks divert restarted odd-addresses journal-mix",
-        "2.28.0": "core-types large-core", "2.17.0": "types topic-acks", "2.10.1": "large tx topic-acks",
-        "artemis-1.5.6": "types topic-acks large", "hornetq-2.4.7": "types topic-acks large tx",
+        "2.28.0": "core-types large-core",
+        "2.17.0": "types topic-acks",
+        "2.10.1": "large tx topic-acks",
+        "artemis-1.5.6": "types topic-acks large",
+        "hornetq-2.4.7": "types topic-acks large tx",
     }.items()
     for name in names.split()
-)  # fmt: skip
+)
 EDGES: Final = (0, 1, -1, 2, 7, 127, 128, 255, -(1 << 31), (1 << 31) - 1, 1 << 31, 1 << 32, -(1 << 63), (1 << 63) - 1)
 SECTOR: Final = 512
 FRAME_SIZES: Final = {10: 23, 11: 23, 12: 23, 13: 31, 14: 31, 15: 30, 16: 18, 17: 26, 18: 22, 19: 18}
@@ -222,9 +225,7 @@ def length_inside(rng: Random, data: Directory) -> None:
     """A number inside of a payload that could be a length or a count."""
     path, start, end = record(rng, data)
     content = data.whole(path)
-    found = [
-        at for at in range(start + 5, end - 5) if 0 < unpack_from(">i", content, at)[0] <= end - start
-    ]  # fmt: skip
+    found = [at for at in range(start + 5, end - 5) if 0 < unpack_from(">i", content, at)[0] <= end - start]
     field_at(rng, content, one(rng, found), "i")
 
 
@@ -340,11 +341,24 @@ def page_name(rng: Random, data: Directory) -> None:
     folder, _, name = path.rpartition("/")
     old = int(name[:9])
     names = (
-        f"{old}.page", "000000000.page", "2147483647.page", "2147483648.page", "99999999999999999999.page",
-        "-00000001.page", "x.page", ".page", f"{old:09d}.PAGE", f"{old:09d}.page.invalidPage", f"{old:09d}.page.tmp",
-        f"{old + 1:09d}.page", f"{old + 1000:09d}.page", f"{old:010d}.page", f"{old:09d}.page~", "１.page",
+        f"{old}.page",
+        "000000000.page",
+        "2147483647.page",
+        "2147483648.page",
+        "99999999999999999999.page",
+        "-00000001.page",
+        "x.page",
+        ".page",
+        f"{old:09d}.PAGE",
+        f"{old:09d}.page.invalidPage",
+        f"{old:09d}.page.tmp",
+        f"{old + 1:09d}.page",
+        f"{old + 1000:09d}.page",
+        f"{old:010d}.page",
+        f"{old:09d}.page~",
+        "１.page",
         os.fsdecode(b"\xff.page"),
-    )  # fmt: skip
+    )
     to = f"{folder}/{rng.choice(names)}"
     if rng.random() < 0.5:
         data.rename(path, to)
@@ -393,10 +407,27 @@ def foreign(rng: Random, data: Directory) -> None:
     """Files and folders that no broker puts there."""
     where = rng.choice(("paging", "journal", "bindings", "large-messages", store(rng, data)))
     names = (
-        "notes.txt", "x.amq", "x.hq", "x.bindings", "x.jms", "y.amq.cmp", "y.tmp", "y.bkp", "7.msg", "7.tmp", "-1.msg",
-        "9223372036854775808.msg", "journal-rename-control.ctr", "lost+found", ".hidden", "address.txt",
-        "activemq-data-99.amq", "000000007.page.pagectl-new", os.fsdecode(b"\xfe"), "a\x1b[31mb",
-    )  # fmt: skip
+        "notes.txt",
+        "x.amq",
+        "x.hq",
+        "x.bindings",
+        "x.jms",
+        "y.amq.cmp",
+        "y.tmp",
+        "y.bkp",
+        "7.msg",
+        "7.tmp",
+        "-1.msg",
+        "9223372036854775808.msg",
+        "journal-rename-control.ctr",
+        "lost+found",
+        ".hidden",
+        "address.txt",
+        "activemq-data-99.amq",
+        "000000007.page.pagectl-new",
+        os.fsdecode(b"\xfe"),
+        "a\x1b[31mb",
+    )
     path = f"{where}/{rng.choice(names)}"
     if path in data.files or path in data.folders:
         raise Nothing
@@ -431,10 +462,24 @@ def address(rng: Random, data: Directory) -> None:
     others = [bytes(data.whole(other)) for other in data.of(r"paging/[^/]+/address\.txt")]
     lossy = own[:1] + b"?" + own[2:]
     texts = (
-        b"", b" ", b"\n", b"\n" + own, own.strip(), own.strip() + b"\r\n", own + b"second\n", b"nobody.listens\n",
-        rng.choice(others), lossy, b"\xff\xfe\xfd\n", b"\0\0\0\0", b"a" * 10_000, "été".encode() + b"\n", own.upper(),
-        b" " + own, b"\xef\xbb\xbf" + own,
-    )  # fmt: skip
+        b"",
+        b" ",
+        b"\n",
+        b"\n" + own,
+        own.strip(),
+        own.strip() + b"\r\n",
+        own + b"second\n",
+        b"nobody.listens\n",
+        rng.choice(others),
+        lossy,
+        b"\xff\xfe\xfd\n",
+        b"\0\0\0\0",
+        b"a" * 10_000,
+        "été".encode() + b"\n",
+        own.upper(),
+        b" " + own,
+        b"\xef\xbb\xbf" + own,
+    )
     data.put(path, rng.choice(texts))
 
 

@@ -56,8 +56,9 @@ class _OddBroker(MessagingHandler):
 
     def on_connection_opening(self, event: Any) -> None:
         event.connection.properties = {
-            symbol("product"): "apache-activemq-artemis", symbol("version"): self.oddity.version,
-        }  # fmt: skip
+            symbol("product"): "apache-activemq-artemis",
+            symbol("version"): self.oddity.version,
+        }
 
     def on_link_opening(self, event: Any) -> None:
         link = event.link

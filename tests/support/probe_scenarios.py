@@ -15,13 +15,7 @@ from pageengine.paging.cleanup import schedule_cleanup
 from pageengine.running.engine import Engine
 from pageengine.running.state import shown_paging
 from pageengine.settings.profiles import Profile, profile_of
-from pageengine.settings.settings import (
-    AddressFullPolicy,
-    AddressSettings,
-    EngineSettings,
-    OneForAll,
-    PageFullPolicy,
-)  # fmt: skip
+from pageengine.settings.settings import AddressFullPolicy, AddressSettings, EngineSettings, OneForAll, PageFullPolicy
 from pageengine.trace.operations import (
     CloseConsumer,
     Commit,
@@ -37,7 +31,7 @@ from pageengine.trace.operations import (
     Send,
     SessionKind,
     TraceHeader,
-)  # fmt: skip
+)
 from pagefmt.codec.messages.values import ValueKind
 from pagefmt.editions import Edition
 

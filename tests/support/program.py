@@ -64,15 +64,21 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def _forking(preload: str | None) -> subprocess.Popen[str]:
     """Ends with this process."""
     return subprocess.Popen(
-        [sys.executable, str(ROOT / "tests" / "support" / "forked_calls.py")], text=True,
-        env=environment({"LD_PRELOAD": preload} if preload else None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, str(ROOT / "tests" / "support" / "forked_calls.py")],
+        text=True,
+        env=environment({"LD_PRELOAD": preload} if preload else None),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
 
 
 def forked(
-    *words: str | Path, extra: Mapping[str, str] | None = None, seconds: float = 120, preload: str | None = None,
+    *words: str | Path,
+    extra: Mapping[str, str] | None = None,
+    seconds: float = 120,
+    preload: str | None = None,
     **how: Any,
-) -> Answer:  # fmt: skip
+) -> Answer:
     """One call in a process of its own, for which no interpreter is started. ``how``: see ``forked_calls``."""
     asked = {"argv": [os.fspath(word) for word in words], "out": "pipe", "err": "pipe", "env": dict(extra or {}), **how}
     server = _forking(preload)
@@ -116,9 +122,13 @@ def started(*words: str | Path, **popen: Any) -> subprocess.Popen[str]:
     """
     return subprocess.Popen(
         [sys.executable, "-ISc", _WITH_SIGNALS, sys.executable, "-m", "pagectl", *map(str, words)],
-        env=environment(popen.pop("env", None)), text=True, start_new_session=True,
-        stdout=popen.pop("stdout", subprocess.PIPE), stderr=popen.pop("stderr", subprocess.PIPE), **popen,
-    )  # fmt: skip
+        env=environment(popen.pop("env", None)),
+        text=True,
+        start_new_session=True,
+        stdout=popen.pop("stdout", subprocess.PIPE),
+        stderr=popen.pop("stderr", subprocess.PIPE),
+        **popen,
+    )
 
 
 def tree(folder: Path) -> dict[str, tuple[str, int, int]]:

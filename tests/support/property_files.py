@@ -136,10 +136,7 @@ def others(random: Random) -> Pairs:
         found = [((*base, "uri"), "tcp://remote:5672"), ((*base, "retryInterval"), "55")]
         return [*found, ((*base, "connectionElements", "mirror", "type"), "MIRROR")]
     if which == 4:
-        return [
-            (("metricsConfiguration", "jvmThread"), "true"),
-            (("metricsConfiguration", "nettyPool"), "true"),
-        ]
+        return [(("metricsConfiguration", "jvmThread"), "true"), (("metricsConfiguration", "nettyPool"), "true")]
     if which == 5:
         return [(("wildcardConfiguration", "delimiter"), "/"), (("wildcardConfiguration", "anyWords"), "#")]
     if which == 6:

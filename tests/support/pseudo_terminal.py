@@ -36,9 +36,13 @@ class Terminal:
         env |= {"PYTHONPATH": ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas"))), "TERM": "xterm-256color"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "pagectl", *map(str, words)],
-            stdin=self.theirs, stdout=self.theirs, stderr=self.theirs, env=env, start_new_session=True,
+            stdin=self.theirs,
+            stdout=self.theirs,
+            stderr=self.theirs,
+            env=env,
+            start_new_session=True,
             preexec_fn=take_the_terminal,
-        )  # fmt: skip
+        )
         self.seen = ""
 
     def until(self, wanted: str, seconds: float = 60) -> str:

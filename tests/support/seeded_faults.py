@@ -63,8 +63,12 @@ def found(number: int) -> str | None:
         (copy / file).write_text(content.replace(there, instead, 1), "utf-8")
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-x", "-q", "-n", "2", *(f"tests/{each}" for each in tests.split())],
-            cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
+            cwd=copy,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return failed[0] if failed else None
 

@@ -98,11 +98,7 @@ def given_after(
 
 
 def _given(
-    broker: TargetBroker,
-    names: Iterable[str],
-    filled: Callable[[Path], object],
-    folder: Path,
-    takers: Takers[Taken],
+    broker: TargetBroker, names: Iterable[str], filled: Callable[[Path], object], folder: Path, takers: Takers[Taken]
 ) -> dict[str, Given[Taken]]:
     """By clients of brokers of their own, each on a folder that ``filled`` fills before it starts or beside it."""
     found: dict[str, dict[str, tuple[Taken, ...]]] = {name: {} for name in names}

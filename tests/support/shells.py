@@ -43,18 +43,26 @@ def installed(shell: str) -> bool:
 
 def _environment(folder: Path) -> dict[str, str]:
     return {
-        "PATH": f"{folder / '.tools'}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
+        "PATH": f"{folder / '.tools'}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),
+        "LC_ALL": "C.UTF-8",
         "TERM": "xterm",
-        "XDG_CONFIG_HOME": str(folder / ".config"), "XDG_DATA_HOME": str(folder / ".local"),
+        "XDG_CONFIG_HOME": str(folder / ".config"),
+        "XDG_DATA_HOME": str(folder / ".local"),
         **EXTRA,
-    }  # fmt: skip
+    }
 
 
 def _fish(typed: str, folder: Path) -> set[str]:
     done = subprocess.run(
-        ["fish", "--no-config", "-c", f"source {SCRIPTS / 'pagectl.fish'}; complete -C $argv[1]", typed], cwd=folder,
-        env=_environment(folder), capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        ["fish", "--no-config", "-c", f"source {SCRIPTS / 'pagectl.fish'}; complete -C $argv[1]", typed],
+        cwd=folder,
+        env=_environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert not done.stderr, done.stderr
     return {line.split("\t")[0] for line in done.stdout.splitlines()}
 

@@ -48,16 +48,23 @@ def _service(name: str, log: Path, *words: str) -> Iterator[subprocess.Popen[byt
 
     home = Path(pyspark.__file__).parent
     env = {
-        **os.environ, "JAVA_HOME": str(java_home()), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }  # fmt: skip
+        **os.environ,
+        "JAVA_HOME": str(java_home()),
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
     env.pop("PYTHONPATH", None)
     command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1"]
     with log.open("wb") as out:
         running = subprocess.Popen(
-            [*command, "--port", "0", "--webui-port", "0", *words], env=env, stdout=out, stderr=out,
+            [*command, "--port", "0", "--webui-port", "0", *words],
+            env=env,
+            stdout=out,
+            stderr=out,
             start_new_session=True,
-        )  # fmt: skip
+        )
     try:
         yield running
     finally:

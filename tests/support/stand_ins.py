@@ -125,9 +125,13 @@ class AzureStandIn(StandIn):
 
         where = f"{self.server[0]}:{self.server[1]}"
         AzureFileSystem(
-            account_name=_ACCOUNT, account_key=AZURITE_KEY, blob_storage_authority=where, dfs_storage_authority=where,
-            blob_storage_scheme="http", dfs_storage_scheme="http",
-        ).create_dir(BUCKET)  # fmt: skip
+            account_name=_ACCOUNT,
+            account_key=AZURITE_KEY,
+            blob_storage_authority=where,
+            dfs_storage_authority=where,
+            blob_storage_scheme="http",
+            dfs_storage_scheme="http",
+        ).create_dir(BUCKET)
 
 
 class HadoopStandIn:
@@ -204,9 +208,15 @@ def _command(name: str, port: int) -> list[str]:
     if name == "gs":
         return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     return [
-        program("PAGECTL_AZURITE", "azurite-blob"), "--blobHost", "127.0.0.1", "--blobPort", str(port),
-        "--disableTelemetry", "--skipApiVersionCheck", "--inMemoryPersistence",
-    ]  # fmt: skip
+        program("PAGECTL_AZURITE", "azurite-blob"),
+        "--blobHost",
+        "127.0.0.1",
+        "--blobPort",
+        str(port),
+        "--disableTelemetry",
+        "--skipApiVersionCheck",
+        "--inMemoryPersistence",
+    ]
 
 
 def program(variable: str, name: str) -> str:

@@ -114,7 +114,7 @@ def named_messages(out: Path) -> Counter[tuple[int, int]]:
 
 def committing(
     out: StoredPath, number: int, run: str, overwrite: bool = False, form: LakeFormat = LakeFormat.DELTA
-) -> Callable[[], None]:  # fmt: skip
+) -> Callable[[], None]:
     """A commit of one file, which is not there."""
     made = [TablePart(f"part-00000-0-{run}.parquet", FileFacts(3, 3, {}, {}), ())]
     schema = table_schema(TableSpec().schema, ())
@@ -137,9 +137,12 @@ def aside(out: Path) -> Any:
 def assert_every_mode(here: Path, far: StoredPath) -> None:
     """Tables below a URL are those of a folder."""
     steps: list[tuple[GoldenCase, dict[str, Any]]] = [
-        (TORN, {}), (SOUND, {}), (SOUND, {"replaced": Replaced.PARTITIONS, "where": "color = 'red'"}),
-        (TORN, {"replaced": Replaced.ALL}), (SOUND, {"compression": "none"}),
-    ]  # fmt: skip
+        (TORN, {}),
+        (SOUND, {}),
+        (SOUND, {"replaced": Replaced.PARTITIONS, "where": "color = 'red'"}),
+        (TORN, {"replaced": Replaced.ALL}),
+        (SOUND, {"compression": "none"}),
+    ]
     for case, how in steps:
         made = [write(out, case, splits=("store_address", "priority"), **how) for out in (here, far)]
         assert rows(far) == rows(here) and aside(far) == aside(here)

@@ -47,10 +47,7 @@ PROPERTY_VALUES = st.one_of(
     TEXT.map(lambda text: TypedValue(ValueKind.STRING, text)),
 )
 PROPERTIES = st.lists(st.builds(Property, TEXT, PROPERTY_VALUES), max_size=4).map(tuple)
-BLOCKS = st.one_of(
-    st.just(PropertiesBlock(0, ())),
-    st.builds(PropertiesBlock, MARK, PROPERTIES),
-)
+BLOCKS = st.one_of(st.just(PropertiesBlock(0, ())), st.builds(PropertiesBlock, MARK, PROPERTIES))
 
 AMQP_SIMPLE = st.one_of(
     st.just(TypedValue(ValueKind.NULL, None)),

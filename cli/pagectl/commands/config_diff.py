@@ -32,8 +32,7 @@ def command(
     first: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, Kubernetes YAML, or an instance.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="What to compare it with, in any of the same forms.")],
     address: Annotated[
-        list[str] | None,
-        typer.Option("--address", metavar="ADDR", help="Only this address; repeatable."),
+        list[str] | None, typer.Option("--address", metavar="ADDR", help="Only this address; repeatable.")
     ] = None,
     format: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,

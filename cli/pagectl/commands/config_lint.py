@@ -57,9 +57,13 @@ def command(
 
 
 def _lint(
-    request: LintRequest, named: list[str], format: LintFormat | None, baselines: BaselineOptions,
-    repair: RepairOptions, show_files: bool,
-) -> int:  # fmt: skip
+    request: LintRequest,
+    named: list[str],
+    format: LintFormat | None,
+    baselines: BaselineOptions,
+    repair: RepairOptions,
+    show_files: bool,
+) -> int:
     from pagectl.opening import discovery, linting
     from pagectl.outputs.lint_output import write_diff, write_findings
 

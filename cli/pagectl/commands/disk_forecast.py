@@ -61,9 +61,14 @@ def command(
 
 
 def _forecast(
-    plugin: Plugin, query: DiskQuery, state_file: Path | None, limits: tuple[float | None, float | None],
-    addresses: bool, details: bool, quiet: bool,
-) -> Answer:  # fmt: skip
+    plugin: Plugin,
+    query: DiskQuery,
+    state_file: Path | None,
+    limits: tuple[float | None, float | None],
+    addresses: bool,
+    details: bool,
+    quiet: bool,
+) -> Answer:
     """Take a sample and keep it; ``limits`` are the seconds to warn within and to be critical within."""
     from pagectl.opening.disk_samples import default_file, read_samples, with_sample
     from pagectl.opening.monitored_disks import monitored_disks

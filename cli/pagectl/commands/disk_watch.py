@@ -23,11 +23,7 @@ EXAMPLES = (
 )
 
 
-def command(
-    path: PlaceArgument = None,
-    interval: IntervalOption = 2.0,
-    options: DiskOptions = DiskOptions(),
-) -> int:
+def command(path: PlaceArgument = None, interval: IntervalOption = 2.0, options: DiskOptions = DiskOptions()) -> int:
     """Show how full the broker's disks are, how fast they fill, and which addresses grow. Press q to quit."""
     query = disk_query(path, options)
     if not sys.stdout.isatty():

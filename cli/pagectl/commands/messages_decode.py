@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pagectl.decoding.everywhere import EverywhereOptions
 from pagectl.decoding.identifiers import CommandWithIdentifiers
-from pagectl.decoding.run import carry_out
+from pagectl.decoding.run import carry_out_everywhere
 from pagectl.options.shared import DirArgument, JobsOption, processes
 
 PARSED_BY = CommandWithIdentifiers
@@ -28,13 +28,4 @@ def command(
     journal and 20 MiB of pages), scheduled ones at their time. Ends with status 1 if pages, journal or
     bindings are damaged or missing.
     """
-    return carry_out(
-        directory,
-        options,
-        options,
-        options.edition,
-        options,
-        jobs=processes(jobs),
-        within=options.within,
-        count_by=options.count_by,
-    )
+    return carry_out_everywhere(directory, options, processes(jobs))

@@ -6,7 +6,7 @@ import shlex
 
 from pagectl.decoding.everywhere import EverywhereOptions
 from pagectl.decoding.identifiers import CommandWithIdentifiers
-from pagectl.decoding.run import carry_out
+from pagectl.decoding.run import carry_out_everywhere
 from pagectl.options.shared import DirArgument, JobsOption, processes
 from pagectl.running.exits import CallError
 
@@ -41,7 +41,4 @@ def command(
         raise CallError(f"to count all messages: pagectl messages decode {shlex.join(words)}")
     if not options.says_what:
         raise CallError("say what to find: --id, --message-id, --correlation-id, --contains, --where, … (see --help)")
-    return carry_out(
-        directory, options, options, options.edition, options,
-        jobs=processes(jobs), with_offsets=True, within=options.within, count_by=options.count_by,
-    )  # fmt: skip
+    return carry_out_everywhere(directory, options, processes(jobs), with_offsets=True)

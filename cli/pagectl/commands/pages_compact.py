@@ -29,15 +29,13 @@ def command(
     options: CompactionOptions = CompactionOptions(),
     keep_unknown: Annotated[
         bool,
-        typer.Option(
-            "--keep-unknown-transactions", help="Keep records whose transaction the journal does not know."
-        ),
+        typer.Option("--keep-unknown-transactions", help="Keep records whose transaction the journal does not know."),
     ] = False,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
     jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
-) -> int:  # fmt: skip
+) -> int:
     """Remove records that no queue will ever read again; a broker still delivers exactly the same messages.
 
     The broker must be stopped for --out and --in-place. Without them: the plan, the bytes it would free, and which

@@ -11,9 +11,7 @@ EXAMPLES = (("The broker runs well: free the space", "pages drop-backup /var/lib
 
 
 def command(
-    directory: DirArgument = None,
-    backup_dir: BackupDirOption = None,
-    broker: BrokerOptions = BrokerOptions(),
+    directory: DirArgument = None, backup_dir: BackupDirOption = None, broker: BrokerOptions = BrokerOptions()
 ) -> None:
     """Delete the backup that 'compact --in-place' of pages or journals kept, to free its space.
 

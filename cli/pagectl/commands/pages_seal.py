@@ -13,11 +13,7 @@ from pagectl.terminal.streams import note, print_json_line
 EXAMPLES = (("Checksums to keep beside a backup", "pages seal /var/lib/broker --to pages.seal"),)
 
 
-def command(
-    directory: DirArgument = None,
-    to: ToFileOption = None,
-    broker: BrokerOptions = BrokerOptions(),
-) -> None:
+def command(directory: DirArgument = None, to: ToFileOption = None, broker: BrokerOptions = BrokerOptions()) -> None:
     """Write size and CRC-32C of every file in the paging and large-messages directories.
 
     Later, 'pagectl pages verify DIR --manifest FILE' shows what changed: after a backup, a transfer, or years on a

@@ -23,8 +23,7 @@ def command(
     ],
     to: TraceOutOption,
     name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Name of the trace [default: that of the first log]."),
+        str | None, typer.Option("--name", metavar="NAME", help="Name of the trace [default: that of the first log].")
     ] = None,
     guess_sizes: Annotated[
         bool,

@@ -7,13 +7,7 @@ from typing import Annotated
 import typer
 
 from pagectl.options.groups import DecidingOptions, ListOptions
-from pagectl.options.replay import (
-    SetOption,
-    SkipOption,
-    SparkOption,
-    TracesArgument,
-    UsualConfigOption,
-)
+from pagectl.options.replay import SetOption, SkipOption, SparkOption, TracesArgument, UsualConfigOption
 from pagectl.options.shared import AnywayOption, BrokersOption, JobsOption, processes
 from pagectl.running.exits import CallError
 
@@ -64,6 +58,7 @@ def command(
     alone = brokers is None and len(entries) == 1
     view = (VARIANTS if alone else VARIANTS_OF_SEVERAL).view(listed)
     fleet = traced_fleet(entries, config, options, settings, anyway=anyway, alone=alone)
-    rows = replayed(fleet, tried, skip_bad_lines=skip_bad_lines, processes=processes(jobs), spark=spark,
-                    command="replay sweep")  # fmt: skip
+    rows = replayed(
+        fleet, tried, skip_bad_lines=skip_bad_lines, processes=processes(jobs), spark=spark, command="replay sweep"
+    )
     return show_replays(rows, view)

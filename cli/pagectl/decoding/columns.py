@@ -40,9 +40,15 @@ FOR_CSV: Final = (
 FOR_MESSAGES: Final = (*FOR_CSV, *ORIGIN_COLUMNS)
 # columns whose CSV cells ``csv_columns`` renders for many messages at once
 CELL_COLUMNS: Final = frozenset(COLUMNS) - {
-    "expired", "large_id", "large_file", "large_size", "property_types", "amqp", "damage",
+    "expired",
+    "large_id",
+    "large_file",
+    "large_size",
+    "property_types",
+    "amqp",
+    "damage",
     *(f"body_{form}" for form in ("sha256", "text", "value", "base64", "hex", "error")),
-}  # fmt: skip
+}
 # rows of a text table that are aligned together
 _AT_ONCE: Final = 1000
 
@@ -124,9 +130,9 @@ def chosen_columns(text: str) -> tuple[str, ...]:
 
 # prefixes of AMQP sections whose names the sender chooses
 _AMQP_MAPS: Final = tuple(
-    f"amqp.{name}." for name in ("delivery_annotations", "message_annotations", "application_properties", "footer",
-                                 "extra_properties")
-)  # fmt: skip
+    f"amqp.{name}."
+    for name in ("delivery_annotations", "message_annotations", "application_properties", "footer", "extra_properties")
+)
 # columns whose value is an object of values by name
 _PROPERTIES: Final = ("properties", "amqp.extra_properties")
 

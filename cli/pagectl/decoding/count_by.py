@@ -35,9 +35,12 @@ def count_field(text: str, shown: ShownOptions) -> str:
         advice = did_you_mean(text, choices, f"choose from {', '.join(choices)}")
         raise CallError(f"--count-by {text}: is no field to count by; {advice}")
     beside = {
-        "--columns": shown.columns, "--partition-by": shown.partition_by, "--limit": shown.limit,
-        "--inflate": shown.inflate or None, "--body": None if shown.body == "size" else shown.body,
-    }  # fmt: skip
+        "--columns": shown.columns,
+        "--partition-by": shown.partition_by,
+        "--limit": shown.limit,
+        "--inflate": shown.inflate or None,
+        "--body": None if shown.body == "size" else shown.body,
+    }
     other = next((option for option, value in beside.items() if value is not None), None)
     if other is not None:
         raise CallError(f"--count-by: prints counts, so {other} does not apply; leave one of them out")
@@ -80,9 +83,10 @@ class ValueCounter:
         """Return the ids of the queues that have not acknowledged the message."""
         states, ids = message["queues_state"], message["queues"]
         return [
-            number for number, name in zip(ids, at.names(ids) or (), strict=True)
+            number
+            for number, name in zip(ids, at.names(ids) or (), strict=True)
             if states.get(name, {}).get("state") != "acknowledged"
-        ]  # fmt: skip
+        ]
 
     def rows(self) -> Iterator[ValueCount]:
         """Yield the counts, the largest first."""

@@ -33,6 +33,7 @@ from pagefmt.quantities import count_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pagectl.decoding.everywhere import EverywhereOptions
     from pagectl.files.table_output import TableOutput
     from pagectl.options.groups import BrokerOptions
     from pagectl.options.message_filter import FilterOptions
@@ -59,11 +60,35 @@ PLAIN: Final = 256 << 10
 TEXTS_UNIT: Final = 4 << 20  # bytes of small pages whose lines are made together: those of a chunk of columns
 
 
+def carry_out_everywhere(
+    directory: Path | None, options: EverywhereOptions, jobs: int, *, with_offsets: bool = False
+) -> int:
+    """Do as ``carry_out`` does with messages of the whole store."""
+    return carry_out(
+        directory,
+        options,
+        options,
+        options.edition,
+        options,
+        jobs=jobs,
+        with_offsets=with_offsets,
+        within=options.within,
+        count_by=options.count_by,
+    )
+
+
 def carry_out(
-    directory: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
-    *, jobs: int = 1, with_offsets: bool = False, within: StoredIn | None = None,
+    directory: Path | None,
+    chosen: FilterOptions,
+    shown: ShownOptions,
+    edition: Any,
+    broker: BrokerOptions,
+    *,
+    jobs: int = 1,
+    with_offsets: bool = False,
+    within: StoredIn | None = None,
     count_by: str | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Write the messages that options select, and return the exit status.
 
     Args:
@@ -226,9 +251,13 @@ class _Decoding:
                 yield first + at + n, item
 
     def read(
-        self, reader: Reader[T], units: Callable[[Iterable[PageToRead]], Iterator[Unit]], jobs: int = 1,
-        *, beside_output: bool,
-    ) -> Iterator[tuple[PageToRead, T]]:  # fmt: skip
+        self,
+        reader: Reader[T],
+        units: Callable[[Iterable[PageToRead]], Iterator[Unit]],
+        jobs: int = 1,
+        *,
+        beside_output: bool,
+    ) -> Iterator[tuple[PageToRead, T]]:
         """Yield what ``reader`` returns for units of pages, each with its page, and warn of damage.
 
         With several ``jobs``, processes read the pages that can be listed before any is read.

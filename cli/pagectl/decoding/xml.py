@@ -141,9 +141,13 @@ class _XmlWriter:
     """Writes the messages of pages and of the journal. ``wanted``: ids of the only queues; None for all."""
 
     def __init__(
-        self, xml: JournalXml, bindings: Bindings, wanted: frozenset[int] | None, large: LargeMessages | None,
+        self,
+        xml: JournalXml,
+        bindings: Bindings,
+        wanted: frozenset[int] | None,
+        large: LargeMessages | None,
         account: XmlAccount,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._xml, self._bindings, self._wanted = xml, bindings, wanted
         self._large, self._account = large, account
         self._waiting = self._waiting_queues

@@ -183,7 +183,9 @@ def _report_history(retention: RetentionPlan | None, options: CompactionOptions,
             "or lose that history with --accept-lost-history"
         )
     if options.out is not None:
-        note(f"{retention.folder}: the journal retention lacks {count_text(len(retention.missing), 'journal file')} "
-             "that NEW does not have; keep the old journal")  # fmt: skip
+        note(
+            f"{retention.folder}: the journal retention lacks {count_text(len(retention.missing), 'journal file')} "
+            "that NEW does not have; keep the old journal"
+        )
     elif retention.problem is not None:
         warning(f"{retention.folder}: {retention.problem}: the journal retention does not get {files}")

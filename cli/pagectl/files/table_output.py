@@ -46,9 +46,11 @@ class TableOutput:
     queue_names: frozenset[str] | None
 
     def rows(
-        self, holder: StoreState | JournalPart, choice: MessageFilter,
+        self,
+        holder: StoreState | JournalPart,
+        choice: MessageFilter,
         pages: Sequence[tuple[PageFile | PageInMemory, MessageOrigin | None, FilePart]],
-    ) -> Iterator[tuple[int, Any | Damage]]:  # fmt: skip
+    ) -> Iterator[tuple[int, Any | Damage]]:
         """Yield the chosen rows of pages and the damage in them, with the index of the page."""
         from pagefmt.table.joined_pages import together_batches
         from pagefmt.table.named_columns import RowsContext
@@ -123,9 +125,17 @@ class TableOutput:
 
 
 def table_output(
-    form: str, body: str, columns: str | None, splits: Sequence[str], choice: MessageFilter, edition: Edition,
-    queues: Mapping[int, str], *, located: bool = False, coded: bool = False,
-) -> TableOutput:  # fmt: skip
+    form: str,
+    body: str,
+    columns: str | None,
+    splits: Sequence[str],
+    choice: MessageFilter,
+    edition: Edition,
+    queues: Mapping[int, str],
+    *,
+    located: bool = False,
+    coded: bool = False,
+) -> TableOutput:
     """Return the table that the options describe. Raise ``CallError`` if they fit no table, ``NoSuchColumn``.
 
     ``located`` adds where messages are stored. ``coded`` stores each distinct state of queues once, with a code per

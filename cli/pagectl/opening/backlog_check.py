@@ -174,9 +174,13 @@ def _judged(rows: Iterable[Backlog], thresholds: BacklogThresholds) -> list[tupl
 
 
 def _address_states(
-    broker: OpenedBroker, state: PagingState, journal: JournalBacklogs | None, stores: list[StoreBacklog],
-    queues: list[Backlog], shown: frozenset[str],
-) -> list[AddressState]:  # fmt: skip
+    broker: OpenedBroker,
+    state: PagingState,
+    journal: JournalBacklogs | None,
+    stores: list[StoreBacklog],
+    queues: list[Backlog],
+    shown: frozenset[str],
+) -> list[AddressState]:
     """Return what becomes of what is sent to each address of ``shown``; ``sends`` is None where it is not known."""
     from pagectl.opening.send_limits import send_limits
     from pageengine.data_directory.after_start import pages_of_store

@@ -49,9 +49,12 @@ class OpenedBroker(NamedTuple):
 
 
 def located(
-    directory: Path | None, options: BrokerOptions = BrokerOptions(), *, far: bool = False,
+    directory: Path | None,
+    options: BrokerOptions = BrokerOptions(),
+    *,
+    far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
-) -> DataLocation:  # fmt: skip
+) -> DataLocation:
     """Return the directories that DIR names, and note what DIR was taken for if that is not obvious.
 
     ``far`` also allows directories below a URL or inside an archive, which ``find`` locates.
@@ -80,9 +83,13 @@ def located_each(paths: list[Path], options: BrokerOptions) -> tuple[list[DataLo
 
 
 def open_broker(
-    directory: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool = False,
+    directory: Path | None,
+    broker_xml: Path | None,
+    options: ConfigurationOptions,
+    *,
+    far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
-) -> OpenedBroker:  # fmt: skip
+) -> OpenedBroker:
     """Open the broker that DIR names, with the configuration of ``--config`` or its own.
 
     Notes a configuration with which no broker starts; data can be read and repaired without one. Raises ``CallError``
@@ -95,9 +102,13 @@ def open_broker(
 
 
 def _opened_broker(
-    directory: Path | None, broker_xml: Path | None, options: ConfigurationOptions, *, far: bool,
+    directory: Path | None,
+    broker_xml: Path | None,
+    options: ConfigurationOptions,
+    *,
+    far: bool,
     find: Callable[[Path], DataLocation],
-) -> OpenedBroker:  # fmt: skip
+) -> OpenedBroker:
     if directory is None and broker_xml is not None:
         configuration = opened(broker_xml, None, options)
         return _instance(configuration.root, configuration)
@@ -115,9 +126,7 @@ def _opened_broker(
     return _data(path, options)
 
 
-def _far(
-    path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[Path], DataLocation]
-) -> OpenedBroker:  # fmt: skip
+def _far(path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[Path], DataLocation]) -> OpenedBroker:
     """Return what is at a URL or in an archive, found by its usual names, because no configuration is read there."""
     if not far:
         raise CallError(

@@ -20,9 +20,11 @@ Removal = TypeVar("Removal", bound="RemovalPlan")
 
 
 def changed_copy(
-    place: DataLocation, out: Path | None, plan: Callable[[bool], Plan],
+    place: DataLocation,
+    out: Path | None,
+    plan: Callable[[bool], Plan],
     write: Callable[[Plan, Path, Mapping[Path, int]], object],
-) -> tuple[Plan, Path | None]:  # fmt: skip
+) -> tuple[Plan, Path | None]:
     """Plan a copy, and write it to ``out`` while no broker can start; return the plan and the new folder.
 
     ``out``: None for the plan alone. ``plan`` gets whether the locks of the broker are held, ``write`` also the lock

@@ -51,8 +51,10 @@ def open_configuration(
     document = parsed.document
     if len(document.cores) > 1:
         first, *others = map(name_of, document.cores)
-        note(f"{start.config}: {len(document.cores)} messaging servers; only the first, {first}, is used; "
-             f"--server selects another: {some(others)}")  # fmt: skip
+        note(
+            f"{start.config}: {len(document.cores)} messaging servers; only the first, {first}, is used; "
+            f"--server selects another: {some(others)}"
+        )
     for remark in parsed.remarks:
         note(f"{start.config}: {remark}")
     files = [read_properties(path_of_file, document.edition) for path_of_file in start.files]

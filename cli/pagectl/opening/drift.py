@@ -41,9 +41,13 @@ class ComparedBroker(NamedTuple):
 
         configuration = self.configuration
         return ConfigDrift.of(
-            self.drift, self.held, self.pages, configuration=str(configuration.start.config),
-            edition=configuration.edition, remarks=self.remarks,
-        )  # fmt: skip
+            self.drift,
+            self.held,
+            self.pages,
+            configuration=str(configuration.start.config),
+            edition=configuration.edition,
+            remarks=self.remarks,
+        )
 
 
 def compared(broker: OpenedBroker) -> ComparedBroker:

@@ -48,9 +48,16 @@ def _export(
     folder = table_folder(any_path(to))
     _refuse_outputs(folder, options.report_to, [member.place for member in fleet])
     job = ExportJob(
-        to, folder, options.mode, options.table_format, options.compression, splits, spec, options.incremental,
+        to,
+        folder,
+        options.mode,
+        options.table_format,
+        options.compression,
+        splits,
+        spec,
+        options.incremental,
         backlogs=options.report_to is not None,
-    )  # fmt: skip
+    )
     job.check()
     from pagectl.terminal.spark_progress import spark_progress
     from pagefmt.spark.exporting import SparkRun, export

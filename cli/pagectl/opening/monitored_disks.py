@@ -164,9 +164,13 @@ def _without_configuration(query: DiskQuery, edition: Edition) -> MonitoredDisks
     }
     took = "data directory" if present else "path"
     return MonitoredDisks(
-        present or {"path": path}, query.limits or DiskSettings(), edition, took, path,
+        present or {"path": path},
+        query.limits or DiskSettings(),
+        edition,
+        took,
+        path,
         assumed="" if query.options.edition else "the newest: no configuration is read",
-    )  # fmt: skip
+    )
 
 
 def _refuse_other_path(path: Path) -> None:

@@ -112,9 +112,13 @@ def _read_properties(path: Path, options: ConfigurationOptions, environment: Map
     from brokerconf.reading.reading import read_bytes
 
     document = read_bytes(
-        EMPTY_XML.encode(), str(path), folder=path.parent, edition=options.edition or NEWEST,
-        properties=options.define, environment=environment,
-    )  # fmt: skip
+        EMPTY_XML.encode(),
+        str(path),
+        folder=path.parent,
+        edition=options.edition or NEWEST,
+        properties=options.define,
+        environment=environment,
+    )
     document.laid_over = True
     file = read_properties(path, document.edition)
     if file.fault:
@@ -128,9 +132,13 @@ def _read_document(
     from brokerconf.instance.detection import read_as_fits
 
     fitting = read_as_fits(
-        path, edition=options.edition, cwd=options.cwd, properties=options.define, environment=environment,
+        path,
+        edition=options.edition,
+        cwd=options.cwd,
+        properties=options.define,
+        environment=environment,
         fragments=fragments,
-    )  # fmt: skip
+    )
     return ReadConfiguration(fitting.document, fitting.reason)
 
 

@@ -33,10 +33,15 @@ def replay_configuration(
     if edition in FROM_SOURCES_ALONE:
         warning(f"{edition.value}: modelled from that release's source code only, never compared with a running broker")
     return Configuration(
-        config.start.config, edition, settings, config.start.heap, {**config.placeholders(), **config.start.system},
-        tuple(entry.whole() for entry in config.entries), partial(whole_document, options=options),
+        config.start.config,
+        edition,
+        settings,
+        config.start.heap,
+        {**config.placeholders(), **config.start.system},
+        tuple(entry.whole() for entry in config.entries),
+        partial(whole_document, options=options),
         "" if options.edition else config.sources["edition"],
-    )  # fmt: skip
+    )
 
 
 def note_not_modelled(configurations: Iterable[Configuration]) -> None:

@@ -82,9 +82,14 @@ def traced_fleet(
 
 
 def replayed(
-    fleet: TracedFleet, variants: Sequence[SweepVariant], *, skip_bad_lines: bool, processes: int, spark: str | None,
+    fleet: TracedFleet,
+    variants: Sequence[SweepVariant],
+    *,
+    skip_bad_lines: bool,
+    processes: int,
+    spark: str | None,
     command: str,
-) -> list[SweepRow | FailedSweepRow]:  # fmt: skip
+) -> list[SweepRow | FailedSweepRow]:
     """Return a row for every variant of every broker, in order; among several, one failure does not end the others.
 
     Raises ``CallError`` if all fail, ``NoSpark``, ``NoJava``, ``SweepError``, and the errors of a variant.
@@ -116,9 +121,15 @@ def replayed(
 
 
 def replayed_fleet(
-    entries: Sequence[FleetEntry], config: Path | None, options: DecidingOptions, settings: list[str] | None,
-    anyway: bool, skip_bad_lines: bool, processes: int, spark: str | None,
-) -> list[SweepRow | FailedSweepRow]:  # fmt: skip
+    entries: Sequence[FleetEntry],
+    config: Path | None,
+    options: DecidingOptions,
+    settings: list[str] | None,
+    anyway: bool,
+    skip_bad_lines: bool,
+    processes: int,
+    spark: str | None,
+) -> list[SweepRow | FailedSweepRow]:
     """Return a row of every broker, under its configuration as it is; raises as ``traced_fleet`` and ``replayed``."""
     fleet = traced_fleet(entries, config, options, settings, anyway=anyway)
     return replayed(

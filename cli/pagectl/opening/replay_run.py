@@ -63,9 +63,14 @@ class FinishedReplay(NamedTuple):
 
         request = self.request
         return ReplayRun.of(
-            self.recording, self.settings, trace=request.trace, config=config, edition=request.deciding.settings()[1],
-            wrote=request.out, warnings=self.warnings,
-        )  # fmt: skip
+            self.recording,
+            self.settings,
+            trace=request.trace,
+            config=config,
+            edition=request.deciding.settings()[1],
+            wrote=request.out,
+            warnings=self.warnings,
+        )
 
     @property
     def lacking(self) -> bool:

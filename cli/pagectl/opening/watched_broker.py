@@ -132,7 +132,7 @@ class WatchedBroker:
                 most = max((queue.messages or 0 for queue in store.queues), default=0)
                 pages[store.address] = pages_after_start(
                     store.pages, store.waiting, store.newest_waits, store.bytes, most
-                )  # fmt: skip
+                )
         unknown = {store.address for store in seen.stores if store.queues is None}
         sends = limits.next_sends(pages, partial(self._memory_of, limits, state))
         return {address: sends[address] for address in sends if address not in unknown}

@@ -24,8 +24,7 @@ from pageengine.disk.monitor import DiskSettings
 T = TypeVar("T")
 
 MaxDiskUsage = Annotated[
-    str | None,
-    typer.Option("--max-disk-usage", metavar="PCT", help="Limit to use instead of the one in broker.xml."),
+    str | None, typer.Option("--max-disk-usage", metavar="PCT", help="Limit to use instead of the one in broker.xml.")
 ]
 MinDiskFree = Annotated[
     str | None,
@@ -46,8 +45,7 @@ IntervalOption = Annotated[
     typer.Option("--every", metavar="SECONDS", min=0.2, callback=bounded_seconds, help="Time between measurements."),
 ]
 AnyPathOption = Annotated[
-    bool,
-    typer.Option("--any-path", help="Accept a path that is no broker's, and look at its file system."),
+    bool, typer.Option("--any-path", help="Accept a path that is no broker's, and look at its file system.")
 ]
 BROKER_HELP = "Value of the label broker in metrics [default: the name of the instance's folder]."
 BrokerNameOption = Annotated[str | None, typer.Option("--broker", metavar="NAME", help=BROKER_HELP)]
@@ -225,9 +223,11 @@ class ThresholdOptions(OptionGroup):
     def thresholds(self) -> Thresholds:
         """Return the ranges; raises ``typer.BadParameter`` for one that is none."""
         return Thresholds(
-            parsed(Threshold.parse, self.warning, "-w"), parsed(Threshold.parse, self.critical, "-c"),
-            parsed(Range.parse, self.inodes_warning, "-W"), parsed(Range.parse, self.inodes_critical, "-K"),
-        )  # fmt: skip
+            parsed(Threshold.parse, self.warning, "-w"),
+            parsed(Threshold.parse, self.critical, "-c"),
+            parsed(Range.parse, self.inodes_warning, "-W"),
+            parsed(Range.parse, self.inodes_critical, "-K"),
+        )
 
 
 class ForecastOptions(OptionGroup):

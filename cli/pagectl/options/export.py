@@ -19,10 +19,7 @@ class ExportOptions(OptionGroup):
     """Which brokers are exported, what of them, into which kind of table, and by which Spark."""
 
     brokers: BrokersOption = None
-    what: Annotated[
-        TableContent,
-        typer.Option("--what", help="What each row is."),
-    ] = TableContent.MESSAGES
+    what: Annotated[TableContent, typer.Option("--what", help="What each row is.")] = TableContent.MESSAGES
     within: InOption = StoredIn.LIVE
     master: Annotated[
         str,
@@ -61,8 +58,7 @@ class ExportOptions(OptionGroup):
     ] = LakeFormat.PARQUET
     conf: Annotated[list[str] | None, typer.Option(metavar="K=V", help="Spark setting; repeatable.")] = None
     report_to: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE", help="Write a report as an HTML file."),
+        Path | None, typer.Option("--report", metavar="FILE", help="Write a report as an HTML file.")
     ] = None
 
     @property

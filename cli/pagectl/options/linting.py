@@ -21,12 +21,10 @@ LintFilesArgument = Annotated[
     ),
 ]
 LintFormatOption = Annotated[
-    LintFormat | None,
-    typer.Option("--format", help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]"),
+    LintFormat | None, typer.Option("--format", help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]")
 ]
 FailOnOption = Annotated[
-    FailOn | None,
-    typer.Option("--fail-on", help="Lowest severity for which the exit status is 1 [default: error]."),
+    FailOn | None, typer.Option("--fail-on", help="Lowest severity for which the exit status is 1 [default: error].")
 ]
 ShowFilesOption = Annotated[
     bool, typer.Option("--show-files", help="List which files of a folder are linted or skipped, and why.")
@@ -75,8 +73,7 @@ class RepairOptions(OptionGroup):
     """Whether repairs that are certain are applied, or shown."""
 
     fix: Annotated[
-        bool,
-        typer.Option("--fix", help="Apply the repairs that are certain to the named files, then report the rest."),
+        bool, typer.Option("--fix", help="Apply the repairs that are certain to the named files, then report the rest.")
     ] = False
     diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change as a diff; change nothing.")] = (
         False

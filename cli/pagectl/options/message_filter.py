@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pagefmt.selector.nodes import MessageFact
 
 IdOption = Annotated[
-    list[str] | None,
-    typer.Option("--id", metavar="N", help="Only the message with this broker id; repeatable."),
+    list[str] | None, typer.Option("--id", metavar="N", help="Only the message with this broker id; repeatable.")
 ]
 UserIdOption = Annotated[
     list[str] | None,
@@ -43,16 +42,14 @@ CorrelationIdOption = Annotated[
     ),
 ]
 AddressOption = Annotated[
-    list[str] | None,
-    typer.Option("--address", metavar="ADDRESS", help="Only messages of this address; repeatable."),
+    list[str] | None, typer.Option("--address", metavar="ADDRESS", help="Only messages of this address; repeatable.")
 ]
 QueueOption = Annotated[
     list[str] | None,
     typer.Option("--queue", metavar="QUEUE", help="Only messages for this queue (name or id); repeatable."),
 ]
 SinceOption = Annotated[
-    str | None,
-    typer.Option("--since", metavar="TIME", help=f"Only messages sent at this time or later: {TIME_HELP}."),
+    str | None, typer.Option("--since", metavar="TIME", help=f"Only messages sent at this time or later: {TIME_HELP}.")
 ]
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="Only messages sent before this time; written as --since.")
@@ -135,8 +132,9 @@ class FilterOptions(OptionGroup):
         if self.expired:
             yield ExpiredBy(milliseconds(now))
         for option, values, fact in (
-            ("--message-id", self.user_id, UserIdIs), ("--correlation-id", self.correlation_id, CorrelationIdIs),
-        ):  # fmt: skip
+            ("--message-id", self.user_id, UserIdIs),
+            ("--correlation-id", self.correlation_id, CorrelationIdIs),
+        ):
             if values is not None:
                 yield fact(frozenset().union(*map(accepted_texts, _texts(option, values))))
         if self.contains is not None:

@@ -21,10 +21,7 @@ TracesArgument = Annotated[
     ),
 ]
 _TRACES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
-TraceOutOption = Annotated[
-    Path,
-    typer.Option("--to", metavar="TRACE", help=f"Where to write: {', '.join(_TRACES)}."),
-]
+TraceOutOption = Annotated[Path, typer.Option("--to", metavar="TRACE", help=f"Where to write: {', '.join(_TRACES)}.")]
 _CONFIG: Any = typer.Option(
     "--config",
     metavar="FILE",
@@ -34,8 +31,7 @@ ConfigOption = Annotated[Path, _CONFIG]
 # for calls in which a list may name one configuration per broker
 UsualConfigOption = Annotated[Path | None, _CONFIG]
 SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="MATCH:NAME=VALUE", help="Override a setting; repeatable."),
+    list[str] | None, typer.Option("--set", metavar="MATCH:NAME=VALUE", help="Override a setting; repeatable.")
 ]
 SparkOption = Annotated[
     str | None, typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT.")

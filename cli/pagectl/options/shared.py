@@ -117,16 +117,11 @@ JobsOption = Annotated[
     typer.Option("--jobs", metavar="N", min=0, help="Number of parallel processes; 0 for one per available processor."),
 ]
 HeapOption = Annotated[
-    str | None,
-    typer.Option("--heap", metavar="SIZE", help="Heap of the broker's JVM (-Xmx), such as 2G."),
+    str | None, typer.Option("--heap", metavar="SIZE", help="Heap of the broker's JVM (-Xmx), such as 2G.")
 ]
-DiskOption = Annotated[
-    str | None,
-    typer.Option("--disk", metavar="SIZE", help="Size of the volume with the pages."),
-]
+DiskOption = Annotated[str | None, typer.Option("--disk", metavar="SIZE", help="Size of the volume with the pages.")]
 DataOption = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="DIR", help="Data directory whose pages are taken into account."),
+    Path | None, typer.Option("--data", metavar="DIR", help="Data directory whose pages are taken into account.")
 ]
 CwdOption = Annotated[
     Path | None,
@@ -167,16 +162,13 @@ ServerOption = Annotated[
     typer.Option("--server", metavar="NAME", help="Messaging server of a subsystem [default: the first; lint: all]."),
 ]
 WhereOption = Annotated[
-    str | None,
-    typer.Option("--where", metavar="SELECTOR", help="Only messages that this JMS selector matches."),
+    str | None, typer.Option("--where", metavar="SELECTOR", help="Only messages that this JMS selector matches.")
 ]
 PageOption = Annotated[
-    str | None,
-    typer.Option("--page", metavar="A:B", help="Only pages A to B; A: and :B are open, A is one page."),
+    str | None, typer.Option("--page", metavar="A:B", help="Only pages A to B; A: and :B are open, A is one page.")
 ]
 ToFileOption = Annotated[
-    Path | None,
-    typer.Option("--to", metavar="FILE", help="Write to FILE, which appears only when complete."),
+    Path | None, typer.Option("--to", metavar="FILE", help="Write to FILE, which appears only when complete.")
 ]
 BackupDirOption = Annotated[
     Path | None,
@@ -199,10 +191,7 @@ AcceptLostOption = Annotated[
         help="Continue although the journal is damaged: messages whose acknowledgements it lost are delivered again.",
     ),
 ]
-OutOption = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="NEW", help="Write into a new folder."),
-]
+OutOption = Annotated[Path | None, typer.Option("--out", metavar="NEW", help="Write into a new folder.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")]
 FORMAT_HELP = "Output format."
 TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", help=FORMAT_HELP)]

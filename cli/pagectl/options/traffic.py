@@ -52,8 +52,7 @@ DurationOption = Annotated[
     ),
 ]
 SizeOption = Annotated[
-    int,
-    typer.Option("--size", metavar="BYTES", min=0, max=LARGEST, help="Mean body size; it varies by a quarter."),
+    int, typer.Option("--size", metavar="BYTES", min=0, max=LARGEST, help="Mean body size; it varies by a quarter.")
 ]
 AddressesOption = Annotated[
     int, typer.Option("--addresses", metavar="N", min=1, max=NAMES, help="Number of addresses.")

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from pagectl.options.backlog_thresholds import (
-    NAMES,
-    PAGE_LIMIT,
-    UNITS,
-    AddressState,
-    BacklogNumbers,
-    JudgedBacklogs,
-)
+from pagectl.options.backlog_thresholds import NAMES, PAGE_LIMIT, UNITS, AddressState, BacklogNumbers, JudgedBacklogs
 from pagectl.terminal.nagios import Perf, Status, lines
 from pagefmt.quantities import SECOND, count_text, duration_text, size_text
 

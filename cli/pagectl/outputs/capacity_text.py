@@ -12,11 +12,17 @@ def print_capacity(capacity: ConfigCapacity) -> None:
     columns = ("address", "policy", "memory", "queues", "read ahead", "disk", "on disk", "when full")
     rows = (
         (
-            row.address, row.policy, _memory(row), row.queues, _bound(row.read_ahead), _bound(row.disk),
-            "?" if row.on_disk is None else size_text(row.on_disk), row.stops,
+            row.address,
+            row.policy,
+            _memory(row),
+            row.queues,
+            _bound(row.read_ahead),
+            _bound(row.disk),
+            "?" if row.on_disk is None else size_text(row.on_disk),
+            row.stops,
         )
         for row in capacity.addresses
-    )  # fmt: skip
+    )
     print_table(columns, rows, right=("memory", "queues", "read ahead", "disk", "on disk"), prose=True)
     print()
     off = "off" if capacity.global_off else "a share of the heap (give --heap)"

@@ -50,8 +50,10 @@ def print_pages_compaction(plan: CompactionPlan, report: PagesCompaction, out: P
         print(one_line(report.large_messages_kept))
     unknown = sum(store.unknown_transaction_records for store in report.stores)
     if unknown:
-        print(f"{unknown} of the dead records are dead only because the journal does not know their transaction "
-              "(--keep-unknown-transactions keeps them)")  # fmt: skip
+        print(
+            f"{unknown} of the dead records are dead only because the journal does not know their transaction "
+            "(--keep-unknown-transactions keeps them)"
+        )
     for remark in report.remarks[len(plan.remarks) :]:
         print(one_line(remark))
     _print_freed_pages(report, copied=out is not None, again=again)
@@ -83,8 +85,10 @@ def _print_freed_pages(report: PagesCompaction, *, copied: bool, again: str) -> 
         needs = report.needs
         apart = f" beside the pages and {size_text(needs.in_backup)} in --backup-dir" if needs.in_backup else ""
         print(f"would free {freed} {of_all}")
-        print(f"--in-place needs {size_text(needs.with_backup)} of free space{apart} while the backup exists, "
-              f"{size_text(needs.without_backup)} with --no-backup")  # fmt: skip
+        print(
+            f"--in-place needs {size_text(needs.with_backup)} of free space{apart} while the backup exists, "
+            f"{size_text(needs.without_backup)} with --no-backup"
+        )
     elif copied:
         print(f"saved {freed} {of_all}")
     elif report.backup is not None:
@@ -111,13 +115,18 @@ def print_journals_compaction(plan: JournalsPlan, report: JournalsCompaction, ou
         (*right, "JOURNAL"),
         [
             (
-                journal.files_before, journal.files_after, size_text(journal.bytes_before),
-                size_text(journal.bytes_after), journal.records, journal.dead_records, journal.journal,
+                journal.files_before,
+                journal.files_after,
+                size_text(journal.bytes_before),
+                size_text(journal.bytes_after),
+                journal.records,
+                journal.dead_records,
+                journal.journal,
             )
             for journal in report.journals
         ],
         right=right,
-    )  # fmt: skip
+    )
     for journal in report.journals:
         if journal.left_alone:
             print(f"{journal.journal}: left alone: {one_line(journal.left_alone)}")

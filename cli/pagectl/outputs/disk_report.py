@@ -210,9 +210,19 @@ def _checked(report: DiskReport, store: FileStoreState) -> CheckedFileSystem:
 
     system = store.file_system
     return CheckedFileSystem(
-        mount=system.mount, directories=list(system.names), state=report.word(store),
-        status=report.thresholds.status(store).word, usable=system.usable, total=system.total,
-        usage_percent=store.usage_percent, blocks_at=store.blocks_at, margin=store.margin, to_free=store.to_free,
-        df_percent=system.df_percent, reserved=system.reserved, inodes=system.inodes,
-        inodes_usable=system.inodes_usable, inodes_percent=system.inodes_percent,
-    )  # fmt: skip
+        mount=system.mount,
+        directories=list(system.names),
+        state=report.word(store),
+        status=report.thresholds.status(store).word,
+        usable=system.usable,
+        total=system.total,
+        usage_percent=store.usage_percent,
+        blocks_at=store.blocks_at,
+        margin=store.margin,
+        to_free=store.to_free,
+        df_percent=system.df_percent,
+        reserved=system.reserved,
+        inodes=system.inodes,
+        inodes_usable=system.inodes_usable,
+        inodes_percent=system.inodes_percent,
+    )

@@ -30,9 +30,11 @@ def print_drift(drift: Drift, held: Mapping[int, QueueHeld] | None, pages: Mappi
     for differing in drift.differing:
         at = "the next start changes it" if differing.changed else "a start does not change it"
         name = f"{differing.queue.address}::{differing.queue.name}"
-        print(f"different: {one_line(name)} {differing.field}: "
-              f"{_value(differing.stored)} on disk, {_value(differing.declared)} declared "
-              f"({one_line(str(differing.place))}); {at}")  # fmt: skip
+        print(
+            f"different: {one_line(name)} {differing.field}: "
+            f"{_value(differing.stored)} on disk, {_value(differing.declared)} declared "
+            f"({one_line(str(differing.place))}); {at}"
+        )
     if not drift.exists:
         print("disk and configuration agree")
 

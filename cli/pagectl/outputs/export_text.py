@@ -104,7 +104,10 @@ def _pages_text(pages: ExportedPages | None) -> str:
         return ""
     deleted = sum(last - first + 1 for store in pages.deleted for first, last in store.pages)
     counts = {
-        "new": pages.added, "grew": pages.grew, "changed": len(pages.changed), "deleted, their rows stay": deleted,
+        "new": pages.added,
+        "grew": pages.grew,
+        "changed": len(pages.changed),
+        "deleted, their rows stay": deleted,
         "as before": pages.skipped,
-    }  # fmt: skip
+    }
     return f"; pages: {', '.join(f'{count} {name}' for name, count in counts.items() if count) or 'none'}"

@@ -73,10 +73,16 @@ def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _queue(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        row["queue"], "?" if row["store_address"] is None else row["store_address"], row["broker"],
-        _count(row["messages"]), _size(row["bytes"]), _count(row["pages_held"]), _size(row["bytes_held"]),
-        _size(row["bytes_held_alone"]), _moment(row["oldest"], row["messages"]),
-    )  # fmt: skip
+        row["queue"],
+        "?" if row["store_address"] is None else row["store_address"],
+        row["broker"],
+        _count(row["messages"]),
+        _size(row["bytes"]),
+        _count(row["pages_held"]),
+        _size(row["bytes_held"]),
+        _size(row["bytes_held_alone"]),
+        _moment(row["oldest"], row["messages"]),
+    )
 
 
 def _brokers(queues: Backlogs) -> Iterator[tuple[str, int, int | None, int, int | None]]:

@@ -211,9 +211,15 @@ def _filled(forecast: Forecast, store: StoreForecast) -> FilledFileSystem:
 
     state = store.state
     return FilledFileSystem(
-        mount=store.mount, directories=list(state.file_system.names),
+        mount=store.mount,
+        directories=list(state.file_system.names),
         status=forecast.store_status(store).word,
-        blocked=not state.within, usable=state.space.usable, total=state.space.total,
-        usage_percent=state.usage_percent, blocks_at=state.blocks_at, margin=state.margin,
-        **trend_values(store.trend), **left_values(store.left),
-    )  # fmt: skip
+        blocked=not state.within,
+        usable=state.space.usable,
+        total=state.space.total,
+        usage_percent=state.usage_percent,
+        blocks_at=state.blocks_at,
+        margin=state.margin,
+        **trend_values(store.trend),
+        **left_values(store.left),
+    )

@@ -66,10 +66,15 @@ class PageInspectionJson:
         self._items.add(
             "records",
             InspectedRecord(
-                store=self._store.name, store_address=self._store.address, page=self._file.number, number=number,
-                offset=offset, length=length, fields=fields,
+                store=self._store.name,
+                store_address=self._store.address,
+                page=self._file.number,
+                number=number,
+                offset=offset,
+                length=length,
+                fields=fields,
             ),
-        )  # fmt: skip
+        )
 
     def end(self, records: int) -> None:
         """Do nothing: only text has sums."""
@@ -79,10 +84,12 @@ class PageInspectionJson:
         self._items.add(
             "records",
             DamagedEnd(
-                store=self._store.name, store_address=self._store.address, page=self._file.number,
+                store=self._store.name,
+                store_address=self._store.address,
+                page=self._file.number,
                 damage=DamageDetail.of(damage),
             ),
-        )  # fmt: skip
+        )
 
     def close(self) -> None:
         """Write the end of the document."""
@@ -146,10 +153,12 @@ class JournalInspectionJson:
         self._items.add(
             "records",
             InspectedJournalRecord(
-                file=self._file.name, offset=frame.at, length=frame.total,
+                file=self._file.name,
+                offset=frame.at,
+                length=frame.total,
                 fields=inspected_fields(content, fields, with_bytes=self._with_bytes, base=frame.at),
             ),
-        )  # fmt: skip
+        )
 
     def torn(self, records: Iterable[TornRecord]) -> None:
         """Write the torn records of a file."""

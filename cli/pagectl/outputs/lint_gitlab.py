@@ -19,10 +19,7 @@ def lint_gitlab(files: Sequence[FileReport]) -> str:
     """Return the JSON list; paths are relative to the repository that contains the working directory."""
     findings = [finding for report in files for finding in report.findings]
     cwd = Path.cwd()
-    root = next(
-        (folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()),
-        cwd,
-    )
+    root = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
     paths = [Path(os.path.relpath(finding.place.file, root)).as_posix() for finding in findings]
     issues = [
         {

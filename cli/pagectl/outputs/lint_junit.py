@@ -35,9 +35,15 @@ def _suite(suites: Element, report: FileReport) -> tuple[int, int, int]:
     failures = sum(finding.severity is not Severity.INFO for finding in report.findings)
     tests = max(len(report.findings), 1)
     suite = SubElement(
-        suites, "testsuite", name=_text(report.file), tests=str(tests), failures=str(failures), errors="0", skipped="0",
+        suites,
+        "testsuite",
+        name=_text(report.file),
+        tests=str(tests),
+        failures=str(failures),
+        errors="0",
+        skipped="0",
         file=_text(report.file),
-    )  # fmt: skip
+    )
     for finding in report.findings:
         _case(suite, finding)
     if not report.findings:

@@ -23,11 +23,7 @@ def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, RuleDescription]
     findings = [finding for report in files for finding in report.findings]
     names = sorted({finding.rule for finding in findings})
     index = {name: n for n, name in enumerate(names)}
-    driver = {
-        "name": "pagectl",
-        "version": __version__,
-        "rules": [_descriptor(rules[name]) for name in names],
-    }
+    driver = {"name": "pagectl", "version": __version__, "rules": [_descriptor(rules[name]) for name in names]}
     marks = fingerprints(findings, [finding.place.file for finding in findings])
     run = {
         "tool": {"driver": driver},

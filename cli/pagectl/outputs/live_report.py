@@ -18,13 +18,15 @@ def print_live(comparison: LiveComparison) -> None:
         [
             (
                 *map(_shown, (queue.messages, queue.in_files, queue.in_journal, queue.in_pages, queue.consumers)),
-                _shown(queue.delivering), "?" if queue.paging is None else "yes" if queue.paging else "no", queue.queue,
+                _shown(queue.delivering),
+                "?" if queue.paging is None else "yes" if queue.paging else "no",
+                queue.queue,
             )
             for queue in compared_queues(comparison)
             if queue.messages or queue.in_files or queue.consumers
         ],
         right=_RIGHT,
-    )  # fmt: skip
+    )
     for difference in comparison.differences:
         say(f"{difference.queue or difference.address}: {difference.message} [{difference.rule}]")
     if not comparison.differences:

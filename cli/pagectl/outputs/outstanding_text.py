@@ -76,9 +76,15 @@ def _row(queue: QueueLoad) -> tuple[object, ...]:
     first, last = (f"{at[0]}:{at[1]}" if at else "" for at in (queue.first, queue.last))
     doubt = queue.in_doubt
     return (
-        queue.messages, size_text(queue.bytes), doubt or "", first, last, size_text(queue.held_bytes),
-        size_text(queue.held_alone), queue.name,
-    )  # fmt: skip
+        queue.messages,
+        size_text(queue.bytes),
+        doubt or "",
+        first,
+        last,
+        size_text(queue.held_bytes),
+        size_text(queue.held_alone),
+        queue.name,
+    )
 
 
 def _runs(summary: StoreSummary) -> Iterator[str]:

@@ -31,10 +31,18 @@ def show_recovery(
         _show_step(step)
     print()
     rows = [
-        (queue.messages, queue.journal, queue.pages, queue.in_doubt, queue.routing, queue.address, queue.name,
-         queue.name_from)
+        (
+            queue.messages,
+            queue.journal,
+            queue.pages,
+            queue.in_doubt,
+            queue.routing,
+            queue.address,
+            queue.name,
+            queue.name_from,
+        )
         for queue in plan.queues
-    ]  # fmt: skip
+    ]
     print_table((*_NUMBERS, "ROUTING", "ADDRESS", "QUEUE", "NAME FROM"), rows, right=_NUMBERS, prose=True)
     for number, why in sorted(plan.passed_over.items()):
         print(f"no queue for id {number}: {why}")

@@ -18,8 +18,10 @@ def show_drop(plan: DropPlan, written: Path | None, declared: str | None) -> Non
     """Print what goes with a queue. ``written``: the copy. ``declared``: where the configuration has the queue."""
     queue, held, paged = plan.queue, plan.held, plan.held.paged
     print(f"queue {one_line(queue.name)} (id {queue.id}) of address {one_line(queue.address)}")
-    print(f"messages: {held.messages} in the journal, {size_text(held.bytes)}; "
-          f"{paged.messages} in {count_text(paged.pages, 'page')}, {size_text(paged.bytes)}")  # fmt: skip
+    print(
+        f"messages: {held.messages} in the journal, {size_text(held.bytes)}; "
+        f"{paged.messages} in {count_text(paged.pages, 'page')}, {size_text(paged.bytes)}"
+    )
     if held.unknown:
         print(f"there may be more: {one_line(held.unknown)}")
     if paged.in_doubt:
@@ -44,9 +46,11 @@ def show_purge(plan: PurgePlan, written: Path | None, until: int | None) -> None
     print(f"queue {one_line(queue.name)} (id {queue.id}) of address {one_line(queue.address)}")
     if until is not None:
         print(f"only messages that were sent before {time_text(until, 'seconds')}")
-    print(f"{'purged' if written else 'would purge'} {count_text(purged, 'message')}: {plan.journal_messages} in the "
-          f"journal, {size_text(plan.journal_bytes)}; {plan.paged_messages} in "
-          f"{count_text(len(plan.in_pages), 'page')}, {size_text(plan.paged_bytes)}")  # fmt: skip
+    print(
+        f"{'purged' if written else 'would purge'} {count_text(purged, 'message')}: {plan.journal_messages} in the "
+        f"journal, {size_text(plan.journal_bytes)}; {plan.paged_messages} in "
+        f"{count_text(len(plan.in_pages), 'page')}, {size_text(plan.paged_bytes)}"
+    )
     print(f"left in the queue: {'?' if plan.left is None else plan.left}")
     if plan.acknowledged:
         print(f"acknowledged for the queue, and kept for others or in their page: {plan.acknowledged}")

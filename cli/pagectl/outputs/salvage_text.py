@@ -38,8 +38,10 @@ def _store(store: SalvagedStore, out: Path) -> None:
         print(
             "  its address.txt named no address, or one that its messages are not for; its records show the right one"
         )
-    print(f"  {_messages(store.kept)} in place ({store.mended} repaired), {store.rescued} in new pages "
-          f"({', '.join(store.new_pages) or 'none'})")  # fmt: skip
+    print(
+        f"  {_messages(store.kept)} in place ({store.mended} repaired), {store.rescued} in new pages "
+        f"({', '.join(store.new_pages) or 'none'})"
+    )
     if store.delivered_again is None:
         print("  how many of them will be delivered again is not known without the journal")
     elif store.delivered_again:

@@ -52,8 +52,10 @@ def _group_text(group: QueueGroup) -> str:
 def account(ranking: QueuesLook) -> str:
     """Return all bytes of the pages by who holds them."""
     parts = {
-        "held by one queue alone": ranking.alone, "by several together": ranking.shared, "by nobody": ranking.free,
+        "held by one queue alone": ranking.alone,
+        "by several together": ranking.shared,
+        "by nobody": ranking.free,
         "by ?": ranking.unknown,
-    }  # fmt: skip
+    }
     holders = ", ".join(f"{size_text(size)} {who}" for who, size in parts.items() if size)
     return f"{size_text(ranking.size)} of pages: {holders}" if holders else "no address has page files"

@@ -15,10 +15,16 @@ BAR = 24  # columns of a bar; a third of it on a screen of less than a hundred c
 def print_usage(usage: DiskUsage, limit: int | None) -> None:
     """Print parts, then addresses; bars on a terminal only. ``limit``: number of addresses, None for all."""
     rows = [
-        [name, size_text(part.bytes), *_bar(part.bytes, usage.total.bytes), size_text(part.on_disk), part.files,
-         _remark(name, usage)]
+        [
+            name,
+            size_text(part.bytes),
+            *_bar(part.bytes, usage.total.bytes),
+            size_text(part.on_disk),
+            part.files,
+            _remark(name, usage),
+        ]
         for name, part in [*usage.parts(), ("total", usage.total)]
-    ]  # fmt: skip
+    ]
     print_table(
         ["PART", "BYTES", *_bar_name(), "ON DISK", "FILES", ""], rows, right=("BYTES", "ON DISK", "FILES"), prose=True
     )
@@ -33,12 +39,19 @@ def _print_addresses(rows: list[AddressBytes], limit: int | None) -> None:
     print_table(
         ["ADDRESS", "BYTES", *_bar_name(), "PAGES", "PAGE BYTES", "LARGE", "LARGE BYTES"],
         [
-            [_name(row), size_text(row.bytes), *_bar(row.bytes, most), row.pages, size_text(row.page_bytes),
-             row.large_messages, size_text(row.large_bytes)]
+            [
+                _name(row),
+                size_text(row.bytes),
+                *_bar(row.bytes, most),
+                row.pages,
+                size_text(row.page_bytes),
+                row.large_messages,
+                size_text(row.large_bytes),
+            ]
             for row in shown
         ],
         right=("BYTES", "PAGES", "PAGE BYTES", "LARGE", "LARGE BYTES"),
-    )  # fmt: skip
+    )
     left = rows[len(shown) :]
     if left:
         print(f"… and {len(left)} more with {size_text(sum(row.bytes for row in left))} (--limit 0 shows all)")

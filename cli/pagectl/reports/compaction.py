@@ -57,9 +57,11 @@ class CompactionStep(Report):
 
         after = step.after if isinstance(step, RewritePage) else 0
         return cls(
-            file=step.path.name, do="rewrite" if isinstance(step, RewritePage) else "remove",
-            bytes_before=step.freed + after, bytes_after=after,
-        )  # fmt: skip
+            file=step.path.name,
+            do="rewrite" if isinstance(step, RewritePage) else "remove",
+            bytes_before=step.freed + after,
+            bytes_after=after,
+        )
 
 
 class UnchangedPage(Report):
@@ -248,9 +250,15 @@ class JournalsCompaction(Report):
 
     @classmethod
     def of(
-        cls, plan: JournalsPlan, *, wrote: Path | None, in_place: bool, backup: Path | None, needs: NeededSpace,
+        cls,
+        plan: JournalsPlan,
+        *,
+        wrote: Path | None,
+        in_place: bool,
+        backup: Path | None,
+        needs: NeededSpace,
         retention: RetentionPlan | None,
-    ) -> JournalsCompaction:  # fmt: skip
+    ) -> JournalsCompaction:
         """Return the report of a plan. ``wrote`` and ``backup``: folders that were written."""
         return cls(
             done=wrote is not None,

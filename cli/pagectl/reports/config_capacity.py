@@ -55,11 +55,17 @@ class ConfigCapacity(Report):
     def of(cls, capacity: Capacity) -> ConfigCapacity:
         """Return the report of a capacity."""
         return cls(
-            heap=capacity.heap, global_limit=capacity.global_limit, global_off=capacity.global_off,
-            disk=capacity.disk, disk_limit=capacity.disk_limit, disk_rule=capacity.disk_rule,
+            heap=capacity.heap,
+            global_limit=capacity.global_limit,
+            global_off=capacity.global_off,
+            disk=capacity.disk,
+            disk_limit=capacity.disk_limit,
+            disk_rule=capacity.disk_rule,
             addresses=[AddressCeiling(**asdict(address)) for address in capacity.addresses],
-            first=list(capacity.first), memory_sum=capacity.memory_sum, disk_sum=capacity.disk_sum,
-        )  # fmt: skip
+            first=list(capacity.first),
+            memory_sum=capacity.memory_sum,
+            disk_sum=capacity.disk_sum,
+        )
 
 
 ANSWERS = {"config-capacity": ConfigCapacity}

@@ -52,11 +52,15 @@ class UndeclaredOnDisk(Report):
         """Return the report of a queue or address; ``held`` by queue id, ``pages``: bytes by address."""
         messages, size = held_sums(left, held)
         return cls(
-            kind="address" if left.queue is None else "queue", address=left.address,
-            queue=left.queue.name if left.queue else None, origin=left.origin.value,
-            messages=messages, bytes=size, address_page_bytes=pages.get(left.address, 0),
+            kind="address" if left.queue is None else "queue",
+            address=left.address,
+            queue=left.queue.name if left.queue else None,
+            origin=left.origin.value,
+            messages=messages,
+            bytes=size,
+            address_page_bytes=pages.get(left.address, 0),
             deleted=DriftDeletion.of(left.deletion),
-        )  # fmt: skip
+        )
 
 
 def held_sums(left: LeftOver, held: Mapping[int, QueueHeld] | None) -> tuple[int | None, int | None]:
@@ -80,9 +84,12 @@ class DeclaredOnly(Report):
     def of(cls, missing: Missing) -> DeclaredOnly:
         """Return the report of a declaration."""
         return cls(
-            kind="address" if missing.queue is None else "queue", address=missing.address, queue=missing.queue,
-            file=missing.place.file, line=missing.place.line,
-        )  # fmt: skip
+            kind="address" if missing.queue is None else "queue",
+            address=missing.address,
+            queue=missing.queue,
+            file=missing.place.file,
+            line=missing.place.line,
+        )
 
 
 class DifferentField(Report):
@@ -102,10 +109,15 @@ class DifferentField(Report):
     def of(cls, differing: Differing) -> DifferentField:
         """Return the report of a field."""
         return cls(
-            address=differing.queue.address, queue=differing.queue.name, field=differing.field,
-            on_disk=differing.stored, declared=differing.declared, file=differing.place.file,
-            line=differing.place.line, changed_at_start=differing.changed,
-        )  # fmt: skip
+            address=differing.queue.address,
+            queue=differing.queue.name,
+            field=differing.field,
+            on_disk=differing.stored,
+            declared=differing.declared,
+            file=differing.place.file,
+            line=differing.place.line,
+            changed_at_start=differing.changed,
+        )
 
 
 class ConfigDrift(Report):
@@ -125,9 +137,15 @@ class ConfigDrift(Report):
 
     @classmethod
     def of(
-        cls, drift: Drift, held: Mapping[int, QueueHeld] | None, pages: Mapping[str, int], *, configuration: str,
-        edition: Edition, remarks: Sequence[str],
-    ) -> ConfigDrift:  # fmt: skip
+        cls,
+        drift: Drift,
+        held: Mapping[int, QueueHeld] | None,
+        pages: Mapping[str, int],
+        *,
+        configuration: str,
+        edition: Edition,
+        remarks: Sequence[str],
+    ) -> ConfigDrift:
         """Return the report of a drift; ``held`` by queue id, ``pages``: bytes by address."""
         return cls(
             configuration=configuration,

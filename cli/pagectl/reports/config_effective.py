@@ -72,8 +72,7 @@ class ConfigEffective(Report):
         """Return the settings in force for addresses, in their order, and then those for the broker."""
         by_address = {
             name: AddressInForce(
-                settings=_by_name(settings.address(name)),
-                without_effect=dict(without_effect(settings, declared, name)),
+                settings=_by_name(settings.address(name)), without_effect=dict(without_effect(settings, declared, name))
             )
             for name in addresses
         }

@@ -59,12 +59,20 @@ class ExplainedSetting(Report):
     def of(cls, setting: Setting) -> ExplainedSetting:
         """Return the report of a setting."""
         return cls(
-            name=setting.name, place=setting.scope.value, type=setting.kind,
-            unit=setting.unit or None, default=setting.default_text or None, allowed=setting.allowed or None,
-            since=release_of(setting.since), ignored_since=setting.ignored or None, bean=setting.bean or None,
-            reload=setting.reload, effect=setting.effect, trap=setting.trap or None,
+            name=setting.name,
+            place=setting.scope.value,
+            type=setting.kind,
+            unit=setting.unit or None,
+            default=setting.default_text or None,
+            allowed=setting.allowed or None,
+            since=release_of(setting.since),
+            ignored_since=setting.ignored or None,
+            bean=setting.bean or None,
+            reload=setting.reload,
+            effect=setting.effect,
+            trap=setting.trap or None,
             manuals=[ManualsContradiction(**saying._asdict()) for saying in contradicted(setting.name)],
-        )  # fmt: skip
+        )
 
 
 class ExplainedRule(Report):
@@ -101,11 +109,16 @@ class SchemaEntry(Report):
         """Return the report of a row of the schemas."""
         first, last = known_from(fact.name, fact.owner)
         return cls(
-            name=fact.name, kind=cast(SchemaKind, fact.kind), in_=fact.owner.split(".")[-1],
-            type=fact.type_name or fact.type, words=fact.enum.split("|") if fact.enum else None,
-            default=fact.default or None, first=first.value, last=last.value,
+            name=fact.name,
+            kind=cast(SchemaKind, fact.kind),
+            in_=fact.owner.split(".")[-1],
+            type=fact.type_name or fact.type,
+            words=fact.enum.split("|") if fact.enum else None,
+            default=fact.default or None,
+            first=first.value,
+            last=last.value,
             deprecated=bool(fact.deprecated),
-        )  # fmt: skip
+        )
 
 
 class ElementAttribute(Report):
@@ -161,28 +174,39 @@ class ExplainedElement(Report):
         first, last = described.editions
         least, most = component.occurs
         return cls(
-            path=described.path, edition=described.edition.value, min=least, max=most,
+            path=described.path,
+            edition=described.edition.value,
+            min=least,
+            max=most,
             stands_for=component.stands_for if component.stands_for != component.name else None,
-            type=component.value.type if component.value else None, default=described.default,
-            allowed=described.allowed or None, first=first.value, last=last.value,
-            effect=setting.effect if setting else None, trap=(setting.trap or None) if setting else None,
+            type=component.value.type if component.value else None,
+            default=described.default,
+            allowed=described.allowed or None,
+            first=first.value,
+            last=last.value,
+            effect=setting.effect if setting else None,
+            trap=(setting.trap or None) if setting else None,
             order=cast(ChildOrder, component.order) if component.order else None,
             attributes=[_attribute(described, name) for name in component.attributes],
             children=[
                 ElementChild(name=child.name, min=child.occurs[0], max=child.occurs[1])
                 for child in component.children.values()
             ],
-        )  # fmt: skip
+        )
 
 
 def _attribute(described: ElementDescription, name: str) -> ElementAttribute:
     attribute = described.component.attributes[name]
     first, last = described.editions_of_attribute(attribute.name)
     return ElementAttribute(
-        name=attribute.name, type=attribute.value.type, words=list(attribute.value.words) or None,
-        default=attribute.value.default, required=attribute.required, first=first.value,
+        name=attribute.name,
+        type=attribute.value.type,
+        words=list(attribute.value.words) or None,
+        default=attribute.value.default,
+        required=attribute.required,
+        first=first.value,
         last=last.value,
-    )  # fmt: skip
+    )
 
 
 class ExplainedLogLine(Report):
@@ -199,9 +223,12 @@ class ExplainedLogLine(Report):
     def of(cls, line: LogNumber) -> ExplainedLogLine:
         """Return the report of a line of the log."""
         return cls(
-            number=line.number, happened=line.happened, settings=list(line.settings), rules=list(line.rules),
+            number=line.number,
+            happened=line.happened,
+            settings=list(line.settings),
+            rules=list(line.rules),
             commands=list(line.commands),
-        )  # fmt: skip
+        )
 
 
 class ConfigExplanation(Report):

@@ -47,9 +47,16 @@ class ConfigFinding(Report):
         """Return the report of a finding."""
         file, line, column = finding.place
         return cls(
-            rule=finding.rule, severity=finding.severity.value, file=file, line=line,
-            column=column, path=finding.path, message=finding.message, why=finding.why, help=finding.help,
-        )  # fmt: skip
+            rule=finding.rule,
+            severity=finding.severity.value,
+            file=file,
+            line=line,
+            column=column,
+            path=finding.path,
+            message=finding.message,
+            why=finding.why,
+            help=finding.help,
+        )
 
 
 class LintedFile(Report):
@@ -91,9 +98,11 @@ class ConfigLint(Report):
         """Return the report of linted files."""
         counts = Counter(finding.severity for linted in files for finding in linted.findings)
         summary = LintSummary(
-            files=len(files), errors=counts[Severity.ERROR], warnings=counts[Severity.WARNING],
+            files=len(files),
+            errors=counts[Severity.ERROR],
+            warnings=counts[Severity.WARNING],
             infos=counts[Severity.INFO],
-        )  # fmt: skip
+        )
         return cls(files=list(map(LintedFile.of, files)), summary=summary)
 
 

@@ -31,9 +31,12 @@ class RuleRow(Report):
     def of(cls, rule: Rule) -> RuleRow:
         """Return the row of a rule."""
         return cls(
-            rule=rule.id, severity=severities_said(rule), editions=editions_said(rule), needs=rule.needs,
+            rule=rule.id,
+            severity=severities_said(rule),
+            editions=editions_said(rule),
+            needs=rule.needs,
             title=rule.title,
-        )  # fmt: skip
+        )
 
 
 class CheckRow(Report):
@@ -56,7 +59,5 @@ class ConfigRules(Report):
         return cls(rules=list(map(RuleRow.of, rules())), checks=checks)
 
 
-RULES = RowListing(
-    "rules", RuleRow, tuple(TableColumn(name, name) for name in RuleRow.__struct_fields__), prose=True
-)  # fmt: skip
+RULES = RowListing("rules", RuleRow, tuple(TableColumn(name, name) for name in RuleRow.__struct_fields__), prose=True)
 ANSWERS = {"config-rules": ConfigRules, "config-rules.line": (RuleRow, CheckRow)}

@@ -60,15 +60,19 @@ class ConvertedQueue(Report):
         return cls(
             id=old.id,
             old=QueueBefore(address=old.address, queue=old.name, filter=old.filter),
-            new=None if new is None else QueueAfter(
-                address=new.address, queue=new.name, filter=new.filter,
+            new=None
+            if new is None
+            else QueueAfter(
+                address=new.address,
+                queue=new.name,
+                filter=new.filter,
                 routing_type=(new.routing or "multicast").lower(),  # type: ignore[arg-type]
             ),
             journal=held.messages if is_known else None,
             pages=held.paged.messages if is_known else None,
             in_doubt=held.paged.in_doubt if is_known else None,
             unknown=held.unknown,
-        )  # fmt: skip
+        )
 
 
 class Conversion(Report):

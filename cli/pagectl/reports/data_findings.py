@@ -27,9 +27,8 @@ class DataFinding(Report):
         """Return the report of a finding."""
         severity = cast("FindingSeverity", finding.severity.value.replace("info", "notice"))
         return cls(
-            severity=severity, check=finding.rule, place=str(finding.place),
-            detail=finding.message, broker=finding.why,
-        )  # fmt: skip
+            severity=severity, check=finding.rule, place=str(finding.place), detail=finding.message, broker=finding.why
+        )
 
 
 class MessageFindings(Report):

@@ -74,10 +74,13 @@ class BlockedProducers(Report):
     def of(cls, group: WhenBlocked) -> BlockedProducers:
         """Return the report of a group of addresses."""
         return cls(
-            addresses=list(group.addresses), address_full_policy=group.address_full_policy,
-            disk_full_policy=group.disk_full_policy, asked=group.effect.asked.value,
-            arriving=group.effect.arriving.value, text=group.effect.words,
-        )  # fmt: skip
+            addresses=list(group.addresses),
+            address_full_policy=group.address_full_policy,
+            disk_full_policy=group.disk_full_policy,
+            asked=group.effect.asked.value,
+            arriving=group.effect.arriving.value,
+            text=group.effect.words,
+        )
 
 
 class DiskCheck(Report):
@@ -182,9 +185,13 @@ def trend_values(trend: Trend | None) -> dict[str, Any]:
     if trend is None:
         return dict.fromkeys(("rate", "rate_low", "rate_high", "samples", "span", "sureness"))
     return {
-        "rate": trend.rate, "rate_low": trend.low, "rate_high": trend.high, "samples": trend.samples,
-        "span": trend.span, "sureness": str(trend.sureness),
-    }  # fmt: skip
+        "rate": trend.rate,
+        "rate_low": trend.low,
+        "rate_high": trend.high,
+        "samples": trend.samples,
+        "span": trend.span,
+        "sureness": str(trend.sureness),
+    }
 
 
 def left_values(left: TimeLeft | None) -> dict[str, Any]:

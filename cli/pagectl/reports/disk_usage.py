@@ -46,9 +46,13 @@ class JournalUse(Report):
     def of(cls, content: JournalContent) -> JournalUse:
         """Return the report of a journal's content."""
         return cls(
-            files=content.files, bytes=content.size, live_files=content.live_files, live_records=content.live_records,
-            live_bytes=content.live, reclaimable_bytes=content.reclaimable,
-        )  # fmt: skip
+            files=content.files,
+            bytes=content.size,
+            live_files=content.live_files,
+            live_records=content.live_records,
+            live_bytes=content.live,
+            reclaimable_bytes=content.reclaimable,
+        )
 
 
 class AddressBytes(Report):
@@ -72,10 +76,16 @@ class AddressBytes(Report):
     def of(cls, row: AddressUsage) -> AddressBytes:
         """Return the report of an address."""
         return cls(
-            address=row.address, folder=row.folder, bytes=row.bytes, on_disk=row.on_disk, pages=row.pages.files,
-            page_bytes=row.pages.bytes, other_bytes=row.other.bytes, large_messages=row.large.files,
+            address=row.address,
+            folder=row.folder,
+            bytes=row.bytes,
+            on_disk=row.on_disk,
+            pages=row.pages.files,
+            page_bytes=row.pages.bytes,
+            other_bytes=row.other.bytes,
+            large_messages=row.large.files,
             large_bytes=row.large.bytes,
-        )  # fmt: skip
+        )
 
 
 class DiskUsage(Report):
@@ -118,9 +128,12 @@ class DiskUsage(Report):
     def parts(self) -> list[tuple[str, FileAmount]]:
         """Return the parts that have files, the largest first."""
         parts = {
-            "paging": self.paging, "journal": self.journal, "bindings": self.bindings,
-            "large messages": self.large_messages, **self.rest,
-        }  # fmt: skip
+            "paging": self.paging,
+            "journal": self.journal,
+            "bindings": self.bindings,
+            "large messages": self.large_messages,
+            **self.rest,
+        }
         return sorted((part for part in parts.items() if part[1].files), key=lambda part: (-part[1].bytes, part[0]))
 
 
@@ -147,11 +160,17 @@ def usage_rows(counting: Counting) -> Iterator[UsageRow]:
         yield UsageRow(part=name, files=part.files, bytes=part.bytes, on_disk=part.on_disk)
     for row in counting.usage.addresses:
         yield UsageRow(
-            part="address", address=row.address, folder=row.folder,
-            files=row.pages.files + row.other.files + row.large.files, bytes=row.bytes, on_disk=row.on_disk,
-            pages=row.pages.files, page_bytes=row.pages.bytes, large_messages=row.large.files,
+            part="address",
+            address=row.address,
+            folder=row.folder,
+            files=row.pages.files + row.other.files + row.large.files,
+            bytes=row.bytes,
+            on_disk=row.on_disk,
+            pages=row.pages.files,
+            page_bytes=row.pages.bytes,
+            large_messages=row.large.files,
             large_bytes=row.large.bytes,
-        )  # fmt: skip
+        )
 
 
 USAGE = RowListing(

@@ -17,7 +17,13 @@ class Report(JsonObject):
 
 Checksum: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]  # CRC-32C (Castagnoli) in hexadecimal digits
 EditionName: TypeAlias = Literal[
-    "hornetq-2.4", "artemis-1.5", "artemis-2.4", "artemis-2.10", "artemis-2.17", "artemis-2.28", "artemis-2.44",
+    "hornetq-2.4",
+    "artemis-1.5",
+    "artemis-2.4",
+    "artemis-2.10",
+    "artemis-2.17",
+    "artemis-2.28",
+    "artemis-2.44",
     "artemis-2.56",
-]  # fmt: skip
+]
 PluginStatus: TypeAlias = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]

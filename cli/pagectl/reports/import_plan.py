@@ -68,15 +68,19 @@ class FileImport(Report):
             expired=plan.expired,
             queues=[
                 ImportedQueue(
-                    queue=queue.name, address=queue.address, messages=queue.messages, bytes=queue.bytes,
-                    large=queue.large, bound=not queue.made,
+                    queue=queue.name,
+                    address=queue.address,
+                    messages=queue.messages,
+                    bytes=queue.bytes,
+                    large=queue.large,
+                    bound=not queue.made,
                 )
                 for queue in plan.queues.values()
             ],
             faults=[_fault(line, what) for line, what in plan.faults],
             more_faults=plan.more_faults,
             remarks=list(plan.remarks()),
-        )  # fmt: skip
+        )
 
 
 def _fault(line: int, what: str) -> ImportFault:

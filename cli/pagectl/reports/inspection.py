@@ -14,9 +14,18 @@ if TYPE_CHECKING:
     from pagefmt.describe.field import Field
 
 DamageName: TypeAlias = Literal[
-    "fragment", "torn", "bad-start", "bad-end", "bad-length", "zero-tail", "swallowed", "undecodable", "unreadable",
-    "not-permitted", "gone",
-]  # fmt: skip
+    "fragment",
+    "torn",
+    "bad-start",
+    "bad-end",
+    "bad-length",
+    "zero-tail",
+    "swallowed",
+    "undecodable",
+    "unreadable",
+    "not-permitted",
+    "gone",
+]
 
 
 class InspectedField(Report):
@@ -38,11 +47,14 @@ def inspected_fields(
     """Return the reports of fields. ``base``: the offset in the file at which ``buf`` begins."""
     return [
         InspectedField(
-            offset=base + field.offset, size=field.size, name=field.name, text=field.text,
+            offset=base + field.offset,
+            size=field.size,
+            name=field.name,
+            text=field.text,
             hex=bytes(buf[field.offset : field.offset + field.size]).hex() if with_bytes else UNSET,
         )
         for field in fields
-    ]  # fmt: skip
+    ]
 
 
 class InspectedRecord(Report):

@@ -41,12 +41,19 @@ class JournalFileContent(Report):
         """Return the report of a file."""
         readable = row.records is not None
         return cls(
-            journal=cast("JournalName", journal.name), file=row.name, id=row.id, size=row.size, records=row.records,
-            live_records=row.live, dead_records=(row.records or 0) - (row.live or 0) if readable else None,
+            journal=cast("JournalName", journal.name),
+            file=row.name,
+            id=row.id,
+            size=row.size,
+            records=row.records,
+            live_records=row.live,
+            dead_records=(row.records or 0) - (row.live or 0) if readable else None,
             live_bytes=row.live_bytes,
             dead_bytes=max(0, (row.record_bytes or 0) - (row.live_bytes or 0)) if readable else None,
-            condition=row.conditions[0], conditions=list(row.conditions), remarks=list(row.remarks),
-        )  # fmt: skip
+            condition=row.conditions[0],
+            conditions=list(row.conditions),
+            remarks=list(row.remarks),
+        )
 
 
 class JournalSums(Report):
@@ -66,11 +73,15 @@ class JournalSums(Report):
     def of(cls, journal: JournalFiles, rows: list[JournalFileOverview], freeable: int | None) -> JournalSums:
         """Return the report of a journal. ``freeable``: bytes, None if a compaction leaves it alone."""
         return cls(
-            journal=cast("JournalName", journal.name), folder=str(journal.folder), files=len(journal.loaded.files),
-            bytes=sum(row.size for row in rows), records=sum(row.records or 0 for row in rows),
-            live_records=sum(row.live or 0 for row in rows), prepared_transactions=len(journal.loaded.prepared),
+            journal=cast("JournalName", journal.name),
+            folder=str(journal.folder),
+            files=len(journal.loaded.files),
+            bytes=sum(row.size for row in rows),
+            records=sum(row.records or 0 for row in rows),
+            live_records=sum(row.live or 0 for row in rows),
+            prepared_transactions=len(journal.loaded.prepared),
             freeable=freeable,
-        )  # fmt: skip
+        )
 
 
 class JournalContents(Report):

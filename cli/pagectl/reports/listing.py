@@ -95,9 +95,13 @@ class RowListing(Generic[Row]):
         return View(self, options.form, columns, None if sort is None else self._known(sort), options.limit, long)
 
     def table(
-        self, rows: Sequence[Row], names: list[str] | None = None, *, long: bool = False,
+        self,
+        rows: Sequence[Row],
+        names: list[str] | None = None,
+        *,
+        long: bool = False,
         among: Sequence[Row] | None = None,
-    ) -> TextTable:  # fmt: skip
+    ) -> TextTable:
         """Return the text table of rows. ``names``: fields; None for the usual columns.
 
         ``among``: all rows, of which ``rows`` are shown; they decide which columns vary.
@@ -167,9 +171,11 @@ class View(Generic[Row]):
         return valued + empty
 
     def write(
-        self, rows: Iterable[Row], further: Mapping[str, Iterable[Report]] = MappingProxyType({}),
+        self,
+        rows: Iterable[Row],
+        further: Mapping[str, Iterable[Report]] = MappingProxyType({}),
         among: Sequence[Row] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Write rows that are already chosen.
 
         ``further``: lists by their keys that follow in JSON. JSON Lines with ``--columns`` have only the rows.

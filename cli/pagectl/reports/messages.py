@@ -40,9 +40,14 @@ class WaitingQueue(Report):
         """Return the report of a queue."""
         counts: dict[str, Any] = {name: getattr(row, name) if row.unknown is None else None for name in _COUNTS}
         return cls(
-            address=row.address, queue=row.queue, id=row.id, unknown=row.unknown, paused=row.paused,
-            acknowledged_but_kept=None if row.unknown is not None else row.acknowledged, **counts,
-        )  # fmt: skip
+            address=row.address,
+            queue=row.queue,
+            id=row.id,
+            unknown=row.unknown,
+            paused=row.paused,
+            acknowledged_but_kept=None if row.unknown is not None else row.acknowledged,
+            **counts,
+        )
 
 
 _COUNTS = ("messages", "journal", "pages", "scheduled", "in_doubt", "bytes", "oldest")

@@ -45,10 +45,19 @@ class JudgedBacklog(Report):
         """Return the report of a backlog."""
         return cls(
             status=status.name,  # type: ignore[arg-type]
-            address=backlog.address, queue=backlog.queue, id=backlog.id, messages=backlog.messages,
-            journal=backlog.in_journal, bytes=backlog.bytes, in_doubt=backlog.in_doubt, pages_held=backlog.pages,
-            bytes_held=backlog.disk, bytes_held_alone=backlog.alone, oldest=backlog.oldest, age=numbers.oldest,
-        )  # fmt: skip
+            address=backlog.address,
+            queue=backlog.queue,
+            id=backlog.id,
+            messages=backlog.messages,
+            journal=backlog.in_journal,
+            bytes=backlog.bytes,
+            in_doubt=backlog.in_doubt,
+            pages_held=backlog.pages,
+            bytes_held=backlog.disk,
+            bytes_held_alone=backlog.alone,
+            oldest=backlog.oldest,
+            age=numbers.oldest,
+        )
 
 
 class AddressPageLimit(Report):
@@ -119,11 +128,13 @@ class MessagesCheck(Report):
         """Return the report of a check. ``text``: what the line of the plugin says."""
         return cls(
             status=judged.status.name,  # type: ignore[arg-type]
-            exit_status=judged.status.value, text=text, by=judged.by,
+            exit_status=judged.status.value,
+            text=text,
+            by=judged.by,
             backlogs=[JudgedBacklog.of(*row) for row in judged.rows],
             addresses=[AddressIntake.of(address) for address in judged.addresses],
             remarks=[remark for _, remark in judged.remarks],
-        )  # fmt: skip
+        )
 
 
 ANSWERS = {"messages-check": (MessagesCheck, PluginUnknown)}

@@ -47,11 +47,19 @@ class HoldingQueue(Report):
         backlog = ranked.backlog
         assert backlog.queue is not None and backlog.id is not None  # only the backlog of a whole store has none
         return cls(
-            broker=ranked.broker, address=backlog.address, queue=backlog.queue, id=backlog.id,
-            messages=backlog.messages, journal=backlog.in_journal, bytes=backlog.bytes, pages_held=backlog.pages,
-            bytes_held=backlog.disk, bytes_held_alone=backlog.alone, oldest=backlog.oldest,
+            broker=ranked.broker,
+            address=backlog.address,
+            queue=backlog.queue,
+            id=backlog.id,
+            messages=backlog.messages,
+            journal=backlog.in_journal,
+            bytes=backlog.bytes,
+            pages_held=backlog.pages,
+            bytes_held=backlog.disk,
+            bytes_held_alone=backlog.alone,
+            oldest=backlog.oldest,
             growth=None if ranked.growth is None else round(ranked.growth),
-        )  # fmt: skip
+        )
 
 
 class QueuesTogether(Report):
@@ -68,9 +76,12 @@ class QueuesTogether(Report):
         """Return the report of a group."""
         pages = group.pages
         return cls(
-            broker=group.broker, address=pages.address, queues=list(pages.queues), bytes_held=pages.bytes,
+            broker=group.broker,
+            address=pages.address,
+            queues=list(pages.queues),
+            bytes_held=pages.bytes,
             pages_held=pages.pages,
-        )  # fmt: skip
+        )
 
 
 class HoldingQueues(Report):
@@ -87,9 +98,10 @@ class HoldingQueues(Report):
         """Return the report of a ranking. ``failed``: why places cannot be read. ``limit``: of queues and of groups."""
         groups = ranking.ranked_groups()[: limit or None]
         return cls(
-            queues=list(islice(rows, limit or None)), groups=list(map(QueuesTogether.of, groups)),
+            queues=list(islice(rows, limit or None)),
+            groups=list(map(QueuesTogether.of, groups)),
             remarks=ranking.remarks + failed,
-        )  # fmt: skip
+        )
 
 
 def _no_oldest(queue: HoldingQueue) -> str:

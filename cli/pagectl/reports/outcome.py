@@ -12,9 +12,21 @@ from msgspec import UNSET, UnsetType
 from pagectl.reports.form import Count, Report
 
 OutcomeResult: TypeAlias = Literal[
-    "ok", "queued", "paged", "handled", "dropped", "unrouted", "failed", "blocked", "accepted", "sent", "refused",
-    "closed", "unsupported", "malformed",
-]  # fmt: skip
+    "ok",
+    "queued",
+    "paged",
+    "handled",
+    "dropped",
+    "unrouted",
+    "failed",
+    "blocked",
+    "accepted",
+    "sent",
+    "refused",
+    "closed",
+    "unsupported",
+    "malformed",
+]
 BrokerResult: TypeAlias = Literal[
     "queued", "paged", "handled", "dropped", "failed", "none", "NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID"
 ]

@@ -45,11 +45,19 @@ class AddressPages(Report):
         """Return the report of a store."""
         conditions = cast("list[StoreCondition]", [condition.value for condition in row.verdict.conditions])
         return cls(
-            address=row.address, folder=row.folder, pages=row.pages, messages=row.messages, bytes=row.bytes,
-            outstanding=row.outstanding, oldest=row.oldest, condition=conditions[0], conditions=conditions,
-            remarks=[*row.verdict.all_remarks, *row.notes], page_full=row.page_full,
+            address=row.address,
+            folder=row.folder,
+            pages=row.pages,
+            messages=row.messages,
+            bytes=row.bytes,
+            outstanding=row.outstanding,
+            oldest=row.oldest,
+            condition=conditions[0],
+            conditions=conditions,
+            remarks=[*row.verdict.all_remarks, *row.notes],
+            page_full=row.page_full,
             page_limit_used=row.page_limit_used,
-        )  # fmt: skip
+        )
 
 
 class PagingAddresses(Report):

@@ -86,10 +86,24 @@ class VerifiedPage(Report):
         if report.verdict is not None:
             return cls.of_verdict(report.verdict)
         return cls(
-            store=report.store.name, page=report.page.number, file=report.file, size=report.size, records=0,
-            bytes_read=0, suspects=[], error=report.problem, crc32c=None, edition=None, broker=None, broker_text=None,
-            decoded=0, faults=[], recovered=0, recovered_from=None, other_editions=[],
-        )  # fmt: skip
+            store=report.store.name,
+            page=report.page.number,
+            file=report.file,
+            size=report.size,
+            records=0,
+            bytes_read=0,
+            suspects=[],
+            error=report.problem,
+            crc32c=None,
+            edition=None,
+            broker=None,
+            broker_text=None,
+            decoded=0,
+            faults=[],
+            recovered=0,
+            recovered_from=None,
+            other_editions=[],
+        )
 
     @classmethod
     def of_verdict(cls, verdict: PageVerdict) -> VerifiedPage:

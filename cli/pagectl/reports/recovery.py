@@ -76,10 +76,17 @@ class RecoveredPart(Report):
     def of(cls, step: RecoveryStep) -> RecoveredPart:
         """Return the report of a step."""
         return cls(
-            part=step.part.value, file=step.file, what=step.what, action=step.action, lost=_number(step.lost),
-            again=_number(step.again), unsure=_number(step.unsure), mends=step.mends, command=step.command,
+            part=step.part.value,
+            file=step.file,
+            what=step.what,
+            action=step.action,
+            lost=_number(step.lost),
+            again=_number(step.again),
+            unsure=_number(step.unsure),
+            mends=step.mends,
+            command=step.command,
             nameless=step.nameless,
-        )  # fmt: skip
+        )
 
 
 class RecoveredQueue(Report):
@@ -101,10 +108,17 @@ class RecoveredQueue(Report):
     def of(cls, queue: QueuePlan) -> RecoveredQueue:
         """Return the report of a queue."""
         return cls(
-            address=queue.address, queue=queue.name, id=queue.id, routing=queue.routing,
-            routing_known=queue.routing_known, name_from=queue.name_from.name.lower(),  # type: ignore[arg-type]
-            messages=queue.messages, journal=queue.journal, pages=queue.pages, in_doubt=queue.in_doubt,
-        )  # fmt: skip
+            address=queue.address,
+            queue=queue.name,
+            id=queue.id,
+            routing=queue.routing,
+            routing_known=queue.routing_known,
+            name_from=queue.name_from.name.lower(),  # type: ignore[arg-type]
+            messages=queue.messages,
+            journal=queue.journal,
+            pages=queue.pages,
+            in_doubt=queue.in_doubt,
+        )
 
 
 class PassedOverQueue(Report):
@@ -171,10 +185,15 @@ def messages_by_id(plan: RecoveryPlan, outcomes: MessageOutcomes) -> Iterator[Me
     for outcome in outcomes:
         queue = queues.get(outcome.queue) if outcome.queue is not None else None
         yield MessageOfRecovery(
-            outcome=outcome.outcome.value, id=outcome.message, queue_id=outcome.queue,
-            queue=queue.name if queue is not None else None, address=queue.address if queue is not None else None,
-            sure=outcome.sure, file=outcome.file, why=outcome.why,
-        )  # fmt: skip
+            outcome=outcome.outcome.value,
+            id=outcome.message,
+            queue_id=outcome.queue,
+            queue=queue.name if queue is not None else None,
+            address=queue.address if queue is not None else None,
+            sure=outcome.sure,
+            file=outcome.file,
+            why=outcome.why,
+        )
 
 
 def _all_counts(outcomes: MessageOutcomes) -> dict[RecoveryOutcome, int]:

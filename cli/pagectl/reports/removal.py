@@ -69,12 +69,16 @@ class QueueDrop(Report):
         messages, size = plan.held.sums
         paged = plan.held.paged
         return cls(
-            **_common(plan, written), address_dropped=plan.address is not None,
-            queues_left=[queue.name for queue in plan.left], messages=messages, bytes=size,
+            **_common(plan, written),
+            address_dropped=plan.address is not None,
+            queues_left=[queue.name for queue in plan.left],
+            messages=messages,
+            bytes=size,
             in_journal=RemovedFromJournal(messages=plan.held.messages, bytes=plan.held.bytes),
             in_pages=RemovedFromPages(messages=paged.messages, bytes=paged.bytes, pages=paged.pages),
-            in_doubt=paged.in_doubt, declared=declared,
-        )  # fmt: skip
+            in_doubt=paged.in_doubt,
+            declared=declared,
+        )
 
 
 class QueuePurge(Report):
@@ -109,14 +113,16 @@ class QueuePurge(Report):
     def of(cls, plan: PurgePlan, written: Path | None, until: int | None) -> QueuePurge:
         """Return the report of a plan. ``written``: the copy; None if there is none. ``until``: ``sent_before``."""
         return cls(
-            **_common(plan, written), sent_before=until, messages=plan.journal_messages + plan.paged_messages,
+            **_common(plan, written),
+            sent_before=until,
+            messages=plan.journal_messages + plan.paged_messages,
             bytes=plan.journal_bytes + plan.paged_bytes,
             in_journal=RemovedFromJournal(messages=plan.journal_messages, bytes=plan.journal_bytes),
-            in_pages=RemovedFromPages(
-                messages=plan.paged_messages, bytes=plan.paged_bytes, pages=len(plan.in_pages)
-            ),
-            left=plan.left, in_doubt=plan.held.paged.in_doubt, acknowledged=plan.acknowledged,
-        )  # fmt: skip
+            in_pages=RemovedFromPages(messages=plan.paged_messages, bytes=plan.paged_bytes, pages=len(plan.in_pages)),
+            left=plan.left,
+            in_doubt=plan.held.paged.in_doubt,
+            acknowledged=plan.acknowledged,
+        )
 
 
 def _common(plan: DropPlan | PurgePlan, written: Path | None) -> dict[str, Any]:

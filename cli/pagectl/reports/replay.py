@@ -76,9 +76,12 @@ class ReplayedVariant(Report):
         """Return the report of a row."""
         figures: dict[str, Any] = {name: getattr(row.totals, name) for name in FIGURES}
         return cls(
-            broker=UNSET if row.broker is None else row.broker, number=row.number, settings=list(row.settings),
-            **figures, warnings=list(row.warnings),
-        )  # fmt: skip
+            broker=UNSET if row.broker is None else row.broker,
+            number=row.number,
+            settings=list(row.settings),
+            **figures,
+            warnings=list(row.warnings),
+        )
 
 
 FIGURES = (
@@ -208,15 +211,13 @@ class ReplayImport(Report):
         return cls(
             trace=str(trace),
             source=imported.source.value,
-            files=[
-                ImportedFile(file=str(log.path), lines=log.lines, records=log.records) for log in imported.files
-            ],
+            files=[ImportedFile(file=str(log.path), lines=log.lines, records=log.records) for log in imported.files],
             sends=ImportedSends(logged=imported.logged_sends, left_out=imported.left_out),
             operations=dict(sorted(imported.operations.items())),
             unknown=dict(sorted(imported.unknown.items())),
             never_known=list(ALWAYS),
             unused_records=imported.unused,
-        )  # fmt: skip
+        )
 
 
 def variant(row: SweepRow | FailedSweepRow) -> ReplayedVariant | FailedVariant:

@@ -137,10 +137,11 @@ class ReplayedBroker(Report):
         """Return the report of a recording's broker."""
         start, broker = recording.start or 0, recording.broker
         return cls(
-            peak_memory=HighestValue.of(broker.memory, start), peak_disk=HighestValue.of(broker.disk, start),
+            peak_memory=HighestValue.of(broker.memory, start),
+            peak_disk=HighestValue.of(broker.disk, start),
             full=TimeInState.of(broker.full, recording.end),
             disk_full=TimeInState.of(recording.disk_full, recording.end),
-        )  # fmt: skip
+        )
 
 
 class ReplayedQueue(Report):
@@ -158,9 +159,12 @@ class ReplayedQueue(Report):
     def of(cls, record: QueueRecord, start: int) -> ReplayedQueue:
         """Return the report of a queue; ``start``: time of the trace's first operation."""
         return cls(
-            address=record.address, peak_messages=HighestValue.of(record.messages, start),
-            peak_paged=HighestValue.of(record.paged, start), left=record.now.n or 0, left_paged=record.now.paged_n or 0,
-        )  # fmt: skip
+            address=record.address,
+            peak_messages=HighestValue.of(record.messages, start),
+            peak_paged=HighestValue.of(record.paged, start),
+            left=record.now.n or 0,
+            left_paged=record.now.paged_n or 0,
+        )
 
 
 class ReplayMoment(Report):
@@ -249,9 +253,16 @@ class ReplayRun(Report):
 
     @classmethod
     def of(
-        cls, recording: Recording, settings: Mapping[str, Sequence[SettingInForce]], *, trace: Path, config: Path,
-        edition: Edition, wrote: Path | None = None, warnings: Sequence[str] = (),
-    ) -> ReplayRun:  # fmt: skip
+        cls,
+        recording: Recording,
+        settings: Mapping[str, Sequence[SettingInForce]],
+        *,
+        trace: Path,
+        config: Path,
+        edition: Edition,
+        wrote: Path | None = None,
+        warnings: Sequence[str] = (),
+    ) -> ReplayRun:
         """Return the report of a finished recording.
 
         ``settings``: those in force, by address or ``broker``; ``wrote``: the data directory.

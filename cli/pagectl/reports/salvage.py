@@ -35,9 +35,13 @@ class LostBytes(Report):
     def of(cls, loss: Loss) -> LostBytes:
         """Return the report of a loss."""
         return cls(
-            file=loss.file, start=loss.start, end=loss.end, detail=loss.detail,
-            messages=loss.fewest if loss.fewest == loss.most else None, ids=[loss.message] if loss.message else [],
-        )  # fmt: skip
+            file=loss.file,
+            start=loss.start,
+            end=loss.end,
+            detail=loss.detail,
+            messages=loss.fewest if loss.fewest == loss.most else None,
+            ids=[loss.message] if loss.message else [],
+        )
 
 
 class RescuedStore(Report):

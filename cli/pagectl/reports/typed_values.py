@@ -13,10 +13,32 @@ class TypedAmqpValue(Report):
     """A value with its AMQP type."""
 
     type: Literal[
-        "null", "boolean", "byte", "short", "int", "long", "ubyte", "ushort", "uint", "ulong", "float", "double",
-        "char", "string", "bytes", "symbol", "uuid", "timestamp", "decimal32", "decimal64", "decimal128", "list", "map",
-        "array", "described",
-    ]  # fmt: skip
+        "null",
+        "boolean",
+        "byte",
+        "short",
+        "int",
+        "long",
+        "ubyte",
+        "ushort",
+        "uint",
+        "ulong",
+        "float",
+        "double",
+        "char",
+        "string",
+        "bytes",
+        "symbol",
+        "uuid",
+        "timestamp",
+        "decimal32",
+        "decimal64",
+        "decimal128",
+        "list",
+        "map",
+        "array",
+        "described",
+    ]
     value: Any
     """A list of typed values for a list or an array, of pairs of them for a map; text for bytes, UUIDs and decimals."""
     bits: Annotated[str, Meta(pattern=r"^[0-9a-f]{8}([0-9a-f]{8})?$")] | UnsetType = UNSET

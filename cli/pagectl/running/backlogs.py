@@ -102,10 +102,18 @@ class QueuesLook(NamedTuple):
     def merged(self, more: QueuesLook) -> QueuesLook:
         """Return this reading together with that of another directory."""
         return QueuesLook(
-            [*self.queues, *more.queues], [*self.groups, *more.groups], self.size + more.size, self.alone + more.alone,
-            self.shared + more.shared, self.free + more.free, self.unknown + more.unknown,
-            [*self.remarks, *more.remarks], self.wrong or more.wrong, [*self.failed, *more.failed], self.moment,
-        )  # fmt: skip
+            [*self.queues, *more.queues],
+            [*self.groups, *more.groups],
+            self.size + more.size,
+            self.alone + more.alone,
+            self.shared + more.shared,
+            self.free + more.free,
+            self.unknown + more.unknown,
+            [*self.remarks, *more.remarks],
+            self.wrong or more.wrong,
+            [*self.failed, *more.failed],
+            self.moment,
+        )
 
 
 _VALUES: Final[dict[TopOrder, Callable[[RankedQueue], float | None]]] = {
@@ -189,18 +197,26 @@ def _watched(watch: PagesWatch) -> QueuesLook:
         ]
         reading.groups.extend(QueueGroup(broker, group) for group in store.groups)
         reading = reading._replace(
-            size=reading.size + store.bytes, shared=reading.shared + store.shared, free=reading.free + store.free,
-            unknown=reading.unknown + store.unknown, wrong=reading.wrong or bool(store.remarks),
-        )  # fmt: skip
+            size=reading.size + store.bytes,
+            shared=reading.shared + store.shared,
+            free=reading.free + store.free,
+            unknown=reading.unknown + store.unknown,
+            wrong=reading.wrong or bool(store.remarks),
+        )
     if watch.place.store is not None:
         return _ranked(reading, rows)
     return _completed(reading, rows, broker, seen.journal, seen.bindings)
 
 
 def _completed(
-    reading: QueuesLook, rows: Sequence[RankedQueue], broker: str, journal: Mapping[int, JournalBacklog] | None,
-    queues: Mapping[int, QueueBinding], *, unseen: bool = False,
-) -> QueuesLook:  # fmt: skip
+    reading: QueuesLook,
+    rows: Sequence[RankedQueue],
+    broker: str,
+    journal: Mapping[int, JournalBacklog] | None,
+    queues: Mapping[int, QueueBinding],
+    *,
+    unseen: bool = False,
+) -> QueuesLook:
     """Return a broker's reading with the queues that hold something, in pages or in the journal.
 
     ``journal`` and ``unseen`` are those of ``with_journal``.
@@ -239,9 +255,12 @@ def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], N
         rows += [RankedQueue(broker, store_state.store.folder, queue) for queue in store.queues]
         reading.groups.extend(QueueGroup(broker, group) for group in store.groups)
         reading = reading._replace(
-            size=reading.size + store.size, shared=reading.shared + store.shared, free=reading.free + store.free,
-            unknown=reading.unknown + store.unknown, wrong=reading.wrong or not store.verdict.fine,
-        )  # fmt: skip
+            size=reading.size + store.size,
+            shared=reading.shared + store.shared,
+            free=reading.free + store.free,
+            unknown=reading.unknown + store.unknown,
+            wrong=reading.wrong or not store.verdict.fine,
+        )
         advance(store.size)
     reading = reading._replace(wrong=reading.wrong or wrong or state.known.incomplete or bool(state.journal.prepared))
     bindings = state.bindings.queues if state.bindings else {}

@@ -37,9 +37,13 @@ def page_range(text: str | None) -> PageRange:
 
 
 def told_state(
-    place: DataLocation, *, journal: bool = False, within: StoredIn = StoredIn.LIVE, closed: bool = True,
+    place: DataLocation,
+    *,
+    journal: bool = False,
+    within: StoredIn = StoredIn.LIVE,
+    closed: bool = True,
     say: Callable[[str], None] | None = None,
-) -> PagingState:  # fmt: skip
+) -> PagingState:
     """Return what is known about the messages of a place, and warn of journals that cannot be read.
 
     Args:

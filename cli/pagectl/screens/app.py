@@ -72,9 +72,7 @@ def shown(first: Callable[[], Screen[None]]) -> int:
 class ListScreen(Screen[None]):
     """A title, a list, a line about what has the cursor, and the keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,backspace", "back", "Back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,backspace", "back", "Back")]
 
     def __init__(self, heading: str, head: str) -> None:
         super().__init__()

@@ -141,11 +141,7 @@ class SendingCheckpoint:
                 )
             for line in records:
                 state = self.of(line["queue"])
-                state.settled, state.begun, state.crc = (
-                    int(line["settled"]),
-                    int(line["begun"]),
-                    int(line["crc"]),
-                )
+                state.settled, state.begun, state.crc = (int(line["settled"]), int(line["begun"]), int(line["crc"]))
                 state.again.update(line.get("again", ()))
                 state.again.difference_update(line.get("accepted", ()))
                 state.done = bool(line.get("done"))

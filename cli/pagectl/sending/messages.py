@@ -236,9 +236,13 @@ class Preparing:
         if not queues:
             target = target.partition(FQQN)[0]
         prepared = outgoing(
-            message, self._large, tunnel=tunnel, duplicate_id=self._duplicate_id(sending, queued, message, target),
-            scheduled=queued.scheduled, now=now,
-        )  # fmt: skip
+            message,
+            self._large,
+            tunnel=tunnel,
+            duplicate_id=self._duplicate_id(sending, queued, message, target),
+            scheduled=queued.scheduled,
+            now=now,
+        )
         totals = sending.totals
         totals.messages += 1
         totals.bytes += prepared.size

@@ -52,12 +52,14 @@ class SendingReport:
             lost=[
                 LostInSending(
                     way=way.name.lower(),  # type: ignore[arg-type]
-                    what=what, messages=count, sent_before=lost_before[way, what],
+                    what=what,
+                    messages=count,
+                    sent_before=lost_before[way, what],
                 )
                 for (way, what), count in sorted(self.preparing.lost.items())
             ],
             refused=[UnsentMessage(**refusal._asdict()) for refusal in self.preparing.refused],
-        )  # fmt: skip
+        )
 
     def print_text(self) -> None:
         """Print the table of queues, and a summary line."""
@@ -125,12 +127,24 @@ class SendingReport:
 def _sent_queue(queue: QueueToSend) -> SentQueue:
     totals = queue.totals
     return SentQueue(
-        queue=queue.queue.name, address=queue.queue.address, id=queue.queue.id, target=queue.target,
-        messages=totals.messages, bytes=totals.bytes, as_is=totals.ways[SendingWay.AS_IS],
-        tunnelled=totals.ways[SendingWay.TUNNELLED], converted=totals.ways[SendingWay.CONVERTED],
-        scheduled=totals.scheduled, expired=totals.expired, in_doubt=totals.in_doubt, sent=totals.sent,
-        sent_before=totals.before, refused=totals.refused, perhaps_twice=totals.perhaps_twice, failure=totals.failure,
-    )  # fmt: skip
+        queue=queue.queue.name,
+        address=queue.queue.address,
+        id=queue.queue.id,
+        target=queue.target,
+        messages=totals.messages,
+        bytes=totals.bytes,
+        as_is=totals.ways[SendingWay.AS_IS],
+        tunnelled=totals.ways[SendingWay.TUNNELLED],
+        converted=totals.ways[SendingWay.CONVERTED],
+        scheduled=totals.scheduled,
+        expired=totals.expired,
+        in_doubt=totals.in_doubt,
+        sent=totals.sent,
+        sent_before=totals.before,
+        refused=totals.refused,
+        perhaps_twice=totals.perhaps_twice,
+        failure=totals.failure,
+    )
 
 
 def plan(stored: StoredMessages, report: SendingReport) -> None:

@@ -524,9 +524,13 @@ class _QueueRun:
 
 
 def send_queues(
-    stored: StoredMessages, report: SendingReport, checkpoint: SendingCheckpoint, bar: Progress, duplicates: int | None,
+    stored: StoredMessages,
+    report: SendingReport,
+    checkpoint: SendingCheckpoint,
+    bar: Progress,
+    duplicates: int | None,
     rate: float | None,
-) -> None:  # fmt: skip
+) -> None:
     """Send the messages of the report's queues. Raise ``CallError``.
 
     If the run ends early, the report says why.

@@ -256,9 +256,13 @@ class Documents:
         edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
         try:
             read = read_bytes(
-                raw, name, folder=folder, edition=edition, properties=context.properties,
+                raw,
+                name,
+                folder=folder,
+                edition=edition,
+                properties=context.properties,
                 environment=context.environment,
-            )  # fmt: skip
+            )
         except _CANNOT:
             return None
         return ConfigFacts(read, read.core, properties=context.entries, system=context.properties)

@@ -59,17 +59,20 @@ def _gauges(broker: WatchedBroker) -> Iterator[Gauge]:
 def _looks(looks: dict[str, Repeated[Any]]) -> Iterator[Gauge]:
     seen = [({"part": part}, reading.seen()) for part, reading in looks.items()]
     yield Gauge(
-        "pagectl_up", "1 if the last reading of this part succeeded and is recent.",
+        "pagectl_up",
+        "1 if the last reading of this part succeeded and is recent.",
         tuple((label, int(reading.value is not None)) for label, reading in seen),
-    )  # fmt: skip
+    )
     yield Gauge(
-        "pagectl_look_age_seconds", "Time since the last reading began.",
+        "pagectl_look_age_seconds",
+        "Time since the last reading began.",
         tuple((label, reading.age) for label, reading in seen if reading.age is not None),
-    )  # fmt: skip
+    )
     yield Gauge(
-        "pagectl_look_cpu_seconds", "Processor time of the last reading.",
+        "pagectl_look_cpu_seconds",
+        "Processor time of the last reading.",
         tuple((label, reading.spent) for label, reading in seen if reading.spent is not None),
-    )  # fmt: skip
+    )
 
 
 class MetricsServer(ThreadingHTTPServer):

@@ -209,9 +209,10 @@ class EditorServer(LanguageServer):
         register(types.TEXT_DOCUMENT_CODE_ACTION, kinds)(self._about(self._fixes, []))
         register(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(self._about(lambda document, _: documents.symbols(document), []))
         for changed in (
-            types.TEXT_DOCUMENT_DID_SAVE, types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+            types.TEXT_DOCUMENT_DID_SAVE,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION,
-        ):  # fmt: skip
+        ):
             register(changed)(lambda _: self.check_all())
 
     def _about(self, ask: Callable[[OpenDocument, Any], Any], nothing: Any) -> Callable[[Any], Any]:

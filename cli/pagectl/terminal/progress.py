@@ -53,9 +53,15 @@ class _Bar(Progress):
         if self._rich is None:
             amount = DownloadColumn(binary_units=True) if self._unit == "bytes" else MofNCompleteColumn()
             self._rich = RichProgress(
-                TextColumn("{task.description}", markup=False), BarColumn(), amount, TimeRemainingColumn(),
-                console=console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False,
-            )  # fmt: skip
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                amount,
+                TimeRemainingColumn(),
+                console=console(sys.stderr),
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
             self._rich.start()
             self._rich.add_task(self._what, total=self._total)
         assert isinstance(self._rich, RichProgress)

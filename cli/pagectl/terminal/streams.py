@@ -36,9 +36,14 @@ def console(stream: TextIO | None = None) -> Console:
 
     out = stream or sys.stdout
     return Console(
-        file=out, markup=False, highlight=False, emoji=False, soft_wrap=not out.isatty(), no_color=not coloured(out),
+        file=out,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=not out.isatty(),
+        no_color=not coloured(out),
         force_terminal=is_terminal(out),
-    )  # fmt: skip
+    )
 
 
 COLUMNS = 80
@@ -66,9 +71,13 @@ def _broken(line: str, hang: int | None) -> str:
     blanks = len(line) - len(line.lstrip())
     indent = (blanks + 2 if blanks else 0) if hang is None else hang
     return textwrap.fill(
-        line, COLUMNS, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False,
+        line,
+        COLUMNS,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
         drop_whitespace=True,
-    )  # fmt: skip
+    )
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
@@ -327,6 +336,10 @@ def wrapped(text: str, indent: int) -> str:
 
     blank = " " * indent
     return textwrap.fill(
-        one_line(text), screen_width(), initial_indent=blank, subsequent_indent=blank, break_long_words=False,
+        one_line(text),
+        screen_width(),
+        initial_indent=blank,
+        subsequent_indent=blank,
+        break_long_words=False,
         break_on_hyphens=False,
-    )  # fmt: skip
+    )

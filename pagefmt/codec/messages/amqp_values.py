@@ -138,13 +138,23 @@ _ALONE: Final = {
 _NUMBERS: Final = {
     code: (kind, Struct(form).unpack_from, 1 + Struct(form).size)
     for code, kind, form in (
-        (0x50, ValueKind.UBYTE, ">B"), (0x51, ValueKind.BYTE, ">b"), (0x52, ValueKind.UINT, ">B"),
-        (0x53, ValueKind.ULONG, ">B"), (0x54, ValueKind.INT, ">b"), (0x55, ValueKind.LONG, ">b"),
-        (0x60, ValueKind.USHORT, ">H"), (0x61, ValueKind.SHORT, ">h"), (0x70, ValueKind.UINT, ">I"),
-        (0x71, ValueKind.INT, ">i"), (0x73, ValueKind.CHAR, ">I"), (0x80, ValueKind.ULONG, ">Q"),
-        (0x81, ValueKind.LONG, ">q"), (0x83, ValueKind.TIMESTAMP, ">q"), (0x98, ValueKind.UUID, "16s"),
+        (0x50, ValueKind.UBYTE, ">B"),
+        (0x51, ValueKind.BYTE, ">b"),
+        (0x52, ValueKind.UINT, ">B"),
+        (0x53, ValueKind.ULONG, ">B"),
+        (0x54, ValueKind.INT, ">b"),
+        (0x55, ValueKind.LONG, ">b"),
+        (0x60, ValueKind.USHORT, ">H"),
+        (0x61, ValueKind.SHORT, ">h"),
+        (0x70, ValueKind.UINT, ">I"),
+        (0x71, ValueKind.INT, ">i"),
+        (0x73, ValueKind.CHAR, ">I"),
+        (0x80, ValueKind.ULONG, ">Q"),
+        (0x81, ValueKind.LONG, ">q"),
+        (0x83, ValueKind.TIMESTAMP, ">q"),
+        (0x98, ValueKind.UUID, "16s"),
     )
-}  # fmt: skip
+}
 _REALS: Final = {0x72: (float_of, Struct(">I").unpack_from, 5), 0x82: (double_of, Struct(">Q").unpack_from, 9)}
 _ENCODINGS: Final = {
     0xA0: (ValueKind.BYTES, None), 0xA1: (ValueKind.STRING, "utf-8"), 0xA3: (ValueKind.SYMBOL, "latin-1"),

@@ -39,15 +39,7 @@ from pagefmt.vectors.arrays.json_text import Quote, java_text, utf8_texts
 from pagefmt.vectors.arrays.strings import distinct, few
 from pagefmt.vectors.core.batch import Batch, queue_lists
 from pagefmt.vectors.core.body_lines import raw_forms
-from pagefmt.vectors.core.line_parts import (
-    LineSource,
-    coded,
-    digests,
-    frame_parts,
-    keyed,
-    plain_values,
-    state_parts,
-)
+from pagefmt.vectors.core.line_parts import LineSource, coded, digests, frame_parts, keyed, plain_values, state_parts
 from pagefmt.vectors.core.property_lines import property_lines
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import PageFrames

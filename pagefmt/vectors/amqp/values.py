@@ -143,17 +143,49 @@ def _content(page: PageBytes, value: ValueColumn, regular: Mask, kinds: tuple[in
     return slices(page, content, size, present & fits)
 
 
-TYPE_NAMES: Final = ("null", "boolean", "ubyte", "byte", "ushort", "short", "uint", "int", "ulong", "long", "float",
-                      "double", "char", "timestamp", "uuid", "bytes", "string", "symbol", "")  # fmt: skip
+TYPE_NAMES: Final = (
+    "null",
+    "boolean",
+    "ubyte",
+    "byte",
+    "ushort",
+    "short",
+    "uint",
+    "int",
+    "ulong",
+    "long",
+    "float",
+    "double",
+    "char",
+    "timestamp",
+    "uuid",
+    "bytes",
+    "string",
+    "symbol",
+    "",
+)
 GIVEN_NAMES: Final = tuple("long" if name in ("ubyte", "ushort", "uint", "ulong") else name for name in TYPE_NAMES)
 UNKNOWN: Final = len(TYPE_NAMES) - 1
 TYPE_OF: Final = np.full(256, UNKNOWN, np.int8)
 for _name, _codes in (
-    ("null", (0x40,)), ("boolean", BOOLEANS), ("ubyte", UBYTES), ("byte", (0x51,)), ("ushort", (0x60,)),
-    ("short", (0x61,)), ("uint", UINTS), ("int", (0x54, 0x71)), ("ulong", (0x44, 0x53, 0x80)), ("long", (0x55, 0x81)),
-    ("float", (0x72,)), ("double", (0x82,)), ("char", (0x73,)), ("timestamp", TIMESTAMPS), ("bytes", BINARIES),
-    ("string", STRINGS), ("symbol", SYMBOLS),
-):  # fmt: skip
+    ("null", (0x40,)),
+    ("boolean", BOOLEANS),
+    ("ubyte", UBYTES),
+    ("byte", (0x51,)),
+    ("ushort", (0x60,)),
+    ("short", (0x61,)),
+    ("uint", UINTS),
+    ("int", (0x54, 0x71)),
+    ("ulong", (0x44, 0x53, 0x80)),
+    ("long", (0x55, 0x81)),
+    ("float", (0x72,)),
+    ("double", (0x82,)),
+    ("char", (0x73,)),
+    ("timestamp", TIMESTAMPS),
+    ("bytes", BINARIES),
+    ("string", STRINGS),
+    ("symbol", SYMBOLS),
+):
     for _code in _codes:
         TYPE_OF[_code] = TYPE_NAMES.index(_name)
 _OTHER_NAMES: Final = {
@@ -164,8 +196,9 @@ _OTHER_NAMES: Final = {
 CONSTRUCTOR_NAMES: Final = tuple(TYPE_NAMES[TYPE_OF[_code]] or _OTHER_NAMES.get(_code, "") for _code in range(256))
 # By constructor: the type that the broker hands out for values in application properties.
 GIVEN_CONSTRUCTOR_NAMES: Final = tuple(GIVEN_NAMES[TYPE_OF[_code]] or CONSTRUCTOR_NAMES[_code] for _code in range(256))
-WHOLE: Final = frozenset((0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x60, 0x61, 0x70, 0x71,
-                           0x73, 0x80, 0x81, 0x83))  # fmt: skip
+WHOLE: Final = frozenset(
+    (0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x60, 0x61, 0x70, 0x71, 0x73, 0x80, 0x81, 0x83)
+)
 
 
 def raw_keys(page: PageBytes, pairs: Pairs, regular: Mask) -> pa.DictionaryArray:

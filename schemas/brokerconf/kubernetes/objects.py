@@ -37,11 +37,7 @@ _KINDS = {
     ),
     "BrokerCluster": (ObjectRole.BROKER, "broker.arkmq.org", ("v1beta2",)),
     "Broker": (ObjectRole.BROKER, "broker.arkmq.org", ("v1beta2",)),
-    "ActiveMQArtemisAddress": (
-        ObjectRole.ADDRESS,
-        "broker.amq.io",
-        ("v2alpha1", "v2alpha2", "v2alpha3", "v1beta1"),
-    ),
+    "ActiveMQArtemisAddress": (ObjectRole.ADDRESS, "broker.amq.io", ("v2alpha1", "v2alpha2", "v2alpha3", "v1beta1")),
     "ConfigMap": (ObjectRole.FILES, "", ("v1",)),
     "Secret": (ObjectRole.FILES, "", ("v1",)),
 }

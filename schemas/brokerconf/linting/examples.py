@@ -48,10 +48,5 @@ def facts_of(example: Example) -> ConfigFacts:
     document = document_of(example)
     entries = tuple(parse_properties(example.properties, "broker.properties"))
     return ConfigFacts(
-        document,
-        document.core,
-        heap=example.heap,
-        properties=entries,
-        stores=example.stores,
-        volumes=example.volumes,
+        document, document.core, heap=example.heap, properties=entries, stores=example.stores, volumes=example.volumes
     )

@@ -125,8 +125,5 @@ def read_regular(path: Path, at: Position) -> bytes:
     except OSError as err:
         reason = f"cannot include {path.name}: {err.strerror}"
         raise MissingInclude(
-            "include-missing",
-            at,
-            reason,
-            "name it relative to the folder that the broker is started in (--cwd)",
+            "include-missing", at, reason, "name it relative to the folder that the broker is started in (--cwd)"
         ) from err

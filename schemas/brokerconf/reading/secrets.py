@@ -209,19 +209,7 @@ def _in_value(text: str, offset: int = 0) -> Iterator[Span]:
     yield from [(offset, offset + len(text))] if hidden else inside
 
 
-_KINDS = (
-    "value",
-    "scalar",
-    "default",
-    "encoded",
-    "user",
-    "token",
-    "oracle",
-    "bare",
-    "pem",
-    "header",
-    "shape",
-)
+_KINDS = ("value", "scalar", "default", "encoded", "user", "token", "oracle", "bare", "pem", "header", "shape")
 
 
 def _as_written(text: str) -> Iterator[Span]:

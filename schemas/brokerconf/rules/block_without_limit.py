@@ -28,8 +28,7 @@ RULE = Rule(
     check=_check,
     settings=("address-full-policy", "max-size-bytes", "max-size-messages"),
     failing=lambda: Example(
-        edition=Edition.ARTEMIS_1_5,
-        settings=address_setting("orders.#", address_full_policy="BLOCK"),
+        edition=Edition.ARTEMIS_1_5, settings=address_setting("orders.#", address_full_policy="BLOCK")
     ),
     passing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,

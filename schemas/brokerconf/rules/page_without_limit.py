@@ -37,8 +37,7 @@ RULE = Rule(
     check=_check,
     settings=NAMES,
     failing=lambda: Example(
-        edition=Edition.ARTEMIS_1_5,
-        settings=address_setting("#", address_full_policy="PAGE", max_size_bytes="-1"),
+        edition=Edition.ARTEMIS_1_5, settings=address_setting("#", address_full_policy="PAGE", max_size_bytes="-1")
     ),
     passing=lambda: Example(
         edition=Edition.ARTEMIS_1_5,

@@ -27,12 +27,7 @@ RULE = Rule(
     explains_schema=True,
     stops_start=True,
     failing=lambda: Example(
-        valid=False,
-        edition=Edition.ARTEMIS_2_28,
-        settings=address_setting("a", prefetch_page_bytes="1M"),
+        valid=False, edition=Edition.ARTEMIS_2_28, settings=address_setting("a", prefetch_page_bytes="1M")
     ),
-    passing=lambda: Example(
-        edition=Edition.ARTEMIS_2_44,
-        settings=address_setting("a", prefetch_page_bytes="1M"),
-    ),
+    passing=lambda: Example(edition=Edition.ARTEMIS_2_44, settings=address_setting("a", prefetch_page_bytes="1M")),
 )

@@ -113,10 +113,7 @@ class AddressSetting:
 _BORN_WITH: tuple[tuple[Edition, tuple[str, ...]], ...] = (
     (Edition.ARTEMIS_2_56, ()),
     (Edition.ARTEMIS_2_28, ("slow-consumer-threshold-measurement-unit", "management-browse-page-size")),
-    (
-        Edition.ARTEMIS_2_17,
-        ("expiry-delay", "min-expiry-delay", "max-expiry-delay", "management-browse-page-size"),
-    ),
+    (Edition.ARTEMIS_2_17, ("expiry-delay", "min-expiry-delay", "max-expiry-delay", "management-browse-page-size")),
     (Edition.HORNETQ_2_4, ("expiry-delay", "management-browse-page-size")),
 )
 _LAST_VALUE = {"last-value-queue": "default-last-value-queue"}
