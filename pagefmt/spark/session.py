@@ -110,9 +110,9 @@ def running(name: str, master: str, conf: Mapping[str, str], tell: Tell) -> Iter
     ``conf`` takes precedence over everything set here. ``tell`` is called with the reason while a cluster has no
     executor.
 
-    On a cluster, every executor gets a copy of this package in the running version; it finds numpy, pyarrow and crc32c,
-    and for URLs obstore, in its own Python (``spark.pyspark.python``, else PYSPARK_PYTHON, else the path of the running
-    one).
+    On a cluster, every executor gets a copy of this package in the running version; it finds numpy, pyarrow, msgspec
+    and crc32c, and for URLs obstore, in its own Python (``spark.pyspark.python``, else PYSPARK_PYTHON, else the path of
+    the running one).
     """
     with warnings.catch_warnings():
         # pyspark imports pandas, which nothing here uses, and warns of every one from 3 on; programs of others hear it

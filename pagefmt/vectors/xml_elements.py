@@ -228,8 +228,8 @@ def _users(page: PageBytes, parts: core.CoreParts, pool: Pool) -> list[Part]:
 
 
 def _encoded(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
-    content, ends = memoryview(page.buffer), (at + size).tolist()
-    return pool.base64(content[first:end] for first, end in zip(at.tolist(), ends, strict=True))
+    content = memoryview(page.buffer)
+    return pool.base64(map(content.__getitem__, map(slice, at.tolist(), (at + size).tolist())))
 
 
 def _properties(page: PageBytes, entries: props.Entries, regular: Mask, pool: Pool) -> Runs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ from product_source import ROOT, files
 
 COLUMNS = {"numpy", "pyarrow", "crc32c"}
 ALLOWED = {
-    "pagefmt": {"pagefmt", "msgspec", *COLUMNS},
+    "pagefmt": {"pagefmt", "msgspec", "pybase64", *COLUMNS},
     "brokerconf": {"brokerconf", "lxml", "xmlschema", "yaml", "pagefmt.editions", "pagefmt.findings"},
     "pageengine": {"pageengine", "pagefmt", "brokerconf", "msgspec", "numpy", "pyarrow", "zstandard"},
 }
@@ -71,3 +72,29 @@ def test_package_import_is_light(package: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": path}, timeout=60
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_executors_of_a_cluster_need_what_the_manual_says() -> None:
+    """They get the package without its dependencies; pyspark, and pandas if it is there, are imported anyway, and
+    msgspec uses typing_extensions if that is there.
+    """
+    script = "import sys, {}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
+    read_by = "pagefmt.spark.source, pagefmt.spark.rows, pagefmt.spark.table, pagefmt.codec.pages.page_file"
+    of_spark, of_executors = (
+        set(
+            subprocess.run(
+                [sys.executable, "-c", script.format(modules)], check=True, capture_output=True, text=True, cwd=ROOT
+            ).stdout.split()
+        )
+        for modules in ("pyspark.sql.datasource, pandas", read_by)
+    )
+    needed = {
+        name
+        for name in of_executors - of_spark - sys.stdlib_module_names - {"pagefmt", "typing_extensions"}
+        if not name.startswith("_")
+    }
+    page = (ROOT / "docs" / "jobs" / "parquet.md").read_text("utf-8")
+    said = re.search(r"the same version of Python with ([\w, ]+) \(and obstore for URLs\)", page)
+    assert said is not None
+    assert needed <= set(re.findall(r"\w+", said[1])) - {"and"}, needed
+    assert "msgspec" in needed

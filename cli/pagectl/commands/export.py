@@ -51,7 +51,7 @@ def command(
 
     Or export what is known about their pages and queues (--what). --report ranks the queues by the bytes they hold,
     with the oldest message. Spark runs on this machine unless --master names a cluster, where every machine must see
-    each DIR under the same path and have a Python with numpy, pyarrow and crc32c, and obstore for URLs
+    each DIR under the same path and have a Python with numpy, pyarrow, msgspec and crc32c, and obstore for URLs
     (--conf spark.pyspark.python=PATH).
 
     Of a damaged page, the rows before the damage are written; OUT/_damaged.json lists where each ends, and the exit

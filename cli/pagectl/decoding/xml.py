@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagectl.decoding.sources import AllSources
 from pagectl.files.destination import output_to
+from pagectl.running.memory import keep_freed_memory
 from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import told_state
 from pagectl.terminal.progress import progress
@@ -47,6 +48,7 @@ def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, wi
     ``queues``: names; None for all. Return whether something is damaged, not known or not in the file. Raises
     ``CannotKnow`` without bindings.
     """
+    keep_freed_memory()
     state = told_state(place, journal=True, within=within, closed=False)
     bindings = _bindings(place, state)
     wanted = queue_ids(queues, bindings, place) if queues else None

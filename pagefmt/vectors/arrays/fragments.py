@@ -6,9 +6,9 @@ parts stay columns until the end, and a text that all lines share takes no colum
 
 from __future__ import annotations
 
-from binascii import b2a_base64
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Final, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from pybase64 import b64encode
 
 from pagefmt.arrays import Ints, Mask
 
@@ -50,7 +51,7 @@ _SHRINKING: Final = (
     pa.mimalloc_memory_pool() if "mimalloc" in pa.supported_memory_backends() else pa.default_memory_pool()
 )
 
-_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+_URL_SAFE: Final = partial(b64encode, altchars=b"-_")
 # Up to so many items, lists of equal length get one column for each item.
 _ALIKE: Final = 64
 # Codes reserved for constant texts, which become one array before the texts of the page.
@@ -81,9 +82,9 @@ class Pool:
 
     def base64(self, contents: Iterable[bytes | memoryview]) -> Codes:
         """Return the codes of contents in the URL-safe alphabet of Base64."""
-        encoded = [b2a_base64(content, newline=False) for content in contents]
+        encoded = list(map(_URL_SAFE, contents))
         ends = edges(np.fromiter(map(len, encoded), np.int64, len(encoded))).astype(np.int32)
-        together = pa.py_buffer(b"".join(encoded).translate(_URL_SAFE))
+        together = pa.py_buffer(b"".join(encoded))
         return self.add(pa.Array.from_buffers(BINARY, len(encoded), [None, pa.py_buffer(ends), together]))
 
     def constant(self, text: str) -> int:

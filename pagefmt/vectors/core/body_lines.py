@@ -5,12 +5,12 @@ A body that does not hold what its type says, and one that may be compressed, le
 
 from __future__ import annotations
 
-from base64 import b64encode
 from binascii import hexlify
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from pybase64 import b64encode
 
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.bodies import stream_of
