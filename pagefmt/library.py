@@ -189,7 +189,7 @@ class BrokerDirectory:
                 yield rows if part.unknown is None else without_outstanding(rows)
 
     def _of_pages(self, query: TableQuery, wanted: _Scope, damage: list[PageDamage] | None) -> Iterator[pa.RecordBatch]:
-        from pagefmt.table.joined_pages import together_batches
+        from pagefmt.table.joined_pages import joined_batches
         from pagefmt.table.table import PageSource, TableDamage, without_outstanding
         from pagefmt.vectors.wanted_records import rows_by_queue
 
@@ -202,7 +202,7 @@ class BrokerDirectory:
                 PageSource(page, page.number, store.name, store.address, rule(page.number), edition=self._edition)
                 for page in store.pages
             )
-            for n, batch in together_batches(sources, query):
+            for n, batch in joined_batches(sources, query):
                 page = store.pages[n]
                 if not isinstance(batch, TableDamage):
                     rows = rows_by_queue(batch, choice)

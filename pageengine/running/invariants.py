@@ -16,7 +16,7 @@ from pageengine.model.reference import Reference
 from pageengine.paging.store import AddressStore
 from pageengine.queues.queue import Queue
 from pageengine.running.watched_changes import (
-    SeenStore,
+    StoreRecord,
     kept_over_a_restart,
     look_at_positions,
     look_at_refusal,
@@ -33,7 +33,7 @@ from pageengine.trace.operations import Operation
 class InvariantCheck:
     """State seen at the last check; ``sent`` counts sends by outcome."""
 
-    stores: dict[str, SeenStore] = field(default_factory=dict)
+    stores: dict[str, StoreRecord] = field(default_factory=dict)
     sent: dict[str, int] = field(default_factory=dict)
     kept: dict[str, int] = field(default_factory=dict)
 

@@ -32,7 +32,7 @@ def require(number: int, holds: bool, detail: str) -> None:
 
 
 @dataclass
-class SeenStore:
+class StoreRecord:
     """State of one store after the last operation.
 
     ``held``: gate B would have dropped or failed, or paged and been full.
@@ -47,16 +47,16 @@ class SeenStore:
     written: int
 
 
-def seen(store: AddressStore) -> SeenStore:
+def seen(store: AddressStore) -> StoreRecord:
     """Return the state of a store that is compared after the next operation."""
     records = sum(page.count for page in store.pages.values())
     held = store.full or store.page_full or store.limits.global_full
-    return SeenStore(
+    return StoreRecord(
         store.paging, store.page_full, held, store.metric.size, store.current_id, records, store.records_written
     )
 
 
-def look_at_store(run: Run, store: AddressStore, before: SeenStore, op: Operation, result: OperationResult) -> None:
+def look_at_store(run: Run, store: AddressStore, before: StoreRecord, op: Operation, result: OperationResult) -> None:
     """Check invariants 6 to 9, 11, 27 and 28; restarts and new settings may change a store in any way."""
     if isinstance(op, Restart | Crash | SettingsChange):
         return
@@ -87,7 +87,7 @@ def _left_page_mode(store: AddressStore) -> None:
     require(7, left == 0 and counted == 0, f"{store.address} left page mode with {left} records, {counted} to confirm")
 
 
-def _page_full_changed(store: AddressStore, before: SeenStore, op: Operation, now: SeenStore) -> None:
+def _page_full_changed(store: AddressStore, before: StoreRecord, op: Operation, now: StoreRecord) -> None:
     """Check that the flag is set by a new page or a counted message, and cleared if no limit applies (invariant 27)."""
     if now.page_full:
         counts = now.written > before.written or op.op in ("commit", "receive", "ack", "expire", "rollback")
@@ -111,7 +111,7 @@ def _refused_behind_its_last_piece(run: Run, op: Operation, result: OperationRes
     return is_large(run.header, body_bytes(op))
 
 
-def look_at_refusal(run: Run, before: dict[str, SeenStore], op: Operation, result: OperationResult) -> None:
+def look_at_refusal(run: Run, before: dict[str, StoreRecord], op: Operation, result: OperationResult) -> None:
     """Check that gate B drops or fails only if something was full at that moment (invariant 10)."""
     if op.op != "send" or result.released or not before:
         return

@@ -12,7 +12,7 @@ from pagefmt.outstanding.state import PagingState
 
 
 @dataclass(slots=True)
-class QueueHeld:
+class QueueContent:
     """What waits for a queue in journal and pages.
 
     ``messages`` of ``bytes`` in the journal; ``paged`` counts those in pages. ``unknown``: why that is not all.
@@ -31,10 +31,10 @@ class QueueHeld:
         return self.messages + self.paged.messages, self.bytes + self.paged.bytes
 
 
-def held_by(state: PagingState, queues: Collection[QueueBinding]) -> dict[int, QueueHeld]:
+def held_by(state: PagingState, queues: Collection[QueueBinding]) -> dict[int, QueueContent]:
     """Return what each queue holds, by queue id. Raise ``CannotKnow`` if the message journal is not known."""
     loads = {queue.id: QueueLoad(queue.id, queue) for queue in queues}
-    totals = {number: QueueHeld(load) for number, load in loads.items()}
+    totals = {number: QueueContent(load) for number, load in loads.items()}
     addresses = {queue.address for queue in queues}
     for store in state.stores():
         if store.store.address is None and store.unseen is not None:  # it may be of any queue

@@ -39,7 +39,7 @@ from pagefmt.spark.table_folder import EXPORTED
 from pagefmt.spark.table_formats import data_files
 from pagefmt.storage.files import listed, utf8_name
 from pagefmt.storage.interruptible_calls import thread_pool
-from pagefmt.storage.remote_outputs import made_folder
+from pagefmt.storage.remote_outputs import create_folder
 from pagefmt.table.table_content import StoredIn
 from pagefmt.table.table_files import ARROW, TableFile, table_file
 
@@ -150,7 +150,7 @@ def write_entries(
     plain = [item.name for item in _FIELDS]
     batches: list[pa.RecordBatch] = []
     with (
-        made_folder(path.parent, exist_ok=True) as local_folder,
+        create_folder(path.parent, exist_ok=True) as local_folder,
         entries_to(local_folder / path.name, settings, wrong, brokers) as log,
     ):
         for part in parts:
@@ -165,7 +165,7 @@ def write_entries(
     return pa.Table.from_batches(batches, pa.schema(_FIELDS))
 
 
-def told_pages(looked: pa.Table, news: Iterable[BrokerNews]) -> dict[str, Any]:
+def page_summary(looked: pa.Table, news: Iterable[BrokerNews]) -> dict[str, Any]:
     """Return the summary of a run's pages for its report."""
     looked = looked.filter(pc.not_equal(looked.column("page"), JOURNAL))
     states = Counter(looked.column("state").to_pylist())

@@ -38,7 +38,7 @@ from pagefmt.spark.new_rows import new_of_journal, new_rows
 from pagefmt.spark.options import TableSpec
 from pagefmt.storage.archives import Archive
 from pagefmt.storage.remote_paths import take_archive
-from pagefmt.table.joined_pages import together_batches
+from pagefmt.table.joined_pages import joined_batches
 from pagefmt.table.named_columns import NamedTable, RowsContext
 from pagefmt.table.state_tables import acknowledgement_batches, page_row, queue_rows, table_rows
 from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batches, without_outstanding
@@ -195,7 +195,7 @@ def _page_rows(
     spec: TableSpec,
     pages: Iterable[PageFile],
 ) -> Iterator[tuple[int, Rows]]:
-    """Yield rows of pages, or damage, each with the index of its page; see ``together_batches``."""
+    """Yield rows of pages, or damage, each with the index of its page; see ``joined_batches``."""
     opened_pages: list[PageFile] = []
 
     def sources() -> Iterator[PageSource]:
@@ -203,7 +203,7 @@ def _page_rows(
             opened_pages.append(page)
             yield _source(broker, store, page, table, spec)
 
-    for n, batch in together_batches(sources(), table.query):
+    for n, batch in joined_batches(sources(), table.query):
         if not isinstance(batch, TableDamage):
             yield n, table.rows(batch if store.unknown is None else without_outstanding(batch), context)
         elif store.motion(opened_pages[n], batch.damage) is None:

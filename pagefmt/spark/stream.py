@@ -30,7 +30,7 @@ from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.spark.groups import GROUP, runs_of
 from pagefmt.spark.options import BadOption, SourceOptions, TableSpec
 from pagefmt.spark.rows import SHOWN, LostRows, Rows, lost_rows, shown
-from pagefmt.table.joined_pages import together_batches
+from pagefmt.table.joined_pages import joined_batches
 from pagefmt.table.named_columns import RowsContext
 from pagefmt.table.table import PageSource, TableDamage
 from pagefmt.vectors.pages.chunks import FilePart, read_chunks
@@ -160,7 +160,7 @@ def _rows(pages: Sequence[StreamedPage], spec: TableSpec) -> Iterator[Rows]:
         )
         for page in pages
     )
-    for n, batch in together_batches(sources, table.query):
+    for n, batch in joined_batches(sources, table.query):
         if not isinstance(batch, TableDamage):
             yield table.rows(batch, context)
         elif batch.damage.kind is DamageKind.GONE:

@@ -34,7 +34,7 @@ from pagefmt.spark.exported import (
     PageEntry,
     entries_to,
     log_name,
-    told_pages,
+    page_summary,
     write_entries,
 )
 from pagefmt.spark.format_commit import FileFacts, FormatCommit, TablePart
@@ -47,7 +47,7 @@ from pagefmt.spark.survey import BrokerSurvey, surveyed
 from pagefmt.spark.table_folder import DAMAGED, EXPORTED, SUCCESS, TEMPORARY, Replaced, note_shortened, put, read_note
 from pagefmt.spark.table_formats import last_export, table_schema, values_of
 from pagefmt.storage.files import utf8_name
-from pagefmt.storage.remote_outputs import StoredPath, made_folder
+from pagefmt.storage.remote_outputs import StoredPath, create_folder
 from pagefmt.storage.writing import PARTIAL_SUFFIX
 from pagefmt.table.partitions import PartitionedTable
 from pagefmt.table.state_tables import TELLS_HARM
@@ -247,7 +247,7 @@ def write_log(target: TableTarget, spec: TableSpec, increment: Increment) -> Wri
     """Note deleted pages in the log if no page has to be read."""
     if not any(item.deleted for item in increment.news):
         standing = [item for item in _known_damage(target.folder) if increment.is_as_it_was(item)]
-        pages = told_pages(NO_PAGES, increment.news)
+        pages = page_summary(NO_PAGES, increment.news)
         return WrittenTable(0, 0, [], pages=pages, standing=standing, standing_remarks=increment.standing)
     return _put(target, spec, _new_run(target.folder), [], increment)
 
@@ -298,7 +298,7 @@ def _put(
             increment.brokers,
         )
         names[LOG] = f"{EXPORTED}/{log_name(number + 1, run.name, run / LOG)}"
-        pages = told_pages(looked, increment.news)
+        pages = page_summary(looked, increment.news)
         states = _states(looked) if known_damage else {}
         known_damage = [item for item in known_damage if states.get(_page_of(item), SAME) in (SAME, DELETED)]
         standing = [item for item in known_damage if increment.is_as_it_was(item) or states.get(_page_of(item)) == SAME]
@@ -361,7 +361,7 @@ def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path
     name = uuid.uuid4().hex
     if not isinstance(run, StoredPath) and not run.is_dir():
         raise FolderRefused(f"{platform.node()}, where a task runs, {_UNSHARED}")
-    with _hidden_as(target.mode), made_folder(run / name) as folder:
+    with _hidden_as(target.mode), create_folder(run / name) as folder:
         with _output(folder, spec, target, part_files.shortened) as out, entries_to(folder / LOG) as log:
             for piece in group.pieces:
                 for rows in rows_of(piece, spec):

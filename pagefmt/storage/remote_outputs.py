@@ -184,7 +184,7 @@ def remove_tree(folder: Path) -> None:
 
 
 @contextmanager
-def made_folder(folder: Path, *, exist_ok: bool = False) -> Iterator[Path]:
+def create_folder(folder: Path, *, exist_ok: bool = False) -> Iterator[Path]:
     """Create a folder and yield it. A remote one is a local folder whose files are uploaded when the block ends."""
     if not isinstance(folder, StoredPath):
         folder.mkdir(exist_ok=exist_ok)

@@ -334,13 +334,13 @@ def take_archive(shared: SharedArchive) -> Archive | None:
     return archive
 
 
-class KeptArchives:
+class UnpackedArchives:
     """Compressed archives that stay unpacked while the context is open, so that each is unpacked once."""
 
     def __init__(self) -> None:
         self._archives: list[Archive] = []
 
-    def __enter__(self) -> KeptArchives:
+    def __enter__(self) -> UnpackedArchives:
         return self
 
     def __exit__(

@@ -23,7 +23,7 @@ from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.table.table import PageSource, TableDamage, TableQuery, completed, decoded_rows, page_batches
 from pagefmt.vectors.pages.chunks import CHUNK, WHOLE_FILE
 from pagefmt.vectors.pages.gather import PageBytes
-from pagefmt.vectors.pages.page_buffer import PagesTogether, read_together
+from pagefmt.vectors.pages.page_buffer import ConcatenatedPages, read_together
 from pagefmt.vectors.pages.scan import PageFrames
 
 # Bytes. Smaller pages are read together with others.
@@ -80,7 +80,7 @@ class JoinedPages:
                 yield n, None, 0, 0
 
 
-def together_batches(sources: Iterable[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
+def joined_batches(sources: Iterable[PageSource], wanted: TableQuery) -> Iterator[tuple[int, Found]]:
     """Yield what ``page_batches`` gives for each page, with the number of its source.
 
     A batch with rows of several pages has the number of the first one.
@@ -137,7 +137,7 @@ def _together(group: Sequence[PageSource], wanted: TableQuery) -> Iterator[tuple
             yield from ((first, batch_or_damage) for batch_or_damage in page_batches(group[first], wanted))
 
 
-def _as_one(group: Sequence[PageSource], read: PagesTogether, owner: Ints) -> PageSource:
+def _as_one(group: Sequence[PageSource], read: ConcatenatedPages, owner: Ints) -> PageSource:
     """Return a source with the records of all pages of the group, numbered on from page to page."""
     bounds = pairwise(read.first.tolist())
     parts = [(source.rule, *item) for source, item in zip(group, bounds, strict=True) if source.rule is not None]

@@ -27,7 +27,7 @@ from pagefmt.exchange.xml_writing import NOT_PLAIN, NULL_TEXT, UNFIT, property_f
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.named_queues import ACK_STATES
 from pagefmt.vectors.amqp.amqp_columns import may_be_amqp
-from pagefmt.vectors.amqp.xml_templates import alike_rows, amqp_texts
+from pagefmt.vectors.amqp.xml_templates import amqp_texts, rows_by_structure
 from pagefmt.vectors.arrays.fragments import Cell, Codes, Part, Pool, Runs, as_runs, either
 from pagefmt.vectors.arrays.json_text import java_text
 from pagefmt.vectors.arrays.order import in_order
@@ -152,7 +152,7 @@ def _chunk(
 
 def _alike(content: PageBytes, frames: PageFrames, rows: Ints) -> Iterator[Ints]:
     if len(rows):
-        for some in alike_rows(content, frames.offset[rows] + 5, frames.length[rows]):
+        for some in rows_by_structure(content, frames.offset[rows] + 5, frames.length[rows]):
             yield rows[some]
 
 

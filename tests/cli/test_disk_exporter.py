@@ -20,7 +20,7 @@ from exporters import Samples, exporter, fetched, of, resident, samples
 from golden_cases import GoldenCase
 from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
 from made_pages import message, store
-from pagectl.opening.watched_broker import PagesSeen, WatchedBroker
+from pagectl.opening.watched_broker import BacklogReading, WatchedBroker
 from pagectl.options.disk import DiskOptions, broker_name, disk_query
 from pagectl.outputs.disk_metrics import forecast_metrics
 from pagectl.outputs.forecast_report import Forecast
@@ -140,7 +140,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
     assert dict(labels)["address"] == NASTY.replace("\n", " ")
     queue = Backlog(NASTY, "f", NASTY + "\ud800", 9, 1, 2, 3, 4, 5, 6, None)
     brokers = watched(tmp_path / "data")
-    seen = PagesSeen(BrokerBacklog((WatchedStore(NASTY, 1, 2, 0, (queue,)),), False, False, 0), {})
+    seen = BacklogReading(BrokerBacklog((WatchedStore(NASTY, 1, 2, 0, (queue,)),), False, False, 0), {})
     brokers[0].pages = Repeated("x", lambda: seen, 1.0)
     brokers[0].pages.once()
     with serving(brokers) as url:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from golden_cases import GoldenCase, cases_of_each_kind, spread
 from made_pages import message, store
-from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQueues, look
+from pagectl.running.backlogs import QueueReading, RankedQueue, TopOrder, WatchedQueues, look
 from program import Answer, call
 from test_messages_counts import sent
 
@@ -88,12 +88,12 @@ def test_queues_that_hold_pages_together_are_a_group() -> None:
     assert "held by none.news, part.news and red.news together" in text
 
 
-def ranked(*rows: tuple[str, int | None, int, int, int | None, float | None]) -> QueuesLook:
+def ranked(*rows: tuple[str, int | None, int, int, int | None, float | None]) -> QueueReading:
     queues = [
         RankedQueue("b", Path("s"), Backlog("a", "s", name, n, waiting, 1, 0, 1, held, alone, oldest), growth)
         for n, (name, alone, held, waiting, oldest, growth) in enumerate(rows)
     ]
-    return QueuesLook(queues, [], 0, 0, 0, 0, 0, [], False, [], 0)
+    return QueueReading(queues, [], 0, 0, 0, 0, 0, [], False, [], 0)
 
 
 @pytest.mark.parametrize(

@@ -358,19 +358,19 @@ def test_export_reads_where_the_instance_keeps_its_directories(tmp_path: Path, m
     from pagectl.opening.fleet import open_fleet
     from pagectl.options.groups import BrokerOptions
 
-    from pagefmt.storage.remote_paths import KeptArchives
+    from pagefmt.storage.remote_paths import UnpackedArchives
 
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
     root = instance(tmp_path / "broker")
     beans = moved(root, tmp_path / "elsewhere")
     assert callable(move)
     move(root, beans)
-    ((broker,), _) = open_fleet([str(root)], None, BrokerOptions(), KeptArchives())
+    ((broker,), _) = open_fleet([str(root)], None, BrokerOptions(), UnpackedArchives())
     place = broker.place
     assert [str(place.paging), str(place.journal), str(place.bindings)] == [*beans.values()][:3]
     (tmp_path / "elsewhere" / "journal").rename(tmp_path / "gone")
     (root / "data" / "journal").mkdir()
-    ((broker,), _) = open_fleet([str(root)], None, BrokerOptions(), KeptArchives())
+    ((broker,), _) = open_fleet([str(root)], None, BrokerOptions(), UnpackedArchives())
     assert broker.place.journal is None
 
 

@@ -21,7 +21,7 @@ from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.outstanding.state import StoreState
 from pagefmt.selector import parse
 from pagefmt.selector.facts import IdIs, joined
-from pagefmt.table.joined_pages import together_batches
+from pagefmt.table.joined_pages import joined_batches
 from pagefmt.table.json_lines import LineFormat, MessageLines, lines_together, rows_together
 from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batches
 from pagefmt.table.table_body import TableBody
@@ -68,7 +68,7 @@ def same(data: Path, query: TableQuery) -> list[Any]:
 
     alone = ((n, found) for n, source in enumerate(every()) for found in page_batches(source, query))
     expected = told(alone, query)
-    assert told(together_batches(every(), query), query) == expected
+    assert told(joined_batches(every(), query), query) == expected
     return expected
 
 

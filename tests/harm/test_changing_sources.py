@@ -130,14 +130,14 @@ def test_before_the_salvage_but_after_the_journal_was_read(
 ) -> None:
     from pagectl.commands import pages_salvage
 
-    read = pages_salvage.told_state
+    read = pages_salvage.state_of_place
 
     def changed_after(*given: object, **how: object) -> object:
         state = read(*given, **how)  # type: ignore[arg-type]
         cut(FILES["journal"](data))
         return state
 
-    monkeypatch.setattr(pages_salvage, "told_state", changed_after)
+    monkeypatch.setattr(pages_salvage, "state_of_place", changed_after)
     status, err = written("pages salvage", data, tmp_path / "NEW")
     assert status == 2 and "changed while it was copied" in err, err
     assert not (tmp_path / "NEW").exists()

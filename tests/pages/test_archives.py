@@ -24,7 +24,7 @@ from pagefmt.directory.privacy import private_mode
 from pagefmt.storage import archives
 from pagefmt.storage import remote_paths as far_paths
 from pagefmt.storage.files import FileGone, NotReadable, open_file, read_start
-from pagefmt.storage.remote_paths import FarPath, KeptArchives, NotLocal, any_path, share_archive, take_archive
+from pagefmt.storage.remote_paths import FarPath, NotLocal, UnpackedArchives, any_path, share_archive, take_archive
 
 CONTENT = b"page " * 1000
 
@@ -454,7 +454,7 @@ def test_what_a_process_has_unpacked_others_read(tmp_path: Path, monkeypatch: py
 
     usual, times = archives.archive_of, []
     monkeypatch.setattr(archives, "archive_of", lambda *given: times.append(given) or usual(*given))
-    with KeptArchives() as kept:
+    with UnpackedArchives() as kept:
         shared = kept.share(any_path(path))
         assert shared is not None and len(times) == 1
         for is_kept, token in ((True, shared.unpacked.token), (True, bytes(16)), (False, shared.unpacked.token)):

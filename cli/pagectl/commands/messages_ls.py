@@ -9,7 +9,7 @@ from pagectl.options.shared import DirArgument, InOption
 from pagectl.reports.messages import QUEUES, WaitingQueue
 from pagectl.running.exits import Exit
 from pagectl.running.permissions import warn_closed
-from pagectl.running.reading import told_state, while_it_moves
+from pagectl.running.reading import state_of_place, while_it_moves
 from pagectl.terminal.streams import say, warning
 from pagefmt.quantities import count_text
 from pagefmt.table.table_content import StoredIn
@@ -38,7 +38,9 @@ def command(
     closed = within is not StoredIn.JOURNAL and warn_closed(place)
     counts, wrong = while_it_moves(
         place,
-        lambda: counted(place, told_state(place, within=within, closed=False), within, beside_output=not view.as_text),
+        lambda: counted(
+            place, state_of_place(place, within=within, closed=False), within, beside_output=not view.as_text
+        ),
     )
     queues = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
     for why in dict.fromkeys(row.unknown for row in queues if row.unknown not in (None, counts.closed)):

@@ -15,7 +15,7 @@ from pagectl.outputs.address_pages import print_addresses
 from pagectl.reports.pages import ADDRESSES, AddressPages
 from pagectl.running.exits import Exit
 from pagectl.running.permissions import refuse_without_pages
-from pagectl.running.reading import told_state
+from pagectl.running.reading import state_of_place
 
 if TYPE_CHECKING:
     from pagefmt.outstanding.overview import StoreOverview
@@ -43,7 +43,7 @@ def command(
     view = ADDRESSES.view(listed, long=long)
     opened = open_broker(directory, broker.broker_xml, broker.reading(), far=True)
     refuse_without_pages(opened.place)
-    state = told_state(opened.place)
+    state = state_of_place(opened.place)
     stores = StoreOverviews(opened, state, processes(jobs), beside_output=not view.as_text)
     rows: Iterable[StoreOverview] = stores
     if view.as_text or view.sort is not None:

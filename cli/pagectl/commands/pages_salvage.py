@@ -17,7 +17,7 @@ from pagectl.reports.salvage import PagesSalvage
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import check_outside, instance_of
 from pagectl.running.permissions import refuse_closed
-from pagectl.running.reading import told_state
+from pagectl.running.reading import state_of_place
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, warning
 from pagefmt.directory.permissions import Reads
@@ -60,7 +60,7 @@ def command(
         salvaged = salvage_single_page(place.page, out)
     else:
         sources = source_files(place)
-        state = told_state(place)
+        state = state_of_place(place)
         salvaged = salvage_directory(place, state, out, jobs=processes(jobs), sources=sources)
         lost = state.known.lost()
     if form is TextOrJson.json:

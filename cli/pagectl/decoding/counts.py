@@ -31,7 +31,7 @@ def counted(
     from pagefmt.codec.pages.frames import NO_BYTES, DamageKind
     from pagefmt.outstanding.loaded_journals import NO_PAGING
     from pagefmt.outstanding.message_filter import MessageFilter
-    from pagefmt.table.joined_pages import together_batches
+    from pagefmt.table.joined_pages import joined_batches
     from pagefmt.table.queue_counts import QUERY, QueueCounts
     from pagefmt.table.table import TableDamage
 
@@ -57,7 +57,7 @@ def counted(
                 yield at.source()
                 bar.advance(at.page.size)
 
-        for n, batch in together_batches(page_sources(), QUERY):
+        for n, batch in joined_batches(page_sources(), QUERY):
             while first < n:
                 pages.popleft()
                 first += 1

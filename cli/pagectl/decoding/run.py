@@ -23,7 +23,7 @@ from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
 from pagectl.running.permissions import warn_closed
-from pagectl.running.reading import bytes_to_read, note_near_names, told_pages, told_state
+from pagectl.running.reading import bytes_to_read, note_near_names, pages_of_place, state_of_place
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, write_utf8
 from pagefmt.findings import some
@@ -107,9 +107,9 @@ def carry_out(
     forms = forms if field is None else frozenset()
     place = located(directory, broker, far=True)
     if within is None:
-        state = told_pages(place)
+        state = pages_of_place(place)
     else:
-        state = told_state(place, journal=chosen.needs_journal, within=within, closed=False)
+        state = state_of_place(place, journal=chosen.needs_journal, within=within, closed=False)
     reads = Reads.LARGE if within is StoredIn.JOURNAL else Reads.PAGES | Reads.LARGE
     closed = warn_closed(place, reads | Reads.BODIES if forms - {BodyForm.SIZE} else reads)
     choice = chosen.filter(place, state, where)

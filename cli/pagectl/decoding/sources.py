@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagectl.running.reading import each_store, told_unknown
+from pagectl.running.reading import each_store, warn_unknown_outstanding
 from pagectl.terminal.streams import note, warning
 from pagefmt.quantities import count_text
 from pagefmt.table.table_content import StoredIn
@@ -125,7 +125,7 @@ class PageSources:
             if choice is None:
                 continue
             if choice.outstanding or store_state.store.problem:
-                self.damaged |= told_unknown(store_state, "what is unacknowledged is shown")
+                self.damaged |= warn_unknown_outstanding(store_state, "what is unacknowledged is shown")
             for why in store_state.left_out(choice.pages.__contains__):
                 self.damaged = True
                 warning(why)

@@ -12,7 +12,7 @@ from pagectl.decoding.sources import AllSources
 from pagectl.files.destination import output_to
 from pagectl.running.memory import keep_freed_memory
 from pagectl.running.permissions import warn_closed
-from pagectl.running.reading import told_state
+from pagectl.running.reading import state_of_place
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note, warning
 from pagefmt.codec.messages.amqp_message import AmqpMessageBase
@@ -49,7 +49,7 @@ def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, wi
     ``CannotKnow`` without bindings.
     """
     keep_freed_memory()
-    state = told_state(place, journal=True, within=within, closed=False)
+    state = state_of_place(place, journal=True, within=within, closed=False)
     bindings = _bindings(place, state)
     wanted = queue_ids(queues, bindings, place) if queues else None
     closed = warn_closed(place, Reads.BODIES if within is StoredIn.JOURNAL else Reads.PAGES | Reads.BODIES)

@@ -52,7 +52,7 @@ class TableOutput:
         pages: Sequence[tuple[PageFile | PageInMemory, MessageOrigin | None, FilePart]],
     ) -> Iterator[tuple[int, Any | Damage]]:
         """Yield the chosen rows of pages and the damage in them, with the index of the page."""
-        from pagefmt.table.joined_pages import together_batches
+        from pagefmt.table.joined_pages import joined_batches
         from pagefmt.table.named_columns import RowsContext
         from pagefmt.table.table import PageSource, TableDamage, without_outstanding
         from pagefmt.vectors.wanted_records import rows_by_queue
@@ -65,7 +65,7 @@ class TableOutput:
         )
         names = {number: queue.name for number, queue in (holder.queues or {}).items()}
         context = RowsContext({page.number: page.name for page, *_ in pages}, names, milliseconds(datetime.now(UTC)))
-        for n, batch in together_batches(sources, wanted):
+        for n, batch in joined_batches(sources, wanted):
             if not isinstance(batch, TableDamage):
                 rows = rows_by_queue(batch, choice)
                 yield n, self.table.rows(rows if holder.unknown is None else without_outstanding(rows), context)

@@ -13,7 +13,7 @@ from pagectl.options.backlog_thresholds import AddressState, BacklogNumbers, Bac
 from pagectl.running.backlogs import journal_of, with_journal_of
 from pagectl.running.exits import CallError
 from pagectl.running.permissions import warn_closed
-from pagectl.running.reading import each_store, told_state
+from pagectl.running.reading import each_store, state_of_place
 from pagectl.terminal.nagios import Status
 from pagefmt.findings import did_you_mean
 from pagefmt.table.table_content import StoredIn
@@ -91,7 +91,7 @@ def judge_backlogs(
     if place.page is not None or (place.store is not None and scope.by_name):
         what = "a page" if place.page is not None else "a store folder, with --queue or --address"
         raise CallError(f"{place.given} is {what}: that is not the whole backlog; name the data directory")
-    state = told_state(place, journal=True, within=within, closed=False)
+    state = state_of_place(place, journal=True, within=within, closed=False)
     addresses = scope.all_addresses(state, place)
     bodies = large_sizes(place.large_messages)
     chosen = addresses if scope.by_name else None

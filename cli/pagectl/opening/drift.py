@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pagectl.opening.broker_configuration import BrokerConfiguration
     from pagectl.reports.config_drift import ConfigDrift
     from pagefmt.directory.bindings import Bindings, QueueBinding
-    from pagefmt.outstanding.queue_totals import QueueHeld
+    from pagefmt.outstanding.queue_totals import QueueContent
     from pagefmt.outstanding.state import PagingState
 
 
@@ -31,7 +31,7 @@ class ComparedBroker(NamedTuple):
 
     configuration: BrokerConfiguration
     drift: Drift
-    held: dict[int, QueueHeld] | None
+    held: dict[int, QueueContent] | None
     pages: Mapping[str, int]
     remarks: tuple[str, ...]
 
@@ -118,7 +118,7 @@ def _addresses(bindings: Bindings, pages: Mapping[str, int]) -> Iterator[StoredA
             yield StoredAddress(name, auto_created=False, internal=False, recorded=False)
 
 
-def _remarks(state: PagingState, held: dict[int, QueueHeld] | None) -> Iterator[str]:
+def _remarks(state: PagingState, held: dict[int, QueueContent] | None) -> Iterator[str]:
     from pagefmt.journal.record_types import RecordType
 
     if state.known.unknown_journal is not None:

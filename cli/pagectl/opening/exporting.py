@@ -14,7 +14,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note, warning
 from pagefmt.spark.session import check_installed
-from pagefmt.storage.remote_paths import KeptArchives, any_path
+from pagefmt.storage.remote_paths import UnpackedArchives, any_path
 
 if TYPE_CHECKING:
     from pagefmt.directory.fleet import FleetBroker
@@ -30,7 +30,7 @@ def export_brokers(
 
     Raises ``CallError``, and what ``ExportJob.check`` and ``export`` raise.
     """
-    with KeptArchives() as archives:
+    with UnpackedArchives() as archives:
         fleet, failed = open_fleet(paths, options.brokers, broker, archives)
         return _export(fleet, failed, to, options)
 

@@ -13,11 +13,11 @@ from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
     from pagefmt.directory.fleet import FleetBroker
-    from pagefmt.storage.remote_paths import KeptArchives
+    from pagefmt.storage.remote_paths import UnpackedArchives
 
 
 def open_fleet(
-    paths: list[str], listing: Path | None, options: BrokerOptions, archives: KeptArchives
+    paths: list[str], listing: Path | None, options: BrokerOptions, archives: UnpackedArchives
 ) -> tuple[list[FleetBroker], dict[str, str]]:
     """Return the brokers of paths, patterns and a list, and the reasons why others cannot be opened, with a warning.
 

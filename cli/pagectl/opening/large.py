@@ -9,7 +9,7 @@ from pagectl.opening.broker import located
 from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError
 from pagectl.running.permissions import refuse_closed
-from pagectl.running.reading import told_state
+from pagectl.running.reading import state_of_place
 from pagefmt.directory.permissions import Reads
 
 if TYPE_CHECKING:
@@ -31,4 +31,8 @@ def open_large(directory: Path | None, broker: BrokerOptions) -> tuple[DataLocat
         raise CallError(f"{place.given}: no large-messages directory; name the data directory or the instance")
     if place.large_messages is not None:
         refuse_closed(place, Reads.LARGE)
-    return place, told_state(place, closed=False), LargeMessages(place.large_messages or place.given / LARGE_NAMES[0])
+    return (
+        place,
+        state_of_place(place, closed=False),
+        LargeMessages(place.large_messages or place.given / LARGE_NAMES[0]),
+    )

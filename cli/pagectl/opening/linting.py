@@ -20,7 +20,7 @@ from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.substitution import names_only
 
 from pagectl.opening.broker import from_environment
-from pagectl.opening.reading import told_form
+from pagectl.opening.reading import kubernetes_form
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.rules import selected_rules
@@ -134,7 +134,7 @@ class LintRequest:
         """Return everything that a lint of the file depends on. Raise as ``lint``."""
         path, start, raw, form = Path(name), None, None, None
         if name != STDIN:
-            raw, form = told_form(path, self.options)
+            raw, form = kubernetes_form(path, self.options)
             # what lies beside objects of Kubernetes is no part of the pod
             start = start_parameters(path, self.options, alone=form is ConfigurationForm.KUBERNETES)
         file = start.config if start else path

@@ -23,12 +23,15 @@ _OF_OBJECTS = (".yaml", ".yml", ".json")
 
 
 def kubernetes_text(path: Path, options: ConfigurationOptions) -> bytes | None:
-    """Return the bytes of a file of Kubernetes objects, None for any other configuration. Raise as ``told_form``."""
-    raw, form = told_form(path, options)
+    """Return the bytes of a file of Kubernetes objects, None for any other configuration.
+
+    Raises as ``kubernetes_form`` does.
+    """
+    raw, form = kubernetes_form(path, options)
     return raw if form is not None and form.of_objects else None
 
 
-def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, ConfigurationForm | None]:
+def kubernetes_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, ConfigurationForm | None]:
     """Return the bytes and form of a file that may contain Kubernetes objects by its name, else None twice.
 
     Raises ``OSError``, and ``CallError`` for options that do not apply to such a file, and for other files of an

@@ -13,7 +13,7 @@ from pagectl.opening.broker import located, open_broker
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionChoice, edition_of
 from pagectl.running.permissions import refuse_without_pages
-from pagectl.running.reading import bytes_to_read, each_store, told_state
+from pagectl.running.reading import bytes_to_read, each_store, state_of_place
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note
 from pagefmt.editions import Edition
@@ -96,7 +96,7 @@ def outstanding_state(place: DataLocation, choice: EditionChoice | None) -> Pagi
     ``choice``: the broker release to assume, for a note about filters.
     """
     refuse_without_pages(place)
-    state = told_state(place, journal=True, within=StoredIn.PAGES)
+    state = state_of_place(place, journal=True, within=StoredIn.PAGES)
     edition = edition_for(choice, state)
     if edition <= Edition.ARTEMIS_2_17:
         why = "" if edition_of(choice) else " (its journals show what such a release writes)"

@@ -31,14 +31,14 @@ REOPEN_AFTER: Final = 600.0  # seconds after which a configuration is read again
 REOPEN_SOONER_AFTER: Final = 60.0  # seconds, if a directory was missing
 
 
-class DisksSeen(NamedTuple):
+class DiskReading(NamedTuple):
     """The result of one reading of the disks."""
 
     report: DiskReport
     forecast: Forecast
 
 
-class PagesSeen(NamedTuple):
+class BacklogReading(NamedTuple):
     """The result of one reading of pages and journal.
 
     ``sends`` says for each address what happens to new messages; it is empty without a configuration, or if something
@@ -93,7 +93,7 @@ class WatchedBroker:
         self.disks = Repeated(f"{shown}: disks", self._look_at_disks, interval)
         self.pages = Repeated(f"{shown}: pages", self._look_at_pages, interval)
 
-    def _look_at_disks(self) -> DisksSeen:
+    def _look_at_disks(self) -> DiskReading:
         from pagectl.outputs.disk_report import DiskReport
         from pagectl.outputs.forecast_report import Forecast
 
@@ -102,9 +102,9 @@ class WatchedBroker:
             disk.file_system.mount: (disk.space.total - disk.space.usable, disk.space.total) for disk in state.stores
         }
         self._samples = self._samples.added(DiskSample(time.monotonic(), used))
-        return DisksSeen(DiskReport(state, Thresholds()), Forecast.of(state, self._samples, None, None))
+        return DiskReading(DiskReport(state, Thresholds()), Forecast.of(state, self._samples, None, None))
 
-    def _look_at_pages(self) -> PagesSeen:
+    def _look_at_pages(self) -> BacklogReading:
         from pagefmt.vectors import watch_pages
 
         broker, limits = self._broker.now()
@@ -113,7 +113,9 @@ class WatchedBroker:
             self._watch = watch_pages(place)
         try:
             seen = self._watch.look()
-            return PagesSeen(seen, {} if limits is None or seen.damaged is not False else self._sends(limits, seen))
+            return BacklogReading(
+                seen, {} if limits is None or seen.damaged is not False else self._sends(limits, seen)
+            )
         except Exception:
             self._broker.forget()
             raise

@@ -13,10 +13,10 @@ from pagefmt.quantities import size_text
 if TYPE_CHECKING:
     from brokerconf.evidence.drift import Deletion, Drift, LeftOver
 
-    from pagefmt.outstanding.queue_totals import QueueHeld
+    from pagefmt.outstanding.queue_totals import QueueContent
 
 
-def print_drift(drift: Drift, held: Mapping[int, QueueHeld] | None, pages: Mapping[str, int]) -> None:
+def print_drift(drift: Drift, held: Mapping[int, QueueContent] | None, pages: Mapping[str, int]) -> None:
     """Print what differs; ``held`` by queue id, ``pages``: bytes by address."""
     for heading, rows in (("on disk, not declared", drift.left), ("created by clients", drift.expected)):
         if rows:
@@ -39,7 +39,7 @@ def print_drift(drift: Drift, held: Mapping[int, QueueHeld] | None, pages: Mappi
         print("disk and configuration agree")
 
 
-def _row(left: LeftOver, held: Mapping[int, QueueHeld] | None, pages: Mapping[str, int]) -> tuple[str, ...]:
+def _row(left: LeftOver, held: Mapping[int, QueueContent] | None, pages: Mapping[str, int]) -> tuple[str, ...]:
     messages, size = held_sums(left, held)
     unknown = "-" if left.queue is None else "?"
     return (

@@ -7,7 +7,7 @@ from typing import Final
 from pagectl.options.formats import TableFormat
 from pagectl.reports.listing import View
 from pagectl.reports.messages_top import HoldingQueue, HoldingQueues
-from pagectl.running.backlogs import QueueGroup, QueuesLook, TopOrder
+from pagectl.running.backlogs import QueueGroup, QueueReading, TopOrder
 from pagectl.terminal.streams import say
 from pagefmt.quantities import count_text, size_text
 
@@ -15,7 +15,7 @@ SHOWN: Final = 20  # queues and groups without --limit
 MEMBERS_SHOWN: Final = 4  # queues of a group that are named
 
 
-def show_top(ranking: QueuesLook, failed: list[str], view: View[HoldingQueue]) -> None:
+def show_top(ranking: QueueReading, failed: list[str], view: View[HoldingQueue]) -> None:
     """Print the queues in the format of the view. ``failed``: why some places cannot be read."""
     rows = list(view.ordered(map(HoldingQueue.of, ranking.ranked(TopOrder.held))))
     if view.as_text:
@@ -26,7 +26,7 @@ def show_top(ranking: QueuesLook, failed: list[str], view: View[HoldingQueue]) -
         view.show(rows)
 
 
-def _show_text(ranking: QueuesLook, rows: list[HoldingQueue], view: View[HoldingQueue]) -> None:
+def _show_text(ranking: QueueReading, rows: list[HoldingQueue], view: View[HoldingQueue]) -> None:
     """Print the queues and the groups, each at most as many as the limit, and who holds the bytes of all pages."""
     limit = SHOWN if view.limit is None else view.limit or len(rows) + len(ranking.groups)
     if rows:
@@ -49,7 +49,7 @@ def _group_text(group: QueueGroup) -> str:
     return f"{pages.address or '?'}: {size} held by {', '.join(names)} and {last} together"
 
 
-def account(ranking: QueuesLook) -> str:
+def account(ranking: QueueReading) -> str:
     """Return all bytes of the pages by who holds them."""
     parts = {
         "held by one queue alone": ranking.alone,

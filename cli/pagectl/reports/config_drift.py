@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from brokerconf.evidence.drift import Deletion, Differing, Drift, LeftOver, Missing
 
     from pagefmt.editions import Edition
-    from pagefmt.outstanding.queue_totals import QueueHeld
+    from pagefmt.outstanding.queue_totals import QueueContent
 
 DriftKind: TypeAlias = Literal["queue", "address"]
 OriginName: TypeAlias = Literal["configuration", "auto-created", "subscription", "management or client", "not recorded"]
@@ -48,7 +48,7 @@ class UndeclaredOnDisk(Report):
     deleted: DriftDeletion
 
     @classmethod
-    def of(cls, left: LeftOver, held: Mapping[int, QueueHeld] | None, pages: Mapping[str, int]) -> UndeclaredOnDisk:
+    def of(cls, left: LeftOver, held: Mapping[int, QueueContent] | None, pages: Mapping[str, int]) -> UndeclaredOnDisk:
         """Return the report of a queue or address; ``held`` by queue id, ``pages``: bytes by address."""
         messages, size = held_sums(left, held)
         return cls(
@@ -63,7 +63,7 @@ class UndeclaredOnDisk(Report):
         )
 
 
-def held_sums(left: LeftOver, held: Mapping[int, QueueHeld] | None) -> tuple[int | None, int | None]:
+def held_sums(left: LeftOver, held: Mapping[int, QueueContent] | None) -> tuple[int | None, int | None]:
     """Return messages and bytes that a queue holds; None for an address, which holds only pages, or if not known."""
     if left.queue is None or held is None:
         return None, None
@@ -139,7 +139,7 @@ class ConfigDrift(Report):
     def of(
         cls,
         drift: Drift,
-        held: Mapping[int, QueueHeld] | None,
+        held: Mapping[int, QueueContent] | None,
         pages: Mapping[str, int],
         *,
         configuration: str,

@@ -13,7 +13,7 @@ from pagectl.reports.listing import AGE, COUNT, SIZE, TIME, RowListing, TableCol
 from pagefmt.quantities import rate_text
 
 if TYPE_CHECKING:
-    from pagectl.running.backlogs import QueueGroup, QueuesLook, RankedQueue
+    from pagectl.running.backlogs import QueueGroup, QueueReading, RankedQueue
 
 
 class HoldingQueue(Report):
@@ -62,7 +62,7 @@ class HoldingQueue(Report):
         )
 
 
-class QueuesTogether(Report):
+class SharedQueueGroup(Report):
     """Queues that hold the same pages, so that draining one of them frees nothing."""
 
     broker: str
@@ -72,7 +72,7 @@ class QueuesTogether(Report):
     pages_held: Annotated[int, Meta(ge=1)]
 
     @classmethod
-    def of(cls, group: QueueGroup) -> QueuesTogether:
+    def of(cls, group: QueueGroup) -> SharedQueueGroup:
         """Return the report of a group."""
         pages = group.pages
         return cls(
@@ -88,18 +88,18 @@ class HoldingQueues(Report):
     """``messages top --format json``: which queues fill the disk."""
 
     queues: list[HoldingQueue]
-    groups: list[QueuesTogether]
+    groups: list[SharedQueueGroup]
     remarks: list[str]
 
     @classmethod
     def of(
-        cls, ranking: QueuesLook, failed: list[str], rows: Iterable[HoldingQueue], limit: int | None
+        cls, ranking: QueueReading, failed: list[str], rows: Iterable[HoldingQueue], limit: int | None
     ) -> HoldingQueues:
         """Return the report of a ranking. ``failed``: why places cannot be read. ``limit``: of queues and of groups."""
         groups = ranking.ranked_groups()[: limit or None]
         return cls(
             queues=list(islice(rows, limit or None)),
-            groups=list(map(QueuesTogether.of, groups)),
+            groups=list(map(SharedQueueGroup.of, groups)),
             remarks=ranking.remarks + failed,
         )
 

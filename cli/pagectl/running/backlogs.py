@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pagectl.running.exits import describe
 from pagectl.running.permissions import warn_closed
-from pagectl.running.reading import bytes_to_read, each_store, told_state
+from pagectl.running.reading import bytes_to_read, each_store, state_of_place
 from pagectl.terminal.progress import progress
 from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.errors import PageFmtError
@@ -61,7 +61,7 @@ class QueueGroup(NamedTuple):
     pages: SharedPages
 
 
-class QueuesLook(NamedTuple):
+class QueueReading(NamedTuple):
     """One look at the brokers: queues that hold something, and the bytes of pages by who holds them.
 
     ``unknown`` bytes: nobody knows who holds them. ``wrong``: something is damaged or not known. ``failed``: why
@@ -80,7 +80,7 @@ class QueuesLook(NamedTuple):
     failed: list[str]
     moment: float
 
-    def since(self, before: QueuesLook) -> QueuesLook:
+    def since(self, before: QueueReading) -> QueueReading:
         """Return this reading with the growth since an earlier one. A queue missing in the earlier one grew from 0."""
         was = {queue.key: queue.backlog.disk for queue in before.queues}
         seconds = self.moment - before.moment
@@ -99,9 +99,9 @@ class QueuesLook(NamedTuple):
         """Return the groups of queues that hold pages together, most bytes first."""
         return sorted(self.groups, key=lambda group: (-group.pages.bytes, group.broker, group.pages.queues))
 
-    def merged(self, more: QueuesLook) -> QueuesLook:
+    def merged(self, more: QueueReading) -> QueueReading:
         """Return this reading together with that of another directory."""
-        return QueuesLook(
+        return QueueReading(
             [*self.queues, *more.queues],
             [*self.groups, *more.groups],
             self.size + more.size,
@@ -132,7 +132,7 @@ def _rank(value: float | None, queue: RankedQueue) -> tuple[object, ...]:
 
 def look(
     places: Sequence[DataLocation], within: StoredIn, advance: Callable[[int], None] = lambda _bytes: None
-) -> QueuesLook:
+) -> QueueReading:
     """Read all pages of the places, one at a time, and their journals.
 
     Raises ``PageFmtError`` and ``OSError`` for a place that cannot be read, or where there are several tells of it.
@@ -140,7 +140,7 @@ def look(
     return _each(places, lambda place: _looked_at(place, within, advance))
 
 
-def look_with_growth(places: Sequence[DataLocation], within: StoredIn, every: float | None) -> QueuesLook:
+def look_with_growth(places: Sequence[DataLocation], within: StoredIn, every: float | None) -> QueueReading:
     """Look at the places, with a progress bar. ``every``: seconds; look twice, so far apart, to tell the growth."""
     seen = _look_with_progress(places, within)
     if every is None:
@@ -149,7 +149,7 @@ def look_with_growth(places: Sequence[DataLocation], within: StoredIn, every: fl
     return _look_with_progress(places, within).since(seen)
 
 
-def _look_with_progress(places: Sequence[DataLocation], within: StoredIn) -> QueuesLook:
+def _look_with_progress(places: Sequence[DataLocation], within: StoredIn) -> QueueReading:
     sizes = [bytes_to_read(place) for place in places]
     with progress("reading pages", sum(size or 0 for size in sizes)) as bar:
         return look(places, within, bar.advance)
@@ -163,12 +163,12 @@ class WatchedQueues:
 
         self._watches = [watch_pages(place) for place in places]
 
-    def look(self) -> QueuesLook:
+    def look(self) -> QueueReading:
         """Return a new reading of all directories. Raise as ``look``."""
         return _each(self._watches, _watched)
 
 
-def _each(places: Sequence[T], read: Callable[[T], QueuesLook]) -> QueuesLook:
+def _each(places: Sequence[T], read: Callable[[T], QueueReading]) -> QueueReading:
     total = _nothing()
     for place in places:
         try:
@@ -180,11 +180,11 @@ def _each(places: Sequence[T], read: Callable[[T], QueuesLook]) -> QueuesLook:
     return total
 
 
-def _nothing() -> QueuesLook:
-    return QueuesLook([], [], 0, 0, 0, 0, 0, [], False, [], time.monotonic())
+def _nothing() -> QueueReading:
+    return QueueReading([], [], 0, 0, 0, 0, 0, [], False, [], time.monotonic())
 
 
-def _watched(watch: PagesWatch) -> QueuesLook:
+def _watched(watch: PagesWatch) -> QueueReading:
     broker, seen = str(watch.place.given), watch.look()
     remarks = [f"{broker}: {remark}" for remark in seen.remarks]
     reading = _nothing()._replace(remarks=remarks, wrong=seen.damaged is not False)
@@ -209,14 +209,14 @@ def _watched(watch: PagesWatch) -> QueuesLook:
 
 
 def _completed(
-    reading: QueuesLook,
+    reading: QueueReading,
     rows: Sequence[RankedQueue],
     broker: str,
     journal: Mapping[int, JournalBacklog] | None,
     queues: Mapping[int, QueueBinding],
     *,
     unseen: bool = False,
-) -> QueuesLook:
+) -> QueueReading:
     """Return a broker's reading with the queues that hold something, in pages or in the journal.
 
     ``journal`` and ``unseen`` are those of ``with_journal``.
@@ -229,19 +229,19 @@ def _completed(
     )
 
 
-def _ranked(reading: QueuesLook, rows: Sequence[RankedQueue]) -> QueuesLook:
+def _ranked(reading: QueueReading, rows: Sequence[RankedQueue]) -> QueueReading:
     """Return the reading with those of the queues that hold something."""
     alone = reading.size - reading.shared - reading.free - reading.unknown
     return reading._replace(queues=[row for row in rows if row.backlog.disk != 0], alone=alone)
 
 
-def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], None]) -> QueuesLook:
+def _looked_at(place: DataLocation, within: StoredIn, advance: Callable[[int], None]) -> QueueReading:
     from pagefmt.outstanding.backlog import backlog_of
     from pagefmt.outstanding.journal_backlog import large_sizes
 
     broker, reading = str(place.given), _nothing()
     say = lambda text: reading.remarks.append(f"{broker}: {text}")  # noqa: E731
-    state = told_state(place, journal=True, within=within, closed=False, say=say)
+    state = state_of_place(place, journal=True, within=within, closed=False, say=say)
     wrong = warn_closed(place, Reads.LARGE if within is StoredIn.JOURNAL else Reads.PAGES | Reads.LARGE, say)
     sized = closed_files(place, Reads.LARGE) is None
     bodies = large_sizes(place.large_messages) if sized else {}

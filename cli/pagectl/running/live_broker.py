@@ -57,7 +57,7 @@ class LiveBroker(NamedTuple):
     node: str
 
 
-class LiveLook(NamedTuple):
+class LiveReading(NamedTuple):
     """One look, at a moment of the monotonic clock."""
 
     moment: float
@@ -91,7 +91,7 @@ class LiveComparison(NamedTuple):
     """A running broker beside its files. ``look``: what it says after they are read; ``files``: what they have."""
 
     broker: LiveBroker
-    look: LiveLook
+    look: LiveReading
     files: dict[QueueName, QueueFiles]
     differences: list[Difference]
 
@@ -117,7 +117,7 @@ def find_broker(place: Console, directory: object, node: str | None, name: str |
     )
 
 
-def look_at(place: Console, broker: LiveBroker) -> LiveLook:
+def look_at(place: Console, broker: LiveBroker) -> LiveReading:
     """Read addresses and queues of the running broker. Raise ``CallError``."""
     moment = time.monotonic()
     addresses, queues = ask(
@@ -130,7 +130,7 @@ def look_at(place: Console, broker: LiveBroker) -> LiveLook:
             },
         ],
     )
-    return LiveLook(
+    return LiveReading(
         moment,
         {
             _typed(place, row, "Address", str): LiveAddress(
@@ -142,7 +142,7 @@ def look_at(place: Console, broker: LiveBroker) -> LiveLook:
     )
 
 
-def second_look(place: Console, broker: LiveBroker, first: LiveLook) -> LiveLook:
+def second_look(place: Console, broker: LiveBroker, first: LiveReading) -> LiveReading:
     """Read the broker again, at least ``APART`` seconds after the first reading."""
     time.sleep(max(0.0, first.moment + APART - time.monotonic()))
     return look_at(place, broker)
@@ -182,7 +182,7 @@ def _queue(place: Console, row: dict[str, Any]) -> tuple[QueueName, LiveQueue]:
 
 
 def differences(
-    before: LiveLook, after: LiveLook, files: Mapping[QueueName, QueueFiles], pages: Mapping[str, int]
+    before: LiveReading, after: LiveReading, files: Mapping[QueueName, QueueFiles], pages: Mapping[str, int]
 ) -> list[Difference]:
     """Return the differences in the order of address and queue.
 
@@ -193,7 +193,9 @@ def differences(
     return results + list(_of_addresses(before, after, pages))
 
 
-def _of_queue(name: QueueName, before: LiveLook, after: LiveLook, files: QueueFiles | None) -> Iterable[Difference]:
+def _of_queue(
+    name: QueueName, before: LiveReading, after: LiveReading, files: QueueFiles | None
+) -> Iterable[Difference]:
     was, now = before.queues.get(name), after.queues.get(name)
     if files is None:
         if was is not None and now is not None and was.durable and now.durable:
@@ -218,7 +220,7 @@ def _of_queue(name: QueueName, before: LiveLook, after: LiveLook, files: QueueFi
         yield Difference("not-reading", *name, f"{text}: {seconds}" + ("; the queue is paused" if now.paused else ""))
 
 
-def _of_addresses(before: LiveLook, after: LiveLook, pages: Mapping[str, int]) -> Iterable[Difference]:
+def _of_addresses(before: LiveReading, after: LiveReading, pages: Mapping[str, int]) -> Iterable[Difference]:
     for address in sorted(before.addresses.keys() & after.addresses.keys() & pages.keys()):
         if pages[address] and not (before.addresses[address].paging or after.addresses[address].paging):
             waiting = count_text(pages[address], "message")

@@ -36,7 +36,7 @@ def page_range(text: str | None) -> PageRange:
     return PageRange(start, (int(last) if last else None) if colon else start)
 
 
-def told_state(
+def state_of_place(
     place: DataLocation,
     *,
     journal: bool = False,
@@ -83,7 +83,7 @@ def told_state(
     return state
 
 
-def told_pages(place: DataLocation) -> PagingState:
+def pages_of_place(place: DataLocation) -> PagingState:
     """Return the pages with the names of queues, without the message journal. Warn of damaged bindings.
 
     Raises ``CallError`` if this user may read none of the pages.
@@ -120,7 +120,7 @@ def each_store(place: DataLocation, state: PagingState) -> Iterator[StoreState]:
     return state.of(stores(place))
 
 
-def told_unknown(store_state: StoreState, shown: str) -> bool:
+def warn_unknown_outstanding(store_state: StoreState, shown: str) -> bool:
     """Return whether it is not known what is outstanding in a store, and warn if only this store is concerned.
 
     ``shown`` says what the answer contains instead.

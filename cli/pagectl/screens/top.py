@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 
 from pagectl.outputs.top_text import account
 from pagectl.reports.messages_top import HOLDERS, HoldingQueue
-from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQueues
+from pagectl.running.backlogs import QueueReading, RankedQueue, TopOrder, WatchedQueues
 from pagectl.running.exits import describe
 from pagectl.screens.app import ListScreen
 from pagectl.screens.browser import OpenedPlace, PagesScreen
@@ -39,7 +39,7 @@ class TopScreen(ListScreen):
         super().__init__("pagectl messages top", "")
         self.places, self.order, self.limit, self.every = places, order, limit, every
         self._watched = WatchedQueues(places)
-        self.seen: QueuesLook | None = None
+        self.seen: QueueReading | None = None
         self.rows: list[RankedQueue] = []
         self._took = 0.0
 

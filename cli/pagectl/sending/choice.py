@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pagectl.running.exits import CallError
-from pagectl.running.reading import told_state
+from pagectl.running.reading import state_of_place
 from pagectl.sending.messages import QueueToSend, StoredMessages
 from pagefmt.table.table_content import StoredIn
 
@@ -30,7 +30,7 @@ def chosen_messages(
     from pagefmt.selector import parse
 
     selector = parse(where) if where is not None else None
-    state = told_state(place, journal=True, within=within)
+    state = state_of_place(place, journal=True, within=within)
     if state.bindings is None or state.unknown is not None:
         why = "there are no bindings" if state.unknown is None else state.unknown.reason
         raise CannotKnow(

@@ -21,7 +21,7 @@ from pagefmt.storage.writing import Disk, LinkRefused, whole_folder
 _BLOCK: Final = 1 << 20
 
 
-class MadeFile(Protocol):
+class CopiedFile(Protocol):
     """A file that the copy gets. ``like``: the old file whose owner and rights it takes over."""
 
     @property
@@ -43,7 +43,7 @@ def copy_out(
     disk: Disk | None = None,
     held: Mapping[Path, int] | None = None,
     changed: Mapping[Path, FileChange] | None = None,
-    added: Sequence[tuple[str, MadeFile]] = (),
+    added: Sequence[tuple[str, CopiedFile]] = (),
 ) -> CompactionResult:
     """Write pages, journals and large messages below ``target``, which must not exist, in folders named as they are.
 
@@ -75,7 +75,7 @@ def _copy_roots(
     plan: CompactionPlan | JournalsPlan,
     target: Path,
     steps: Mapping[Path, Step | FileChange | None],
-    new_files: Sequence[tuple[str, MadeFile]],
+    new_files: Sequence[tuple[str, CopiedFile]],
     passed: Callable[[int], object],
     disk: Disk | None,
     held: Mapping[Path, int],
@@ -98,7 +98,7 @@ def copy_root(
     root: Path,
     to: Path,
     steps: Mapping[Path, Step | FileChange | None],
-    new_files: Sequence[MadeFile],
+    new_files: Sequence[CopiedFile],
     disk: Disk,
     held: Mapping[Path, int],
     passed: Callable[[int], object] = lambda size: None,

@@ -85,7 +85,7 @@ Step: TypeAlias = RewritePage | RemoveFile
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPage:
+class RetainedPage:
     """A page that stays as it is although it has dead records, or because of ``damage``."""
 
     path: Path
@@ -121,7 +121,7 @@ class StorePlan:
     size: int
     bound: int | None
     steps: tuple[Step, ...]
-    kept: tuple[KeptPage, ...]
+    kept: tuple[RetainedPage, ...]
     holders: tuple[QueueHolding, ...]
     records: int
     dead: int | None
@@ -280,13 +280,13 @@ class EditionRules:
         return Edition.ARTEMIS_2_28 <= self.edition <= Edition.ARTEMIS_2_44
 
 
-def decide(folder: Path, pages: list[ExaminedPage], rules: EditionRules) -> tuple[list[Step], list[KeptPage]]:
+def decide(folder: Path, pages: list[ExaminedPage], rules: EditionRules) -> tuple[list[Step], list[RetainedPage]]:
     """Return the steps for the pages of one store, and the pages that stay although they contain dead records.
 
     ``pages`` are in ascending order; the last is the current page, which is never removed.
     """
     steps: list[Step] = []
-    kept: list[KeptPage] = []
+    kept: list[RetainedPage] = []
     from_first = True
     for page in pages:
         last = page is pages[-1]
@@ -298,9 +298,9 @@ def decide(folder: Path, pages: list[ExaminedPage], rules: EditionRules) -> tupl
         if isinstance(rewrite, RewritePage):
             steps.append(rewrite)
         elif page.dead or page.damage:
-            kept.append(KeptPage(page.page.path, page.page.number, page.page.size, page.dead, rewrite, page.damage))
+            kept.append(RetainedPage(page.page.path, page.page.number, page.page.size, page.dead, rewrite, page.damage))
         elif page.all_dead and not last:
-            kept.append(KeptPage(page.page.path, page.page.number, page.page.size, 0, KeepReason.REMOVAL))
+            kept.append(RetainedPage(page.page.path, page.page.number, page.page.size, 0, KeepReason.REMOVAL))
     return steps, kept
 
 

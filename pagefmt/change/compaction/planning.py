@@ -14,9 +14,9 @@ from pagefmt.change.compaction.plan import (
     EditionRules,
     ExaminedPage,
     KeepReason,
-    KeptPage,
     QueueHolding,
     RemoveFile,
+    RetainedPage,
     Step,
     StorePlan,
     decide,
@@ -246,7 +246,9 @@ class _PlanWalk:
             problem=store.store.problem,
         )
 
-    def steps(self, store: StoreState, pages: list[ExaminedPage], why: str | None) -> tuple[list[Step], list[KeptPage]]:
+    def steps(
+        self, store: StoreState, pages: list[ExaminedPage], why: str | None
+    ) -> tuple[list[Step], list[RetainedPage]]:
         if self.dropped is not None and store.store.address != self.dropped.address:
             return [], []
         if why is KeepReason.NO_QUEUE and self.empties(store) and not any(page.damage for page in pages):

@@ -21,7 +21,7 @@ from pagefmt.journal.packing import usual_size
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.journal.writing import write_journal
-from pagefmt.outstanding.queue_totals import QueueHeld
+from pagefmt.outstanding.queue_totals import QueueContent
 from pagefmt.storage.writing import Disk, whole_folder
 
 NODE_FILE: Final = "server.lock"
@@ -125,7 +125,7 @@ def _records(plan: ConversionPlan, rows: Numbers, tx: int) -> Iterator[JournalRe
             yield JournalRecord(how, id=record, tx=tx, user_type=kind, body=body)
 
 
-def _counter(held: QueueHeld) -> bytes:
+def _counter(held: QueueContent) -> bytes:
     """Return the body of a counter record with the figure that the broker will count itself when it starts."""
     paged = held.paged
     return encode_body(CounterValue(paged.id, paged.messages + paged.in_doubt_acks, paged.bytes))

@@ -41,7 +41,7 @@ from pagefmt.journal.bodies import BadBody
 from pagefmt.journal.files import Journal
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType, type_name
-from pagefmt.outstanding.queue_totals import QueueHeld, held_by
+from pagefmt.outstanding.queue_totals import QueueContent, held_by
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.quantities import count_text
 from pagefmt.storage.file_snapshot import FileSnapshot, take_snapshot
@@ -89,7 +89,7 @@ class ConversionPlan:
     roots: dict[str, Path]
     form: NewForm
     bindings: NewBindings
-    held: Mapping[int, QueueHeld]
+    held: Mapping[int, QueueContent]
     stores: tuple[ConvertedStore, ...]
     messages: LoadedJournal
     definitions: LoadedJournal

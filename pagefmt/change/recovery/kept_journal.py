@@ -46,7 +46,7 @@ class JournalFault(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptJournal:
+class RetainedJournal:
     """The part of a journal that stays (``loaded``), and what is wrong with the rest."""
 
     journal: Journal
@@ -68,17 +68,17 @@ class KeptJournal:
         """Something of it is lost, or may be."""
         return bool(self.faults or self.stretches)
 
-    def of(self, rows: Iterable[int]) -> KeptJournal:
+    def of(self, rows: Iterable[int]) -> RetainedJournal:
         """Return the journal with only these rows."""
         return replace(self, loaded=replace(self.loaded, rows=Numbers(rows)))
 
-    def without(self, rows: Iterable[int]) -> KeptJournal:
+    def without(self, rows: Iterable[int]) -> RetainedJournal:
         """Return the same without these rows."""
         left_out = set(rows)
         return self.of(row for row in self.loaded.rows if row not in left_out)
 
 
-def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
+def read_kept(folder: Path | None, journal: Journal) -> RetainedJournal:
     """Read all readable files of a journal. Raise ``NotAJournal`` if the folder cannot be listed."""
     listing = JournalListing((), ()) if folder is None else list_files(folder, journal)
     files, faults, mended = list[JournalFile](), list[JournalFault](), set[str]()
@@ -100,7 +100,7 @@ def read_kept(folder: Path | None, journal: Journal) -> KeptJournal:
     faults += [JournalFault(name, f"a second copy of {original}", "left out") for name, original in doubled]
     notes = tuple(note for note in listing.notes if note.kind is not FileProblem.VERSION or note.file not in mended)
     loaded = load_files(JournalListing(tuple(files), notes))
-    return KeptJournal(journal, loaded, tuple(faults))
+    return RetainedJournal(journal, loaded, tuple(faults))
 
 
 def _refused(folder: Path | None, listing: JournalListing) -> Iterator[JournalFile]:
@@ -161,7 +161,7 @@ def _once(files: list[JournalFile]) -> tuple[list[JournalFile], list[tuple[str, 
     return kept, doubled
 
 
-def readable_bindings(kept: KeptJournal) -> tuple[KeptJournal, Bindings]:
+def readable_bindings(kept: RetainedJournal) -> tuple[RetainedJournal, Bindings]:
     """Return the bindings and their journal without records that are unreadable or belong to another journal."""
     if misplaced := kept.loaded.misplaced(BINDINGS):
         fault = JournalFault("bindings", misplaced.text, "left out")

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from pagefmt.arrays import Ints
-from pagefmt.change.recovery.kept_journal import KeptJournal, read_kept
+from pagefmt.change.recovery.kept_journal import RetainedJournal, read_kept
 from pagefmt.change.recovery.message_outcomes import MessageOutcomes, RecoveryOutcome
 from pagefmt.change.recovery.plan import DamagedPart, MessageRange, RecoveryStep
 from pagefmt.change.salvage.segments import broker_decodes
@@ -66,7 +66,7 @@ def knows_pages(journal: MessageJournal) -> bool:
 
 def kept_messages(
     place: DataLocation, steps: list[RecoveryStep], outcomes: MessageOutcomes
-) -> tuple[KeptJournal, MessageJournal, JournalParts]:
+) -> tuple[RetainedJournal, MessageJournal, JournalParts]:
     """Return what remains of the message journal: without unreadable records, dangling references and counters.
 
     Appends to ``steps`` and ``outcomes`` what is left out, and what becomes of the messages.
@@ -188,7 +188,7 @@ def _broken_compaction(place: DataLocation) -> Iterator[RecoveryStep]:
         yield RecoveryStep(DamagedPart.JOURNAL, CONTROL_FILE, what, action, MessageRange(0, None), nameless=nameless)
 
 
-def _parts(kept: KeptJournal) -> JournalParts:
+def _parts(kept: RetainedJournal) -> JournalParts:
     nowhere = PagingDirectory(Path(), (), ())
     journal = MessageJournal(kept.loaded)
     return JournalParts(PagingState(nowhere, KnownJournals(journal, None, None, None), {}), None)
@@ -224,7 +224,7 @@ def _bad_records(journal: MessageJournal) -> list[UnreadableRecord]:
     return [record for record in journal.bad if not record.longer]
 
 
-def _without(kept: KeptJournal, pairs: set[tuple[int, int]]) -> KeptJournal:
+def _without(kept: RetainedJournal, pairs: set[tuple[int, int]]) -> RetainedJournal:
     """Without the records of these ids and types."""
     columns = kept.loaded.columns
     if not pairs:
@@ -232,19 +232,19 @@ def _without(kept: KeptJournal, pairs: set[tuple[int, int]]) -> KeptJournal:
     return kept.of(row for row in kept.loaded.rows if (columns.ids[row], columns.types[row]) not in pairs)
 
 
-def _without_dangling(kept: KeptJournal, messages: Ints) -> KeptJournal:
+def _without_dangling(kept: RetainedJournal, messages: Ints) -> RetainedJournal:
     """Without references to no message."""
     rows, types, ids = _survivors(kept.loaded)
     return kept.of(rows[~(np.isin(types, _REFERENCES) & ~np.isin(ids, messages))])
 
 
-def without_counters(kept: KeptJournal) -> KeptJournal:
+def without_counters(kept: RetainedJournal) -> RetainedJournal:
     """Without what is counted anew."""
     rows, types, _ = _survivors(kept.loaded)
     return kept.of(rows[~np.isin(types, _COUNTERS)])
 
 
-def without_gone_pages(kept: KeptJournal, is_there: Callable[[int, int], bool]) -> KeptJournal:
+def without_gone_pages(kept: RetainedJournal, is_there: Callable[[int, int], bool]) -> RetainedJournal:
     """Return the journal without acknowledgements of prepared transactions in missing pages.
 
     HornetQ 2.3 does not start on them (docs/spec/journal.md 7.5). ``is_there`` is asked with queue id and page number.

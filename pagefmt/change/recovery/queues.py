@@ -52,7 +52,7 @@ class QueueToName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MadeQueue:
+class RebuiltQueue:
     """A queue that the bindings did not have. ``routing_known``: a message or the configuration says it."""
 
     binding: QueueBinding
@@ -61,7 +61,7 @@ class MadeQueue:
 
 
 @dataclass(slots=True)
-class MadeBindings:
+class RebuiltBindings:
     """Bindings of the new directory.
 
     ``bindings``: those that survived. ``made``: queues recreated from messages. ``addresses``: addresses added for
@@ -69,7 +69,7 @@ class MadeBindings:
     """
 
     bindings: Bindings
-    made: list[MadeQueue] = field(default_factory=list)
+    made: list[RebuiltQueue] = field(default_factory=list)
     addresses: list[AddressBinding] = field(default_factory=list)
     passed_over: dict[int, str] = field(default_factory=dict)
 
@@ -117,7 +117,7 @@ def make_queues(
     declared: Sequence[QueueToName],
     edition: Edition,
     first_id: int,
-) -> MadeBindings:
+) -> RebuiltBindings:
     """Return the bindings with a queue for each queue id that messages name and the bindings lack.
 
     Args:
@@ -128,7 +128,7 @@ def make_queues(
         edition: of the broker that will read the bindings.
         first_id: of the records of added addresses, which use this id and those after it.
     """
-    result = MadeBindings(bindings)
+    result = RebuiltBindings(bindings)
     shared = {store for other in evidence.queues.values() if other.id in living for store in other.stores}
     missing = [
         queue_evidence for number, queue_evidence in sorted(evidence.queues.items()) if number not in bindings.queues
@@ -179,7 +179,7 @@ def _made(
     declared: Sequence[QueueToName],
     edition: Edition,
     used: set[str],
-) -> MadeQueue:
+) -> RebuiltQueue:
     address = evidence.address or ""
     candidates = [candidate for candidate in declared if candidate.address == address and candidate.name not in used]
     stated = evidence.routing if len(evidence.routing) == 1 else set[int]()
@@ -206,7 +206,7 @@ def _made(
         fields |= {"metadata": "", "auto_created": 0}
     if not edition.old_layout:
         fields |= {"max_consumers": -1, "purge_on_no_consumers": 0, "routing_type": routing}
-    return MadeQueue(QueueBinding(evidence.id, fields), source, bool(stated))
+    return RebuiltQueue(QueueBinding(evidence.id, fields), source, bool(stated))
 
 
 def emptied(bindings: Bindings) -> Bindings:

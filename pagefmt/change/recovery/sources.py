@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pagefmt.change.recovery.evidence import Evidence, gather
-from pagefmt.change.recovery.kept_journal import KeptJournal, read_kept, readable_bindings
+from pagefmt.change.recovery.kept_journal import RetainedJournal, read_kept, readable_bindings
 from pagefmt.change.recovery.kept_messages import kept_messages, knows_pages, living_queues
 from pagefmt.change.recovery.message_outcomes import MessageOutcomes
 from pagefmt.change.recovery.plan import DamagedPart, MessageRange, RecoveryStep
-from pagefmt.change.recovery.queues import MadeBindings, QueueToName, emptied, foreign, make_queues, without_address
+from pagefmt.change.recovery.queues import QueueToName, RebuiltBindings, emptied, foreign, make_queues, without_address
 from pagefmt.codec.pages.record import Layout
 from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.edition_evidence import assumed_edition
@@ -44,10 +44,10 @@ class RecoverySources:
     place: DataLocation
     edition: Edition
     paging: PagingDirectory
-    journal: KeptJournal
-    bindings: KeptJournal
-    jms: KeptJournal
-    made: MadeBindings
+    journal: RetainedJournal
+    bindings: RetainedJournal
+    jms: RetainedJournal
+    made: RebuiltBindings
     state: PagingState
     evidence: Evidence
     next_id: int
@@ -95,7 +95,7 @@ def read_sources(
     why = _bindings_fault(place, bindings_kept, bindings, evidence, largest, bool(living))
     edition = edition or _edition(place, bindings, journal, evidence)
     next_id = max(largest, _largest(bindings.loaded), bindings.id_counter or 0) + AHEAD
-    new_bindings = MadeBindings(bindings)
+    new_bindings = RebuiltBindings(bindings)
     if why is not None:
         if why[2]:
             bindings = emptied(bindings)
@@ -143,7 +143,7 @@ def name_prefix(place: DataLocation, edition: Edition | None) -> str:
 
 
 def _bindings_fault(
-    place: DataLocation, kept: KeptJournal, bindings: Bindings, evidence: Evidence, largest: int, living: bool
+    place: DataLocation, kept: RetainedJournal, bindings: Bindings, evidence: Evidence, largest: int, living: bool
 ) -> tuple[str, str, bool] | None:
     """Return (file, fault, whether nothing in it is of this broker), or None if the bindings are sound.
 
@@ -165,7 +165,7 @@ def _bindings_fault(
     return None
 
 
-def _made_step(why: tuple[str, str, bool], new_bindings: MadeBindings, evidence: Evidence) -> RecoveryStep:
+def _made_step(why: tuple[str, str, bool], new_bindings: RebuiltBindings, evidence: Evidence) -> RecoveryStep:
     action = (
         f"rebuilt: {count_text(len(new_bindings.bindings.queues) - len(new_bindings.made), 'queue')} unchanged, "
         f"{count_text(len(new_bindings.made), 'queue')} recreated from messages"

@@ -36,7 +36,7 @@ from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType
 from pagefmt.journal.writing import AppendedFile, FileChange, JournalChange, Unwanted, changed_file
 from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.queue_totals import QueueHeld, held_by
+from pagefmt.outstanding.queue_totals import QueueContent, held_by
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.quantities import count_text
 from pagefmt.storage.file_snapshot import FileSnapshot, take_snapshot
@@ -87,7 +87,7 @@ class DropPlan(RemovalPlan):
     """
 
     queue: QueueBinding
-    held: QueueHeld
+    held: QueueContent
     gone: frozenset[int]
     left: tuple[QueueBinding, ...]
     address: AddressBinding | None

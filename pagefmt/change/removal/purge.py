@@ -60,7 +60,7 @@ from pagefmt.outstanding.journal_parts import JournalParts
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.outstanding.message_location import REPLACED
 from pagefmt.outstanding.named_queues import CODE
-from pagefmt.outstanding.queue_totals import QueueHeld, held_by
+from pagefmt.outstanding.queue_totals import QueueContent, held_by
 from pagefmt.outstanding.schedules import BrokerStart
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.selector import Selector
@@ -96,7 +96,7 @@ class PurgePlan(RemovalPlan):
     """
 
     queue: QueueBinding
-    held: QueueHeld
+    held: QueueContent
     waiting: int
     gone: frozenset[int]
     shared: frozenset[int]

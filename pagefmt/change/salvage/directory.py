@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagefmt.change.compaction.planning import layout_of_bindings, roots_of
-from pagefmt.change.salvage.owners import StoreLook, look_at, owner, specials
+from pagefmt.change.salvage.owners import StoreWalk, look_at, owner, specials
 from pagefmt.change.salvage.store import CannotSalvage, SalvagedStore, copy_store, salvage_page, salvage_store
 from pagefmt.codec.pages.page import open_page
 from pagefmt.codec.pages.record import Layout
@@ -163,12 +163,12 @@ def _known(state: PagingState | None) -> Bindings | None:
     return state.bindings if state is not None and state.known.unknown_bindings is None else None
 
 
-def _by_owner(place: DataLocation, bound: dict[int, str] | None, jobs: int) -> list[tuple[str | None, list[StoreLook]]]:
+def _by_owner(place: DataLocation, bound: dict[int, str] | None, jobs: int) -> list[tuple[str | None, list[StoreWalk]]]:
     """Return each address with its folders. The first keeps its pages in place, the others are merged into it."""
     listing = read_paging(place.paging).listing if place.paging is not None and place.store is None else ()
     order = {name: n for n, name in enumerate(listing)}
-    of_nobody: list[tuple[str | None, list[StoreLook]]] = []
-    named: dict[str, list[StoreLook]] = {}
+    of_nobody: list[tuple[str | None, list[StoreWalk]]] = []
+    named: dict[str, list[StoreWalk]] = {}
     for content in look_at([store for store in stores(place) if store.problem is None], jobs):
         address = owner(content, bound)
         if address is None:
@@ -176,7 +176,7 @@ def _by_owner(place: DataLocation, bound: dict[int, str] | None, jobs: int) -> l
         else:
             named.setdefault(address, []).append(content)
 
-    grouped: list[tuple[str | None, list[StoreLook]]] = []
+    grouped: list[tuple[str | None, list[StoreWalk]]] = []
     for address, folders in named.items():
         # a broker passes over one that says no address; and what acknowledgements name was not in an empty one
         ranks = {

@@ -25,7 +25,7 @@ STRAYS: Final = (EntryKind.PUT_ASIDE, EntryKind.OVERLOOKED, EntryKind.BAD_NAME)
 
 
 @dataclass(slots=True)
-class StoreLook:
+class StoreWalk:
     """A store after one walk over it. ``sound``: a broker opens and reads all of its files to their last byte."""
 
     store: Store
@@ -34,13 +34,13 @@ class StoreLook:
     queues: set[int] = field(default_factory=set)
 
 
-def look_at(stores: Sequence[Store], jobs: int) -> Iterator[StoreLook]:
+def look_at(stores: Sequence[Store], jobs: int) -> Iterator[StoreWalk]:
     """Read every page of the stores once and yield what each store contains."""
     files = [page_files(store) for store in stores]
     every = [path for paths_of_store in files for path in paths_of_store]
     with one_ahead(page_ids, every, (path.lstat().st_size for path in every), jobs) as read:
         for store, paths in zip(stores, files, strict=True):
-            content = StoreLook(store)
+            content = StoreWalk(store)
             for path in paths:
                 ids = read(path)
                 content.sound = content.sound and ids.sound
@@ -88,7 +88,7 @@ def page_ids(path: Path) -> PageIds:
         return PageIds(ids, queues, decoded and opened.damage is None and opened.odd is None)
 
 
-def owner(content: StoreLook, bound: Mapping[int, str] | None) -> str | None:
+def owner(content: StoreWalk, bound: Mapping[int, str] | None) -> str | None:
     """Return the address that a broker has to find in the folder.
 
     ``bound`` maps queue ids to addresses; None if the bindings are not known. The result is the address whose queues

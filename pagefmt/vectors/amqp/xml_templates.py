@@ -76,11 +76,11 @@ _MARKS: Final = re.compile(f"{_MARK}([0-9]+){_MARK}")
 _NARROW: Final = {ValueKind.UBYTE: 1 << 7, ValueKind.USHORT: 1 << 15, ValueKind.UINT: 1 << 31}
 
 
-class _NotAlike(Exception):
+class _UnlikeStructure(Exception):
     """The messages differ in something that no mark stands for."""
 
 
-def alike_rows(page: PageBytes, payload: Ints, length: Ints) -> Iterator[Ints]:
+def rows_by_structure(page: PageBytes, payload: Ints, length: Ints) -> Iterator[Ints]:
     """Yield the places of messages with the same sections, annotations, extra properties and names, kinds of values.
 
     Messages of a structure that few messages of the page have are left out.
@@ -142,7 +142,7 @@ def _mixed(hashes: npt.NDArray[np.uint64], more: npt.NDArray[Any]) -> npt.NDArra
 
 
 def amqp_texts(batch: Batch, elements: list[str], which: Ints) -> pa.BinaryArray | None:
-    """Return the elements of messages of ``alike_rows``, or None if some are not regular.
+    """Return the elements of messages of ``rows_by_structure``, or None if some are not regular.
 
     ``which`` is the index into ``elements`` of the queues' elements for each record of the chunk.
     """
@@ -157,7 +157,7 @@ def amqp_texts(batch: Batch, elements: list[str], which: Ints) -> pa.BinaryArray
     try:
         marked = _MarkedMessage(batch, parts, built, pool)
         lines = marked.parts(pool.texts(elements)[which[batch.row]])
-    except (_NotAlike, Undecodable, UnicodeDecodeError):
+    except (_UnlikeStructure, Undecodable, UnicodeDecodeError):
         batch.regular[:] = False
         return None
     return pool.joined(len(batch.row), lines) if batch.regular.all() else None
@@ -174,10 +174,10 @@ class _MarkedMessage:
         at, length = int(batch.payload[0]) - 5, int(batch.length[0])
         sample = decode_record(bytes(memoryview(self.page.buffer)[at : at + length + FRAME]), 0, length).message
         if built.only is None or not isinstance(sample, AmqpMessage) or sample.sections().late:
-            raise _NotAlike
+            raise _UnlikeStructure
         self.sections = sample.sections()
         if len(self.sections.body) != 1 or self.sections.footer is not None:
-            raise _NotAlike
+            raise _UnlikeStructure
         self.real = core_form(sample)
         marked = replace(self.sections, property_fields=self.fields(), application_properties=self.application())
         self.form = form_of_sections(sample, marked)
@@ -195,7 +195,7 @@ class _MarkedMessage:
         for n, name in enumerate(PROPERTY_FIELDS) if original is not None else ():
             column = self.built.field(walk.PROPS, n)
             if (column.code != ABSENT) != (name in marked) or bool((column.at == ABSENT).any()) != (name not in marked):
-                raise _NotAlike
+                raise _UnlikeStructure
             if name in marked and name not in (*_TIMES, "to") and column.same is None:
                 marked[name] = self.field(name, column, marked[name])
         return marked if original is not None else None
@@ -203,7 +203,7 @@ class _MarkedMessage:
     def field(self, name: str, column: ValueColumn, value: TypedValue) -> TypedValue:
         """Return a mark for a field of text."""
         if name not in _TEXT_FIELDS or value.kind is not ValueKind.STRING:
-            raise _NotAlike
+            raise _UnlikeStructure
         raw = self.raw(column)
         if name == "message_id":  # as a core message has it, from which its user id is made
             raw = self.jms_ids(raw)
@@ -252,7 +252,7 @@ class _MarkedMessage:
         if section is None or not entries:
             return section
         if known_keys(entries[0::2]) is None or section.kind is not ValueKind.MAP:
-            raise _NotAlike
+            raise _UnlikeStructure
         pairs = zip(section.value, entries[1::2], strict=True)
         return section._replace(value=tuple((key, self.value(column, value)) for (key, value), column in pairs))
 
@@ -272,7 +272,7 @@ class _MarkedMessage:
             self.regular &= values.IS_BINARY[code]
             return self.typed(value, self.pool.base64(slices(self.page, start, size).to_pylist()))
         if value.kind not in _WHOLE:
-            raise _NotAlike
+            raise _UnlikeStructure
         numbers, _ = values.integers(self.page, column, self.regular, kinds=tuple(_WHOLE[value.kind]))
         if (limit := _NARROW.get(value.kind)) is not None:
             self.regular &= (numbers < limit) == (value.value < limit)
@@ -307,7 +307,7 @@ class _MarkedMessage:
         (section,) = self.sections.body
         kind = section.value.kind
         if kind not in (ValueKind.STRING, ValueKind.BYTES) or section.descriptor not in _BODIES:
-            raise _NotAlike
+            raise _UnlikeStructure
         column = self.built.section(_BODIES[section.descriptor])
         code, start, size = walk.widths(self.page, column.at)
         self.regular &= (values.IS_STRING if kind is ValueKind.STRING else values.IS_BINARY)[code]
@@ -327,7 +327,7 @@ class _MarkedMessage:
         correlation = self.real.properties.get("JMSCorrelationID")
         bytes_ = correlation is not None and correlation.kind is ValueKind.BYTES
         if lost or self.real.lost or bytes_ or text.count(_MARK) != len(_MARKS.findall(text)) * 2:
-            raise _NotAlike
+            raise _UnlikeStructure
         text = text.replace("<queues>\n", f"<queues>\n{self.mark(queues)}")
         text = text.replace("<![CDATA[]]>", f"<![CDATA[{self.mark(self.body())}]]>")
         first, *tail = _MARKS.split(text)

@@ -16,7 +16,7 @@ from pagefmt.vectors.pages.scan import PageFrames, RecordPlaces, followed
 
 
 @dataclass(frozen=True, slots=True)
-class PagesTogether:
+class ConcatenatedPages:
     """Records of several pages in one buffer.
 
     ``frames``: the records of the pages that are ``sound``: read whole, filled by frames, and of the layout of 2.x.
@@ -29,7 +29,7 @@ class PagesTogether:
     first: Ints
 
 
-def read_together(pages: Sequence[PageFile]) -> PagesTogether:
+def read_together(pages: Sequence[PageFile]) -> ConcatenatedPages:
     """Read pages into one buffer, each up to the size that it had when it was listed."""
     room = bytearray(sum(page.size for page in pages) + PADDING)
     buffer = memoryview(room)
@@ -60,7 +60,7 @@ def read_together(pages: Sequence[PageFile]) -> PagesTogether:
     numbers = np.array([page.number for page in pages], np.int64)
     places = RecordPlaces(numbers, owner, np.arange(len(owner)) - first[owner], edge[at] - starts[owner])
     frames = PageFrames(edge[at], edge[at + 1] - edge[at] - FRAME, whole=True, places=places)
-    return PagesTogether(content, frames, sound, first)
+    return ConcatenatedPages(content, frames, sound, first)
 
 
 def _read(page: PageFile, buffer: memoryview, at: int) -> tuple[int, bool]:

@@ -15,7 +15,7 @@ from brokerconf.evidence.declarations import Endpoint, PasswordInClear, endpoint
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.evidence.resolved_setting import ResolvedSetting, SettingsByName
 from brokerconf.reading.application_server import written_server
-from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder
+from brokerconf.reading.document import ConfigNode, Document, PlaceholderReference
 from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
 from brokerconf.reading.substitution import is_expression
@@ -220,7 +220,7 @@ class ConfigFacts(AddressFacts):
         return () if hidden or self.core is None else secrets_of(written_server(self.core))
 
     @cached_property
-    def empty_placeholders(self) -> tuple[FoundPlaceholder, ...]:
+    def empty_placeholders(self) -> tuple[PlaceholderReference, ...]:
         """Return the placeholders outside comments that became empty.
 
         Of an application server's file, only those of this server are included.

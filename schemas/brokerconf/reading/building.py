@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brokerconf.reading.application_server import messaging_subsystems, subsystem_cores
-from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, FoundPlaceholder
+from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, PlaceholderReference
 from brokerconf.reading.inclusion import FALLBACK, INCLUDE, IncludeContext, MissingInclude
 from brokerconf.reading.parsing import ReadingError, parse
 from brokerconf.reading.server_expressions import ServerExpressions
@@ -52,14 +52,14 @@ class DocumentBuilder:
         self.in_tree = server or edition >= Edition.ARTEMIS_2_10
         self.sources: list[SourceFile] = []
         self.comments: list[Comment] = []
-        self.placeholders: list[FoundPlaceholder] = []
+        self.placeholders: list[PlaceholderReference] = []
         self.widest = 0
         self._names: dict[tuple[str, str | None], tuple[str, str, str]] = {}
 
     def document(self) -> Document:
         """Parse the file and build its document; raise ``ReadingError`` for what the broker refuses."""
         self.placeholders += [
-            FoundPlaceholder(placeholder, self.source) for placeholder in self.source.replaced.placeholders
+            PlaceholderReference(placeholder, self.source) for placeholder in self.source.replaced.placeholders
         ]
         element = parse(self.source)
         if self.server:
@@ -189,7 +189,7 @@ class _FileWalk:
         for placeholder in done.placeholders:
             at = self.source.original.find(f"${{{placeholder.name}" if self.builder.server else "${", offset)
             moved = placeholder._replace(offset=max(at, offset))
-            self.builder.placeholders.append(FoundPlaceholder(moved, self.source))
+            self.builder.placeholders.append(PlaceholderReference(moved, self.source))
         return done.text
 
     def _include(self, element: _Element, node: ConfigNode) -> str:

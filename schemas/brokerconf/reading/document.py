@@ -202,7 +202,7 @@ class Comment(NamedTuple):
         return self.source.of_comment(self.number)
 
 
-class FoundPlaceholder(NamedTuple):
+class PlaceholderReference(NamedTuple):
     """``${…}`` and the file that contains it."""
 
     placeholder: Placeholder
@@ -243,7 +243,7 @@ class Document:
     cores: list[ConfigNode] = field(default_factory=list)
     jms: ConfigNode | None = None
     comments: list[Comment] = field(default_factory=list)
-    placeholders: list[FoundPlaceholder] = field(default_factory=list)
+    placeholders: list[PlaceholderReference] = field(default_factory=list)
     # the same elements for the schema's verdict
     tree: _Element | None = None
     widest: int = 0
