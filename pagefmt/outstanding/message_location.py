@@ -18,7 +18,7 @@ from pagefmt.codec.messages.values import ValueKind, java_long
 from pagefmt.codec.wire import Undecodable
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import AckState, PageRule
-from pagefmt.outstanding.named_queues import ACK_STATES, each_once, named_queues
+from pagefmt.outstanding.named_queues import ACK_STATES, each_once, named_queues, owners
 
 SCHEDULES: Final = ("_AMQ_SCHED_DELIVERY", "_HQ_SCHED_DELIVERY")
 _TIME, _DELAY = "x-opt-delivery-time", "x-opt-delivery-delay"
@@ -73,7 +73,7 @@ def _distinct_rows(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:
 
 
 def queue_state(ack_state: AckState) -> QueueState | None:
-    """Without a schedule; None: nothing becomes of it there."""
+    """Return the state that follows without a schedule, None if the queue never receives the message."""
     return None if ack_state in _NONE_OF_IT else _STATES.get(ack_state, QueueState.DUE)
 
 
@@ -154,7 +154,7 @@ class MessageOrigin(ABC):
         ``queue``: the queue ids of all records; those of one record start at its ``offsets``. ``rule`` None: the
         journal is not known.
         """
-        row = np.repeat(np.arange(len(number)), np.diff(offsets))
+        row = owners(offsets)
         code = np.full(len(queue), -1)
         if rule is not None:
             code = named_queues(rule, number, tx, offsets, queue).codes.astype(np.int64)

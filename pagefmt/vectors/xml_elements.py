@@ -28,7 +28,7 @@ from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.named_queues import ACK_STATES
 from pagefmt.vectors.amqp.amqp_columns import may_be_amqp
 from pagefmt.vectors.amqp.xml_templates import amqp_texts, rows_by_structure
-from pagefmt.vectors.arrays.fragments import Cell, Codes, Part, Pool, Runs, as_runs, either
+from pagefmt.vectors.arrays.fragments import Cell, Codes, Part, Pool, Runs, as_runs, either, url_safe
 from pagefmt.vectors.arrays.json_text import java_text
 from pagefmt.vectors.arrays.order import in_order
 from pagefmt.vectors.arrays.schema import Detail
@@ -228,8 +228,7 @@ def _users(page: PageBytes, parts: core.CoreParts, pool: Pool) -> list[Part]:
 
 
 def _encoded(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
-    content = memoryview(page.buffer)
-    return pool.base64(map(content.__getitem__, map(slice, at.tolist(), (at + size).tolist())))
+    return pool.base64(page.views(at, size), url_safe)
 
 
 def _properties(page: PageBytes, entries: props.Entries, regular: Mask, pool: Pool) -> Runs:

@@ -90,7 +90,7 @@ def amqp_columns(batch: Batch, level: Detail) -> Columns:
     if not regular.all():
         return {}
     facts = amqp_facts(parts, durable, priority, has_priority, created, expires)
-    out |= {name: pa.array(column) for name, column in facts.items()}
+    out |= {name: pa.array(column) for name, column in facts.items() if name not in out}
     out |= {
         "large_type": pa.array(np.zeros(n, np.int8)),
         "persister": pa.array(parts.persister.astype(np.int8)),

@@ -76,17 +76,18 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     fields = [field_of(built, value, 2, pool, quote) for value in records.fields]
     body = body_list(built, pool, quote, shown=source.wanted.shows_values)
     body_forms = _body_forms(built, parts, source, pool)
-    user_ids = _identifiers(page, fields[_MESSAGE_ID], pool, quote)
     extra = _extra_properties(page, parts, regular, pool, quote)
     if extra is None or not regular.all():
         return []
     tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
-    values: dict[str, Sequence[Part | str]] = plain_values(pool, _facts(records)) | {
+    fixed = unscanned(source.wanted.edition)
+    facts = {key: column for key, column in _facts(records).items() if key not in fixed}
+    values: dict[str, Sequence[Part | str]] = plain_values(pool, facts) | {
         "large_type": ["0"],
         "persister": [pool.numbers(parts.persister)],
         "protocol": ['"amqp"'],
         "address": [address],
-        "user_id": [user_ids],
+        "user_id": [] if "user_id" in fixed else [_identifiers(page, fields[_MESSAGE_ID], pool, quote)],
         "type": ["null"],
         "type_name": ["null"],
         "large_id": ["null"],
@@ -94,7 +95,7 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         "large_size": ["null"],
         "properties": ["{", maps[walk.APPLICATION].given, "}"],
         "property_types": ["{", maps[walk.APPLICATION].types, "}"],
-        **{key: [quote(value)] for key, value in unscanned(source.wanted.edition).items()},
+        **{key: [quote(value)] for key, value in fixed.items()},
     }
     return [
         *frame_parts(pool, batch, frames, source, tx, records.queues),

@@ -42,7 +42,7 @@ from pagefmt.vectors.amqp.maps import known_keys
 from pagefmt.vectors.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.vectors.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.vectors.amqp.walk import ABSENT
-from pagefmt.vectors.arrays.fragments import Cell, Part, Pool
+from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, url_safe
 from pagefmt.vectors.arrays.strings import distinct, slices, text_of_utf8
 from pagefmt.vectors.core.batch import Batch, queue_lists
 from pagefmt.vectors.core.parts import uuid_characters
@@ -270,7 +270,7 @@ class _MarkedMessage:
         if value.kind is ValueKind.BYTES:
             code, start, size = walk.widths(self.page, column.at)
             self.regular &= values.IS_BINARY[code]
-            return self.typed(value, self.pool.base64(slices(self.page, start, size).to_pylist()))
+            return self.typed(value, self.pool.base64(slices(self.page, start, size).to_pylist(), url_safe))
         if value.kind not in _WHOLE:
             raise _UnlikeStructure
         numbers, _ = values.integers(self.page, column, self.regular, kinds=tuple(_WHOLE[value.kind]))
@@ -318,7 +318,7 @@ class _MarkedMessage:
             contents = [content.decode("utf-8", "surrogatepass") for content in contents]
         types, bodies = zip(*amqp_bodies(section, self.sections, contents), strict=True)
         self.regular &= np.array(types) == self.real.type
-        return self.pool.base64(bodies)
+        return self.pool.base64(bodies, url_safe)
 
     def parts(self, queues: Cell) -> list[Part]:
         """Return the parts of the elements, each of all messages."""

@@ -6,11 +6,11 @@ parts stay columns until the end, and a text that all lines share takes no colum
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ _SHRINKING: Final = (
     pa.mimalloc_memory_pool() if "mimalloc" in pa.supported_memory_backends() else pa.default_memory_pool()
 )
 
-_URL_SAFE: Final = partial(b64encode, altchars=b"-_")
+url_safe: Final = partial(b64encode, altchars=b"-_")
 # Up to so many items, lists of equal length get one column for each item.
 _ALIKE: Final = 64
 # Codes reserved for constant texts, which become one array before the texts of the page.
@@ -80,12 +80,9 @@ class Pool:
         """Return the codes of texts made one by one, for few or unusual texts."""
         return self.add(pa.array([text.encode() for text in texts], BINARY))
 
-    def base64(self, contents: Iterable[bytes | memoryview]) -> Codes:
-        """Return the codes of contents in the URL-safe alphabet of Base64."""
-        encoded = list(map(_URL_SAFE, contents))
-        ends = edges(np.fromiter(map(len, encoded), np.int64, len(encoded))).astype(np.int32)
-        together = pa.py_buffer(b"".join(encoded))
-        return self.add(pa.Array.from_buffers(BINARY, len(encoded), [None, pa.py_buffer(ends), together]))
+    def base64(self, contents: Iterable[bytes | memoryview], encode: Callable[[Any], bytes] = b64encode) -> Codes:
+        """Return the codes of contents in Base64, by default of the standard alphabet."""
+        return self.add(pa.array(list(map(encode, contents)), BINARY))
 
     def constant(self, text: str) -> int:
         """Return the code of a text that is used again and again."""

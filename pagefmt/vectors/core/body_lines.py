@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from pybase64 import b64encode
 
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.bodies import stream_of
@@ -55,16 +54,10 @@ def raw_forms(page: PageBytes, at: Ints, size: Ints, source: LineSource, pool: P
     forms = source.wanted.forms
     out: list[Part] = []
     if BodyForm.BASE64 in forms:
-        out += [pool.constant(',"body_base64":"'), _base64(page, at, size, pool), pool.constant('"')]
+        out += [pool.constant(',"body_base64":"'), pool.base64(page.views(at, size)), pool.constant('"')]
     if BodyForm.HEX in forms:
         out += [pool.constant(',"body_hex":"'), _hex(page, at, size, pool), pool.constant('"')]
     return out
-
-
-def _base64(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
-    content = memoryview(page.buffer)
-    ends = (at + size).tolist()
-    return pool.add(pa.array([b64encode(content[a:b]) for a, b in zip(at.tolist(), ends, strict=True)], BINARY))
 
 
 def _hex(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:

@@ -57,11 +57,18 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
     queues = queue_lists(batch, parts.block_end)
     if not batch.regular.all():
         return {}
-    facts = {name: pa.array(values) for name, values in core_facts(parts).items()}
-    out: Columns = {"tx": pa.array(parts.tx), "queues": queues, "protocol": repeated(("core",), n), **facts}
+    out: Columns = {
+        "tx": pa.array(parts.tx),
+        "queues": queues,
+        "protocol": repeated(("core",), n),
+        "id": pa.array(parts.id),
+        "timestamp": pa.array(parts.timestamp),
+        "large": pa.array(parts.large),
+    }
     if level < Detail.HEADERS:
         return out
     ids = user_ids(page, parts) if parts.has_user_id.any() else _NO_TEXT(n)
+    out |= {name: pa.array(column) for name, column in core_facts(parts).items() if name not in out}
     out |= {
         "large_type": pa.array(parts.large_type.astype(np.int8)),
         "persister": pa.array(np.ones(n, np.int8), mask=parts.large | parts.old),

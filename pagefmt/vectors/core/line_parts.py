@@ -52,7 +52,9 @@ def plain_values(pool: Pool, facts: Mapping[str, Ints | Mask]) -> dict[str, Sequ
 
 
 def _plain(pool: Pool, values: Ints | Mask) -> Cell:
-    return pool.flags(values.astype(bool)) if values.dtype == bool else pool.numbers(values.astype(np.int64))
+    if values.dtype == bool:
+        return pool.flags(values.astype(bool, copy=False))
+    return pool.numbers(values.astype(np.int64, copy=False))
 
 
 def frame_parts(
@@ -141,9 +143,7 @@ def _numbers_listed(pool: Pool, lists: pa.ListArray) -> Even | Runs:
 
 def digests(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
     """SHA-256 of pieces of the page, in hexadecimal."""
-    content = memoryview(page.buffer)
-    ends = (at + size).tolist()
-    raw = b"".join([sha256(content[a:b]).digest() for a, b in zip(at.tolist(), ends, strict=True)])
+    raw = b"".join([sha256(piece).digest() for piece in page.views(at, size)])
     offsets = np.arange(0, 64 * len(at) + 1, 64, dtype=np.int32)
     return pool.add(
         pa.Array.from_buffers(pa.binary(), len(at), [None, pa.py_buffer(offsets), pa.py_buffer(hexlify(raw))])
