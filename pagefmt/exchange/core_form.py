@@ -200,9 +200,14 @@ def message_ids(typed: TypedValue) -> tuple[str, str]:
 
 def name_uuid(name: bytes) -> bytes:
     """Return the 16 bytes of the UUID of version 5 for a name, as ``uuid.uuid5(NAMESPACE_OID, name)``."""
-    raw = bytearray(sha1(_NAMESPACE + name, usedforsecurity=False).digest()[:16])
+    raw = bytearray(name_digest(name)[:16])
     raw[6], raw[8] = raw[6] & 0x0F | 0x50, raw[8] & 0x3F | 0x80
     return bytes(raw)
+
+
+def name_digest(name: bytes) -> bytes:
+    """Return the 20 bytes of which the first 16 become the UUID of a name."""
+    return sha1(_NAMESPACE + name, usedforsecurity=False).digest()
 
 
 def jms_id(typed: TypedValue) -> str:
@@ -272,6 +277,19 @@ def amqp_bodies(
         else:
             _value(form, replace(section, value=section.value._replace(value=content)), kind)
         yield form.type, form.body
+
+
+def type_of_bodies(section: BodySection, sections: AmqpSections) -> int | None:
+    """Return the core type that bodies of this section's kind get whatever they hold, or None if it depends on them.
+
+    Bodies of type ``BYTES`` stay as they are. ``TEXT`` is for texts, and for bytes as far as they are UTF-8.
+    """
+    kind, data = _content_type(sections), section.descriptor == DATA
+    if section.value.kind is ValueKind.STRING:
+        return None if data else TEXT
+    if section.value.kind is not ValueKind.BYTES or kind == _OBJECT_TYPE:
+        return None
+    return TEXT if data and kind != _OCTETS and _textual(kind) == "utf-8" else BYTES
 
 
 def _type_of_nothing(kind: str | None) -> int:

@@ -28,7 +28,7 @@ from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.named_queues import ACK_STATES
 from pagefmt.vectors.amqp.amqp_columns import may_be_amqp
 from pagefmt.vectors.amqp.xml_templates import amqp_texts, rows_by_structure
-from pagefmt.vectors.arrays.fragments import Cell, Codes, Part, Pool, Runs, as_runs, either, url_safe
+from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, Runs, as_runs, base64, either, url_safe
 from pagefmt.vectors.arrays.json_text import java_text
 from pagefmt.vectors.arrays.order import in_order
 from pagefmt.vectors.arrays.schema import Detail
@@ -215,7 +215,7 @@ def _texts(batch: Batch, elements: list[str], which: Ints) -> pa.BinaryArray | N
         pool.constant("         </properties>\n         <queues>\n"),
         pool.texts(elements)[which[batch.row]],
         pool.constant("         </queues>\n         <body>\n            <![CDATA["),
-        _encoded(page, parts.body_at, parts.body_size, pool),
+        *base64(page, parts.body_at, parts.body_size, url_safe),
         pool.constant("]]>\n         </body>\n      </message>\n"),
     ]
     return pool.joined(len(batch.row), lines)
@@ -225,10 +225,6 @@ def _users(page: PageBytes, parts: core.CoreParts, pool: Pool) -> list[Part]:
     if not parts.has_user_id.any():
         return []
     return [either(parts.has_user_id, pool.constant('" user-id="'), pool.constant("")), pool.add(user_ids(page, parts))]
-
-
-def _encoded(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
-    return pool.base64(page.views(at, size), url_safe)
 
 
 def _properties(page: PageBytes, entries: props.Entries, regular: Mask, pool: Pool) -> Runs:
@@ -266,7 +262,7 @@ def _contents(page: PageBytes, kind: int, at: Ints, size: Ints, pool: Pool, odd:
             read = {props.BYTE: page.i8, props.SHORT: page.i16, props.INT: page.i32}.get(kind, page.i64)
             return pool.numbers(read(at))
         case props.BYTES:
-            return _encoded(page, at, size, pool)
+            return pool.base64(page, at, size, url_safe)
         case props.FLOAT | props.DOUBLE:
             bits = page.i32(at) & 0xFFFFFFFF if kind == props.FLOAT else page.i64(at).view(np.uint64)
             value = float_of if kind == props.FLOAT else double_of

@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from amqp_pages import mixed, page, unusual, usual
+from amqp_pages import compound, fields, mixed, page, section, text, unusual, usual
 from changed_records import changed_page
 from golden_cases import GoldenCase, cases
 from harmed import data_directory
@@ -136,6 +136,31 @@ def test_each_unusual_structure_in_many_messages(tmp_path: Path, capfd: pytest.C
     pages = {
         number: for_queue(page([unusual(n)[name] for n in range(24)]), 3) for number, name in enumerate(unusual(0), 1)
     }
+    both_ways(data_directory(tmp_path / "data", pages, address="orders"), tmp_path / "out.xml", capfd)
+
+
+CONTENT_TYPES = (None, "application/octet-stream", "application/x-java-serialized-object", "text/plain", "a/json")
+TEXTS_OF_BODIES = {
+    "plain": (b"", b"a", b"ab", b"abc", b"plain text"),
+    "beyond ASCII": ("größer".encode(), b"a", "\U0001f600".encode(), b"", b"abc"),
+    "no UTF-8": (b"\xff\xfe", b"a", b"\xed\xa0\x80", b"", b"abc"),
+}
+
+
+@pytest.mark.parametrize("content_type", CONTENT_TYPES, ids=str)
+@pytest.mark.parametrize("texts", TEXTS_OF_BODIES.values(), ids=TEXTS_OF_BODIES)
+def test_bodies_of_each_content_type(
+    content_type: str | None, texts: tuple[bytes, ...], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pages = {}
+    for number, (kind, code) in enumerate(((5, 0xA0), (5, 0xB0), (7, 0xA1), (7, 0xB1), (7, 0xA0)), 1):
+        messages = []
+        for n in range(40):
+            named = fields(n)
+            named[6] = named[6] if content_type is None else text(content_type, 0xA3)
+            body = section(kind, text(texts[n % len(texts)], code))
+            messages.append(usual(n, properties=section(3, compound(0xC0, *named)), body=body))
+        pages[number] = for_queue(page(messages), 3)
     both_ways(data_directory(tmp_path / "data", pages, address="orders"), tmp_path / "out.xml", capfd)
 
 

@@ -8,7 +8,7 @@ differs (annotations, kinds of values, content types) are left to the reference.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,12 +21,13 @@ from pagefmt.arrays import Bytes, Ints, ranked
 from pagefmt.codec.messages.amqp_message import AmqpMessage
 from pagefmt.codec.messages.amqp_sections import DATA, PROPERTY_FIELDS, VALUE
 from pagefmt.codec.messages.amqp_values import NO_BYTES
+from pagefmt.codec.messages.core_fields import BYTES, TEXT
 from pagefmt.codec.messages.persisters import AMQP_V3
 from pagefmt.codec.messages.properties import double_of
 from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.codec.pages.record import FRAME, decode_record
 from pagefmt.codec.wire import Undecodable
-from pagefmt.exchange.core_form import amqp_bodies, core_form, form_of_sections, jms_id, name_uuid
+from pagefmt.exchange.core_form import amqp_bodies, core_form, form_of_sections, jms_id, name_digest, type_of_bodies
 from pagefmt.exchange.xml_writing import (
     NOT_PLAIN,
     NULL_TEXT,
@@ -42,12 +43,14 @@ from pagefmt.vectors.amqp.maps import known_keys
 from pagefmt.vectors.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.vectors.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.vectors.amqp.walk import ABSENT
-from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, url_safe
-from pagefmt.vectors.arrays.strings import distinct, slices, text_of_utf8
+from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, base64, url_safe
+from pagefmt.vectors.arrays.strings import distinct, slices, text_of_utf8, utf16_of_ascii
 from pagefmt.vectors.core.batch import Batch, queue_lists
 from pagefmt.vectors.core.parts import uuid_characters
 from pagefmt.vectors.pages.gather import PageBytes
 
+# What stands in front of a core message's text: that there is one, and its bytes.
+_STRING_HEAD: Final = np.dtype([("mark", "u1"), ("size", ">i4")])
 _LONGEST: Final = (1 << 31) - 1
 _FEWEST: Final = 16  # messages that are worth a batch
 _MARK: Final = "\ue000"  # a character of private use opens and closes a mark
@@ -168,7 +171,7 @@ class _MarkedMessage:
 
     def __init__(self, batch: Batch, parts: AmqpParts, built: Structure, pool: Pool) -> None:
         self.page, self.regular, self.built, self.pool = batch.page, batch.regular, built, pool
-        self.cells: list[Cell] = []
+        self.cells: list[Sequence[Part]] = []
         self.kinds: dict[int, ValueKind] = {}
         self.user_ids: str | None = None
         at, length = int(batch.payload[0]) - 5, int(batch.length[0])
@@ -183,9 +186,9 @@ class _MarkedMessage:
         self.form = form_of_sections(sample, marked)
         self.attributes(parts)
 
-    def mark(self, cell: Cell) -> str:
-        """Return a text that stands for a cell."""
-        self.cells.append(cell)
+    def mark(self, *parts: Part) -> str:
+        """Return a text that stands for the parts."""
+        self.cells.append(parts)
         return f"{_MARK}{len(self.cells) - 1}{_MARK}"
 
     def fields(self) -> dict[str, TypedValue] | None:
@@ -207,7 +210,8 @@ class _MarkedMessage:
         raw = self.raw(column)
         if name == "message_id":  # as a core message has it, from which its user id is made
             raw = self.jms_ids(raw)
-            uuids = np.frombuffer(b"".join(map(name_uuid, raw.to_pylist())), np.uint8).reshape(-1, 16)
+            uuids = np.frombuffer(b"".join(map(name_digest, raw.to_pylist())), np.uint8).reshape(-1, 20)[:, :16].copy()
+            uuids[:, 6], uuids[:, 8] = uuids[:, 6] & 0x0F | 0x50, uuids[:, 8] & 0x3F | 0x80
             texts = pa.Array.from_buffers(pa.binary(36), len(raw), [None, pa.py_buffer(uuid_characters(uuids))])
             self.user_ids = self.mark(self.pool.add(texts.cast(pa.binary())))
             return value._replace(value="ID:" + self.mark(self.texts(pc.binary_slice(raw, 3, _LONGEST))))
@@ -270,7 +274,7 @@ class _MarkedMessage:
         if value.kind is ValueKind.BYTES:
             code, start, size = walk.widths(self.page, column.at)
             self.regular &= values.IS_BINARY[code]
-            return self.typed(value, self.pool.base64(slices(self.page, start, size).to_pylist(), url_safe))
+            return self.typed(value, self.pool.base64(self.page, start, size, url_safe))
         if value.kind not in _WHOLE:
             raise _UnlikeStructure
         numbers, _ = values.integers(self.page, column, self.regular, kinds=tuple(_WHOLE[value.kind]))
@@ -302,7 +306,7 @@ class _MarkedMessage:
         """Return a mark in the place of a number."""
         return self.mark(self.pool.numbers(numbers))
 
-    def body(self) -> Cell:
+    def body(self) -> list[pa.BinaryArray]:
         """Return the bodies in Base64; one of another type than the first clears ``regular``."""
         (section,) = self.sections.body
         kind = section.value.kind
@@ -313,12 +317,22 @@ class _MarkedMessage:
         self.regular &= (values.IS_STRING if kind is ValueKind.STRING else values.IS_BINARY)[code]
         if not self.regular.all():
             raise Undecodable(0, "a body is of another kind")
-        contents: list[Any] = slices(self.page, start, size).to_pylist()
+        core_type = type_of_bodies(section, self.sections)
+        if core_type == BYTES:
+            return base64(self.page, start, size, url_safe)
+        raw = slices(self.page, start, size)
+        texts = utf16_of_ascii(raw) if core_type == TEXT else None
+        if texts is not None:
+            heads = np.empty(len(size), _STRING_HEAD)
+            heads["mark"], heads["size"] = 1, 2 * size
+            marked = pa.Array.from_buffers(pa.binary(_STRING_HEAD.itemsize), len(size), [None, pa.py_buffer(heads)])
+            return _base64_of(pc.binary_join_element_wise(marked.cast(pa.binary()), texts, b""))
+        contents: list[Any] = raw.to_pylist()
         if kind is ValueKind.STRING:
             contents = [content.decode("utf-8", "surrogatepass") for content in contents]
         types, bodies = zip(*amqp_bodies(section, self.sections, contents), strict=True)
         self.regular &= np.array(types) == self.real.type
-        return self.pool.base64(bodies, url_safe)
+        return _base64_of(pa.array(bodies, pa.binary()))
 
     def parts(self, queues: Cell) -> list[Part]:
         """Return the parts of the elements, each of all messages."""
@@ -329,11 +343,16 @@ class _MarkedMessage:
         if lost or self.real.lost or bytes_ or text.count(_MARK) != len(_MARKS.findall(text)) * 2:
             raise _UnlikeStructure
         text = text.replace("<queues>\n", f"<queues>\n{self.mark(queues)}")
-        text = text.replace("<![CDATA[]]>", f"<![CDATA[{self.mark(self.body())}]]>")
+        text = text.replace("<![CDATA[]]>", f"<![CDATA[{self.mark(*self.body())}]]>")
         first, *tail = _MARKS.split(text)
         parts: list[Part] = [self.pool.constant(first)]
         for n, behind in zip(map(int, tail[::2]), tail[1::2], strict=True):
             if n in self.kinds:
                 behind = property_frame("", self.kinds[n])[1] + behind.partition("\n")[2]
-            parts += [self.cells[n], self.pool.constant(behind)]
+            parts += [*self.cells[n], self.pool.constant(behind)]
         return parts
+
+
+def _base64_of(values: pa.BinaryArray) -> list[pa.BinaryArray]:
+    ends = np.frombuffer(values.buffers()[1], np.int32)[: len(values) + 1].astype(np.int64)
+    return base64(PageBytes(values.buffers()[2].to_pybytes()), ends[:-1], np.diff(ends), url_safe)

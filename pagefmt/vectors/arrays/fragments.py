@@ -19,6 +19,8 @@ import pyarrow.compute as pc
 from pybase64 import b64encode
 
 from pagefmt.arrays import Ints, Mask
+from pagefmt.vectors.arrays.strings import slices, value_bytes
+from pagefmt.vectors.pages.gather import PageBytes
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 # What each line has in one position: the same fragment in all lines, or one for each line.
@@ -44,7 +46,8 @@ class Runs:
     codes: Codes
 
 
-Part: TypeAlias = Cell | Even | Runs
+# An array has the text of each line itself. Long texts are better there: they are copied once, those of a pool twice.
+Part: TypeAlias = Cell | Even | Runs | pa.BinaryArray
 
 # Arrow allocates by an estimate and shrinks the buffer afterwards; this pool shrinks without copying.
 _SHRINKING: Final = (
@@ -80,9 +83,9 @@ class Pool:
         """Return the codes of texts made one by one, for few or unusual texts."""
         return self.add(pa.array([text.encode() for text in texts], BINARY))
 
-    def base64(self, contents: Iterable[bytes | memoryview], encode: Callable[[Any], bytes] = b64encode) -> Codes:
-        """Return the codes of contents in Base64, by default of the standard alphabet."""
-        return self.add(pa.array(list(map(encode, contents)), BINARY))
+    def base64(self, page: PageBytes, at: Ints, size: Ints, encode: Callable[[Any], bytes] = b64encode) -> Codes:
+        """Return the codes of the pieces' Base64, as ``base64`` makes it."""
+        return self.add(pc.binary_join_element_wise(*base64(page, at, size, encode), b""))
 
     def constant(self, text: str) -> int:
         """Return the code of a text that is used again and again."""
@@ -106,16 +109,18 @@ class Pool:
         return either(values, self.constant("true"), self.constant("false"))
 
     def joined(self, rows: int, parts: Sequence[Part]) -> pa.BinaryArray:
-        """Return the lines, in one buffer. Raise ``pyarrow.ArrowInvalid`` above 2 GiB."""
-        lines = laid_out(rows, list(self._merged(flattened(parts))))
-        runs = lines if isinstance(lines, Runs) else as_runs(rows, lines.cells)
+        """Return the lines, in one buffer. Raise ``pyarrow.ArrowException`` above 2 GiB."""
+        stretches = [
+            (whole, [*run] if whole else [*self._merged(run)])
+            for whole, run in groupby(flattened(parts), key=_is_array)
+        ] or [(False, [])]
         constants = pa.array([text.encode() for text in self._texts], BINARY)
         room = pa.nulls(_CONSTANTS - len(constants), BINARY)
         pool = pa.concat_arrays([constants, room, *self._arrays])
-        pieces = pc.take(pool, pa.array(runs.codes), boundscheck=False, memory_pool=_SHRINKING)
-        _, offsets, content = pieces.buffers()
-        ends = np.frombuffer(offsets, np.int32)[edges(runs.counts)]
-        return pa.Array.from_buffers(BINARY, rows, [None, pa.py_buffer(ends), content])
+        pieces: list[pa.BinaryArray] = []
+        for whole, run in stretches:
+            pieces += run if whole else [_taken(pool, rows, run)]
+        return pieces[0] if len(pieces) == 1 else pc.binary_join_element_wise(*pieces, b"")
 
     def _merged(self, parts: Iterable[Cell | Runs]) -> Iterator[Cell | Runs]:
         """Yield the parts with neighbouring constants joined into one."""
@@ -125,6 +130,43 @@ class Pool:
                 yield self.constant("".join(self._texts[code] for code in run if isinstance(code, int)))
             else:
                 yield from run
+
+
+def _taken(pool: pa.BinaryArray, rows: int, parts: Sequence[Cell | Runs]) -> pa.BinaryArray:
+    """Return the parts of each line, copied from the pool."""
+    lines = laid_out(rows, parts)
+    runs = lines if isinstance(lines, Runs) else as_runs(rows, lines.cells)
+    pieces = pc.take(pool, pa.array(runs.codes), boundscheck=False, memory_pool=_SHRINKING)
+    _, offsets, content = pieces.buffers()
+    ends = np.frombuffer(offsets, np.int32)[edges(runs.counts)]
+    return pa.Array.from_buffers(BINARY, rows, [None, pa.py_buffer(ends), content])
+
+
+def base64(page: PageBytes, at: Ints, size: Ints, encode: Callable[[Any], bytes] = b64encode) -> list[pa.BinaryArray]:
+    """Return two arrays that make the pieces' Base64, one behind the other.
+
+    Three bytes become four characters, whatever stands beside them: the whole threes of all pieces are encoded in one
+    call, and so are the one or two bytes that are left of each. ``encode`` chooses the alphabet.
+    """
+    rest = size % 3
+    whole = slices(page, at, size - rest)
+    offsets = np.frombuffer(whole.buffers()[1], np.int32)[whole.offset : whole.offset + len(whole) + 1]
+    text = encode(value_bytes(whole)[offsets[0] : offsets[-1]])
+    ends = pa.py_buffer((offsets - offsets[0]) // 3 * 4)
+    last = np.zeros((len(at), 3), np.uint8)
+    for n in (0, 1):
+        last[:, n] = np.where(rest > n, page.byte(at + size - rest + n), 0)
+    tail = np.frombuffer(encode(last), np.uint8).reshape(-1, 4).copy()
+    tail[:, 2][rest == 1] = tail[:, 3] = ord("=")
+    left = edges((rest > 0) * 4).astype(np.int32)
+    return [
+        pa.Array.from_buffers(BINARY, len(at), [None, ends, pa.py_buffer(text)]),
+        pa.Array.from_buffers(BINARY, len(at), [None, pa.py_buffer(left), pa.py_buffer(tail[rest > 0].tobytes())]),
+    ]
+
+
+def _is_array(part: Part) -> bool:
+    return isinstance(part, pa.Array)
 
 
 def _is_constant(part: Cell | Runs) -> bool:
@@ -145,7 +187,7 @@ def either(where: Mask, true: Cell, false: Cell) -> Cell:
     return np.where(where, true, false).astype(np.int32) if where.any() else false
 
 
-def flattened(parts: Iterable[Part]) -> Iterator[Cell | Runs]:
+def flattened(parts: Iterable[Part]) -> Iterator[Cell | Runs | pa.BinaryArray]:
     """Yield the parts, with the cells of even parts one by one."""
     for part in parts:
         if isinstance(part, Even):

@@ -200,6 +200,16 @@ def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
     return _strings(values, ends, units.astype(np.uint8))
 
 
+def utf16_of_ascii(values: pa.BinaryArray) -> pa.BinaryArray | None:
+    """Encode ASCII without nulls as UTF-16LE. Return None if a byte is no ASCII."""
+    at, raw = _parts(values)
+    if len(raw) and int(raw.max()) >= 128:
+        return None
+    return pa.Array.from_buffers(
+        pa.binary(), len(values), [None, pa.py_buffer(2 * at), pa.py_buffer(raw.astype("<u2"))]
+    )
+
+
 def _strings(like: pa.Array, offsets: Offsets, content: Bytes) -> pa.StringArray:
     validity = like.buffers()[0]
     if validity is not None and like.offset:

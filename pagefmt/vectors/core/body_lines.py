@@ -18,7 +18,7 @@ from pagefmt.codec.messages.core_fields import MAP, STREAM, TEXT
 from pagefmt.codec.wire import Undecodable
 from pagefmt.describe.message_json import BodyForm
 from pagefmt.describe.values_json import typed_json
-from pagefmt.vectors.arrays.fragments import BINARY, Codes, Even, Part, Pool, either, laid_out, where_present
+from pagefmt.vectors.arrays.fragments import BINARY, Codes, Even, Part, Pool, base64, either, laid_out, where_present
 from pagefmt.vectors.arrays.json_text import Quote, utf8_texts, utf16_texts
 from pagefmt.vectors.arrays.strings import readable_texts, slices, value_bytes
 from pagefmt.vectors.core.line_parts import LineSource, digests
@@ -54,7 +54,7 @@ def raw_forms(page: PageBytes, at: Ints, size: Ints, source: LineSource, pool: P
     forms = source.wanted.forms
     out: list[Part] = []
     if BodyForm.BASE64 in forms:
-        out += [pool.constant(',"body_base64":"'), pool.base64(page.views(at, size)), pool.constant('"')]
+        out += [pool.constant(',"body_base64":"'), *base64(page, at, size), pool.constant('"')]
     if BodyForm.HEX in forms:
         out += [pool.constant(',"body_hex":"'), _hex(page, at, size, pool), pool.constant('"')]
     return out
