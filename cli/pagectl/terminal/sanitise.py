@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import re
 
-from brokerconf.reading.secrets import masked
-from brokerconf.reading.substitution import without_environment
-
 UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
@@ -42,6 +39,9 @@ def one_line(text: str) -> str:
 
 def without_secrets(message: str) -> str:
     """Return a message without secrets, and with variables of the environment named instead of their values."""
+    from brokerconf.reading.secrets import masked
+    from brokerconf.reading.substitution import without_environment
+
     return masked(without_environment(message))
 
 
