@@ -25,7 +25,7 @@ from make_pages import write  # noqa: E402
 
 from pagefmt.codec.pages.frames import FrameScan  # noqa: E402
 from pagefmt.codec.pages.record import decode_record  # noqa: E402
-from pagefmt.vectors.arrays.schema import Detail  # noqa: E402
+from pagefmt.describe.arrow_schema import Detail  # noqa: E402
 from pagefmt.vectors.page_columns import decode_page  # noqa: E402
 from pagefmt.vectors.pages.chunks import read_chunks  # noqa: E402
 from pagefmt.vectors.reference_rows import row_of  # noqa: E402

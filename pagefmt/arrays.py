@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -51,3 +54,16 @@ def narrow(values: Ints) -> Ints:
     )
     narrowed: Any = values.astype(kind, copy=False)
     return cast("Ints", narrowed)
+
+
+def value_bytes(values: pa.Array) -> Bytes:
+    """Return the bytes of all values in sequence; may begin and end with bytes that belong to no value."""
+    content = values.buffers()[2]
+    return np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
+
+
+def flat(queues: pa.ListArray) -> tuple[Ints, Ints]:
+    """Return the offsets of the rows, and the queue ids of the lists."""
+    at: Ints = np.asarray(queues.offsets).astype(np.int64)
+    ids: Ints = np.asarray(queues.values)[at[0] : at[-1]]
+    return at - at[0], ids

@@ -172,7 +172,7 @@ class BrokerDirectory:
 
         from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
         from pagefmt.table.table import PageSource, TableDamage, page_batches, without_outstanding
-        from pagefmt.vectors.wanted_records import rows_by_queue
+        from pagefmt.vectors import rows_by_queue
 
         for part in JournalParts(self._state, None).parts():
             if not isinstance(part, JournalPart):
@@ -191,7 +191,7 @@ class BrokerDirectory:
     def _of_pages(self, query: TableQuery, wanted: _Scope, damage: list[PageDamage] | None) -> Iterator[pa.RecordBatch]:
         from pagefmt.table.joined_pages import joined_batches
         from pagefmt.table.table import PageSource, TableDamage, without_outstanding
-        from pagefmt.vectors.wanted_records import rows_by_queue
+        from pagefmt.vectors import rows_by_queue
 
         choice, address = wanted.choice, wanted.address
         for state in self._stores():

@@ -8,12 +8,11 @@ from typing import Final
 from pagefmt.check.broker_reader import read_as_broker
 from pagefmt.codec.messages.persisters import AMQP
 from pagefmt.codec.pages.record import ORDINARY, OTHER_LARGE
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
-from pagefmt.vectors.arrays.schema import Detail
-from pagefmt.vectors.page_columns import decode_page
-from pagefmt.vectors.pages.gather import PageBytes
+from pagefmt.vectors import PageBytes, decode_page
 
 _LARGE_TYPE: Final = 5 + 8  # offset in a record: after start mark, length and transaction; the persister follows
 _TAKE_OUT: Final = "save what is left of it with 'pagectl messages decode' and take it out with 'pagectl recover'"

@@ -25,7 +25,7 @@ from pagefmt.codec.pages.record import FRAME, Layout, stated_id
 from pagefmt.codec.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Finding
-from pagefmt.vectors.sound_records import SoundRecords
+from pagefmt.vectors import SoundRecords
 
 _CHUNK: Final = 1 << 20
 FAULTS_SHOWN: Final = 100

@@ -8,6 +8,7 @@ are two objects by name: their values, and the types that JSON does not show.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from struct import pack, unpack
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +17,8 @@ from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.describe.decimal_text import decimal_text
 
 Json: TypeAlias = dict[str, Any]
+# a function that writes a value as JSON
+Quote: TypeAlias = Callable[[object], str]
 
 # types that are evident from the JSON value; ``property_types`` names all others
 SHOWN_TYPES: Final = frozenset((ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.INT, ValueKind.NULL))

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.pages.frames import NO_BYTES, PAYLOAD_DAMAGE, Damage
 from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.describe.arrow_schema import utf8_row
 from pagefmt.directory.edition_evidence import assumed_edition
 from pagefmt.directory.fleet import FleetBroker
 from pagefmt.directory.locate import stores
@@ -45,7 +46,6 @@ from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batche
 from pagefmt.table.table_body import TableBody
 from pagefmt.table.table_content import StoredIn, TableContent
 from pagefmt.vectors import load_place
-from pagefmt.vectors.arrays.schema import utf8_row
 
 _LOG: Final = logging.getLogger(__name__)
 SHOWN: Final = "the table does not say what is outstanding"

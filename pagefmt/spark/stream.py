@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
+from pagefmt.codec.pages.file_part import FilePart
 from pagefmt.codec.pages.frames import DamageKind
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.routes import route_at
@@ -33,7 +34,7 @@ from pagefmt.spark.rows import SHOWN, LostRows, Rows, lost_rows, shown
 from pagefmt.table.joined_pages import joined_batches
 from pagefmt.table.named_columns import RowsContext
 from pagefmt.table.table import PageSource, TableDamage
-from pagefmt.vectors.pages.chunks import FilePart, read_chunks
+from pagefmt.vectors import read_chunks
 
 DELETED: Final = "deleted"  # shown as the kind of damage for a page that was deleted before it was read
 Position = dict[str, Any]

@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.amqp_message import DEFAULT_PRIORITY
 from pagefmt.codec.messages.persisters import AMQP
+from pagefmt.codec.pages.file_part import FilePart
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.record import FRAME
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.editions import Edition
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
@@ -20,12 +22,7 @@ from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.outstanding.schedules import amqp_at_default
 from pagefmt.table.location_columns import note_schedules, set_apart
-from pagefmt.vectors.arrays.schema import Detail
-from pagefmt.vectors.page_columns import decode_page
-from pagefmt.vectors.pages.chunks import FilePart
-from pagefmt.vectors.pages.gather import PageBytes
-from pagefmt.vectors.routes.route_columns import IrregularPage
-from pagefmt.vectors.wanted_records import opened_chunks, wanted_records
+from pagefmt.vectors import IrregularPage, PageBytes, decode_page, opened_chunks, wanted_records
 
 
 class PageTurn(NamedTuple):

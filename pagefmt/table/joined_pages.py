@@ -15,16 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.arrays import Ints, Mask
+from pagefmt.codec.pages.file_part import WHOLE_FILE
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.record import Layout
 from pagefmt.outstanding.ack_state import PagesRule
 from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.table.table import PageSource, TableDamage, TableQuery, completed, decoded_rows, page_batches
-from pagefmt.vectors.pages.chunks import CHUNK, WHOLE_FILE
-from pagefmt.vectors.pages.gather import PageBytes
-from pagefmt.vectors.pages.page_buffer import ConcatenatedPages, read_together
-from pagefmt.vectors.pages.scan import PageFrames
+from pagefmt.vectors import CHUNK, ConcatenatedPages, PageBytes, PageFrames, read_together
 
 # Bytes. Smaller pages are read together with others.
 SMALL: Final = CHUNK // 8

@@ -16,13 +16,14 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.arrays import Ints, Mask
+from pagefmt.codec.pages.file_part import WHOLE_FILE, FilePart
 from pagefmt.codec.pages.frames import Damage, end_of_records
 from pagefmt.codec.pages.page import Page, open_page
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.page_in_memory import PageInMemory
 from pagefmt.codec.pages.record import Layout
 from pagefmt.describe.message_json import MessageOptions
-from pagefmt.describe.values_json import Json
+from pagefmt.describe.values_json import Json, Quote
 from pagefmt.directory.paging import Store
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_filter import Judged, MessageFilter, SelectedMessage, message_at, wanted_messages
@@ -30,16 +31,16 @@ from pagefmt.outstanding.message_location import MessageOrigin, PageOrigin
 from pagefmt.table.joined_pages import JoinedPages, page_groups
 from pagefmt.table.location_columns import note_schedules, set_apart
 from pagefmt.table.table import PageSource
-from pagefmt.vectors.amqp.ordinary_records import regular_lines
-from pagefmt.vectors.arrays.json_text import Quote
-from pagefmt.vectors.arrays.order import in_order
-from pagefmt.vectors.core.line_parts import LineSource
-from pagefmt.vectors.message_row import selected_row
-from pagefmt.vectors.pages.chunks import WHOLE_FILE, FilePart
-from pagefmt.vectors.pages.gather import PageBytes
-from pagefmt.vectors.pages.scan import PageFrames
-from pagefmt.vectors.routes.route_columns import IrregularPage
-from pagefmt.vectors.wanted_records import opened_chunks, wanted_records
+from pagefmt.vectors import (
+    IrregularPage,
+    LineSource,
+    PageBytes,
+    PageFrames,
+    opened_chunks,
+    ordinary_lines,
+    selected_row,
+    wanted_records,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +106,13 @@ def picked_lines(
         wanted = np.flatnonzero(mask)
         if not len(wanted):
             continue
-        done, texts = _lines(content, frames, source, wanted, opened.strict_layout())
+        done, texts = ordinary_lines(content, frames, source, wanted, opened.strict_layout())
         if source is not None and origin is not None and rule is not None and rule.end is None:
             end = _first_thrown(opened, frames, wanted[~done])
             if end is not None:  # lines after it say that the broker does not read that far
                 rule = rule.ending_at(end)
                 source = replace(source, rule=rule)
-                done, texts = _lines(content, frames, source, wanted, opened.strict_layout())
+                done, texts = ordinary_lines(content, frames, source, wanted, opened.strict_layout())
         for first, last, has_line in _stretches(done):
             if has_line:
                 at = int(np.count_nonzero(done[:first]))
@@ -171,7 +172,7 @@ def _group_lines(
             note_schedules(origin, read.content, read.opened, read.frames)
         wanted = np.flatnonzero(mask)
         source = LineSource(store.name, store.address, 0, rule, form.wanted, form.quote, origin)
-        done, texts = _lines(read.content, read.frames, source, wanted, None)
+        done, texts = ordinary_lines(read.content, read.frames, source, wanted, None)
         read.sound[read.owner[wanted[~done]]] = False
         rows = wanted[done]
     for first, last, begin, end in read.in_turn(rows):
@@ -232,18 +233,3 @@ def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:
     cuts = [0, *(np.flatnonzero(done[1:] != done[:-1]) + 1).tolist(), len(done)]
     for first, last in pairwise(cuts):
         yield first, last, bool(done[first])
-
-
-def _lines(
-    content: PageBytes, frames: PageFrames, source: LineSource | None, wanted: Ints, layout: Layout | None
-) -> tuple[Mask, pa.BinaryArray]:
-    """Return which of the records ``wanted`` have a line, and these lines in file order."""
-    if source is None:
-        return np.zeros(len(wanted), bool), pa.array([], pa.binary())
-    rendered = regular_lines(
-        content, frames, wanted, layout, lambda rows, parts, pool: pool.joined(rows, parts), source
-    )
-    done = np.zeros(len(frames.offset), bool)
-    for rows, _ in rendered:
-        done[rows] = True
-    return done[wanted], in_order(rendered, pa.concat_arrays) if rendered else pa.array([], pa.binary())

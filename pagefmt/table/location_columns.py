@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, flat
 from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.messages.persisters import CORE
 from pagefmt.codec.pages.frames import Damage
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.record import FRAME, Layout
+from pagefmt.describe.arrow_schema import STRING, names_array
 from pagefmt.describe.values_json import Json
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_location import (
@@ -26,10 +27,7 @@ from pagefmt.outstanding.message_location import (
     scheduled_time,
 )
 from pagefmt.storage.files import NotPermitted
-from pagefmt.vectors.arrays.schema import STRING, names_array
-from pagefmt.vectors.pages.gather import PageBytes
-from pagefmt.vectors.pages.scan import PageFrames
-from pagefmt.vectors.routes.acked_columns import flat
+from pagefmt.vectors import PageBytes, PageFrames
 
 QUEUES_STATE: Final = pa.list_(
     pa.struct(

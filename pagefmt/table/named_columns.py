@@ -20,14 +20,14 @@ import pyarrow.compute as pc
 
 from pagefmt.codec.messages.message_ids import CORRELATION_ID_PROPERTIES
 from pagefmt.codec.messages.values import ValueKind
+from pagefmt.describe.arrow_schema import STRING
 from pagefmt.describe.values_json import float_json, special_json
 from pagefmt.errors import PageFmtError
 from pagefmt.findings import did_you_mean
 from pagefmt.storage.files import utf8_name
 from pagefmt.table.table import TableQuery
 from pagefmt.table.table_body import TableBody
-from pagefmt.vectors.arrays.schema import STRING
-from pagefmt.vectors.fact_columns import entries
+from pagefmt.vectors import entries
 
 TIME: Final = pa.timestamp("ms", "UTC")
 NAMES: Final = pa.list_(STRING)

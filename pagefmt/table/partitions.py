@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.arrays import Ints
+from pagefmt.describe.arrow_schema import STRING
 from pagefmt.errors import PageFmtError
 from pagefmt.table.table_files import TableFile, table_file
-from pagefmt.vectors.arrays.schema import STRING
 
 ABSENT: Final = "__HIVE_DEFAULT_PARTITION__"
 # The period of messages without a time: pandas cannot read a null partition among others, and as text this value comes

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.arrays import Mask
-from pagefmt.vectors.arrays.schema import Detail, schema
+from pagefmt.describe.arrow_schema import Detail, schema
 
 EQUAL, IN, PREFIX = "==", "in", "prefix"
 _COMPARED: Final[dict[str, tuple[Callable[[Any, Any], bool], Any]]] = {

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from pagefmt.codec.pages.frames import DamageKind
 from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.describe.arrow_schema import STRING, utf8_row
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.positions import BOOKMARK, PositionIndex
 from pagefmt.outstanding.backlog import Backlog, backlog_of
@@ -21,7 +22,6 @@ from pagefmt.outstanding.loaded_journals import UnknownPart
 from pagefmt.outstanding.state import StoreState
 from pagefmt.table.named_columns import QUEUES, TIME, RowsContext, in_calendar
 from pagefmt.table.table_content import TableContent
-from pagefmt.vectors.arrays.schema import STRING, utf8_row
 
 _INT: Final = pa.int64()
 

@@ -16,12 +16,14 @@ from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.bodies import map_of, stream_of
 from pagefmt.codec.messages.core_fields import MAP, STREAM
 from pagefmt.codec.messages.values import last_wins
+from pagefmt.codec.pages.file_part import WHOLE_FILE, FilePart
 from pagefmt.codec.pages.frames import Damage, end_of_records
 from pagefmt.codec.pages.page import OddRecord, Page, open_page
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.page_in_memory import PageInMemory
 from pagefmt.codec.pages.record import FRAME, Layout
 from pagefmt.codec.wire import Undecodable
+from pagefmt.describe.arrow_schema import LONGS, STRING, Detail, schema
 from pagefmt.describe.message_json import unscanned
 from pagefmt.describe.values_json import property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
@@ -39,15 +41,18 @@ from pagefmt.table.location_columns import (
     set_apart,
 )
 from pagefmt.table.table_body import TableBody
-from pagefmt.vectors.arrays.schema import LONGS, STRING, Detail, schema
-from pagefmt.vectors.page_columns import PageColumns, decode_page
-from pagefmt.vectors.pages.chunks import WHOLE_FILE, FilePart
-from pagefmt.vectors.pages.gather import PageBytes
-from pagefmt.vectors.pages.scan import PageFrames
-from pagefmt.vectors.reference_rows import handed_out_row
-from pagefmt.vectors.routes.acked_columns import acked_columns
-from pagefmt.vectors.selector_columns import level_for, of_reference, select
-from pagefmt.vectors.wanted_records import opened_chunks
+from pagefmt.vectors import (
+    PageBytes,
+    PageColumns,
+    PageFrames,
+    acked_columns,
+    decode_page,
+    handed_out_row,
+    level_for,
+    of_reference,
+    opened_chunks,
+    select,
+)
 
 STORE_FIELDS: Final = (pa.field("store", STRING, nullable=False), pa.field("store_address", STRING))
 STATE_FIELDS: Final = (pa.field("acked_by", LONGS), pa.field("outstanding", LONGS))

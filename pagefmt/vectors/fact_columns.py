@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.message_ids import CORRELATION_ID_PROPERTIES, USER_ID_PROPERTIES, id_text
 from pagefmt.codec.messages.values import TypedValue, ValueKind
+from pagefmt.describe.arrow_schema import STRING
 from pagefmt.selector.facts import AddressIs, BodyContains, CorrelationIdIs, ExpiredBy, IdIs, SentBetween, UserIdIs
 from pagefmt.selector.nodes import MessageFact
-from pagefmt.vectors.arrays.schema import STRING
 
 # Whether the fact holds for each row, and whether that is certain.
 Verdicts = tuple[Mask, Mask]

@@ -16,9 +16,9 @@ from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.pages.frames import Damage
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.record import Layout
+from pagefmt.describe.arrow_schema import FRAME_FIELDS, Detail, schema
 from pagefmt.vectors.amqp.amqp_columns import amqp_columns, may_be_amqp
 from pagefmt.vectors.arrays.order import in_order
-from pagefmt.vectors.arrays.schema import FRAME_FIELDS, Detail, schema
 from pagefmt.vectors.core.batch import Batch, Columns, read_regular
 from pagefmt.vectors.core.core_columns import core_columns, may_be_core
 from pagefmt.vectors.pages.gather import PageBytes, fits_old_layout

@@ -19,9 +19,9 @@ from pagefmt.codec.pages.page import OddRecord, Page
 from pagefmt.codec.pages.record import PageRecord
 from pagefmt.codec.pages.routes import Route
 from pagefmt.codec.wire import Undecodable
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.describe.message_json import stored_facts
 from pagefmt.describe.values_json import typed_json
-from pagefmt.vectors.arrays.schema import Detail
 
 Row = dict[str, Any]
 

@@ -19,6 +19,7 @@ from pagefmt.codec.messages.values import INTEGRAL, TypedValue, ValueKind
 from pagefmt.codec.pages.frames import Damage
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.record import Layout
+from pagefmt.describe.arrow_schema import STRING, Detail
 from pagefmt.selector import Selector, Value
 from pagefmt.selector.facts import BodyContains
 from pagefmt.selector.message import ANNOTATIONS, HOPS, OF_AMQP, selector_value, source_of
@@ -27,7 +28,6 @@ from pagefmt.selector.values import JavaClass, Number
 from pagefmt.vectors.amqp.amqp_columns import may_be_amqp
 from pagefmt.vectors.amqp.parts import amqp_parts
 from pagefmt.vectors.amqp.structure import structure
-from pagefmt.vectors.arrays.schema import STRING, Detail
 from pagefmt.vectors.fact_columns import REPLACED, entries, verdicts
 from pagefmt.vectors.page_columns import PageColumns
 from pagefmt.vectors.pages.gather import PageBytes, fits_old_layout

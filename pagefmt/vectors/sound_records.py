@@ -64,8 +64,8 @@ class SoundRecords:
 
 def _sound(content: PageBytes, frames: PageFrames, layout: Layout | None) -> Ints:
     from pagefmt.describe.message_json import MessageOptions
-    from pagefmt.vectors.amqp.ordinary_records import regular_lines
     from pagefmt.vectors.core.line_parts import LineSource
+    from pagefmt.vectors.ordinary_records import regular_lines
 
     source = LineSource("", None, 0, None, MessageOptions(), json.dumps)
     every = np.arange(len(frames.offset))

@@ -23,6 +23,7 @@ from pagefmt.codec.pages.page import Page, open_page
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.page_in_memory import PageInMemory
 from pagefmt.codec.pages.record import Layout, PageRecord
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.exchange.xml_writing import NOT_PLAIN, NULL_TEXT, UNFIT, property_frame, value_text, xml_text, xml_type
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.named_queues import ACK_STATES
@@ -31,7 +32,6 @@ from pagefmt.vectors.amqp.xml_templates import amqp_texts, rows_by_structure
 from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, Runs, as_runs, base64, either, url_safe
 from pagefmt.vectors.arrays.json_text import java_text
 from pagefmt.vectors.arrays.order import in_order
-from pagefmt.vectors.arrays.schema import Detail
 from pagefmt.vectors.arrays.strings import slices, text_of_utf16
 from pagefmt.vectors.core import parts as core
 from pagefmt.vectors.core import properties as props
@@ -40,9 +40,9 @@ from pagefmt.vectors.core.core_columns import may_be_core, user_ids
 from pagefmt.vectors.page_columns import decode_page
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import PageFrames
+from pagefmt.vectors.record_choice import opened_chunks
 from pagefmt.vectors.routes.ack_state_columns import ack_state_columns
 from pagefmt.vectors.routes.route_columns import IrregularPage, RouteColumns, route_columns
-from pagefmt.vectors.wanted_records import opened_chunks
 
 # The queues that a record names, in its order, with the acknowledgement state for each.
 Routing = tuple[tuple[int, AckState], ...]
@@ -52,7 +52,7 @@ _MOST_QUEUE_TEXT: Final = 128 << 20  # characters; a chunk's text is in memory t
 _SMALL = 16 << 10  # bytes of a chunk whose messages are written one by one in less time
 _LARGEST: Final = 32 << 20
 # Bytes read at once. A chunk's messages of one structure cost little more than a single one.
-CHUNK: Final = 16 << 20
+XML_CHUNK: Final = 16 << 20
 _SKIPPED, _WRITTEN, _BY_ITSELF = 0, 1, 2
 
 
@@ -74,7 +74,7 @@ def xml_items(
 
     ``queues`` returns the XML elements of the queues that wait for a message with this routing, or None if none waits.
     """
-    for content, frames, opened in opened_chunks(page, chunk=CHUNK):
+    for content, frames, opened in opened_chunks(page, chunk=XML_CHUNK):
         kind, texts = np.full(len(frames.offset), _BY_ITSELF), pa.array([], pa.binary())
         try:
             if opened.strict_layout() is not Layout.OLD and _SMALL < content.size <= _LARGEST:

@@ -15,13 +15,13 @@ from program import DECODE
 
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.record import PageRecord
+from pagefmt.describe.arrow_schema import VALUE
 from pagefmt.describe.message_json import MessageOptions, record_json
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.editions import NEWEST
 from pagefmt.table.table import PageSource, TableQuery, page_batches
 from pagefmt.table.table_files import ARROW, table_file
 from pagefmt.vectors import load_state
-from pagefmt.vectors.arrays.schema import VALUE
 
 CASE = next(case for case in cases() if str(case) == "2.56.0/multicast-acks")
 TORN = next(case for case in cases() if str(case) == "artemis-1.5.6/torn")

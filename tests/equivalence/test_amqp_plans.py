@@ -9,10 +9,10 @@ import pytest
 from amqp_pages import compound, fields, mixed, page, section, text, unusual, usual, with_entry, with_field
 from reference_rows import same_rows
 
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.vectors.amqp import structure as amqp_structure
 from pagefmt.vectors.amqp.parts import amqp_parts
 from pagefmt.vectors.amqp.structure import Structure, structure
-from pagefmt.vectors.arrays.schema import Detail
 from pagefmt.vectors.page_columns import decode_page
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import scan

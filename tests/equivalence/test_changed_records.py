@@ -16,11 +16,11 @@ from golden_cases import cases
 from reference_rows import same_rows
 
 from pagefmt.codec.pages.page import open_page
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.selector import parse
 from pagefmt.selector.facts import IdIs, joined
-from pagefmt.vectors.arrays.schema import Detail
 from pagefmt.vectors.page_columns import decode_page
 from pagefmt.vectors.pages.gather import PageBytes
 

@@ -10,8 +10,8 @@ from golden_cases import GoldenCase, cases, cases_of_each_kind
 from reference_rows import comparable, reference_rows, same_rows
 
 from pagefmt.codec.pages.frames import FrameScan
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batches
-from pagefmt.vectors.arrays.schema import Detail
 from pagefmt.vectors.page_columns import decode_page
 from pagefmt.vectors.pages.chunks import read_chunks
 from pagefmt.vectors.pages.gather import PageBytes

@@ -16,7 +16,7 @@ from pagefmt.codec.messages.properties import PropertiesBlock, double_of, encode
 from pagefmt.codec.messages.values import NULL, Property, TypedValue, ValueKind, string
 from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
 from pagefmt.codec.wire import ByteWriter
-from pagefmt.vectors.arrays.schema import Detail
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.vectors.core.parts import core_parts
 from pagefmt.vectors.core.uniform_properties import alike
 from pagefmt.vectors.page_columns import decode_page

@@ -32,7 +32,7 @@ from pagefmt.selector.facts import (
 )
 from pagefmt.selector.nodes import MessageFact
 from pagefmt.storage.files import NotReadable
-from pagefmt.vectors import wanted_records
+from pagefmt.vectors import record_choice
 
 NOW = 1_795_253_000_000
 
@@ -175,7 +175,7 @@ def test_of_messages_with_other_ids_nothing_is_decoded(monkeypatch: pytest.Monke
     (wanted, *_) = messages(page, state)
     choice = MessageFilter(selector=joined([IdIs(frozenset((wanted.id,)))], None))
     decoded: list[int] = []
-    record, columns = Page.record, wanted_records.decode_page
+    record, columns = Page.record, record_choice.decode_page
 
     def counted(self: Page, number: int, *words: Any) -> Any:
         decoded.append(1)
@@ -186,6 +186,6 @@ def test_of_messages_with_other_ids_nothing_is_decoded(monkeypatch: pytest.Monke
         return columns(content, page, level, frames)
 
     monkeypatch.setattr(Page, "record", counted)
-    monkeypatch.setattr(wanted_records, "decode_page", counted_columns)
+    monkeypatch.setattr(record_choice, "decode_page", counted_columns)
     assert_same_lines(page, state, choice=choice)
     assert 0 < sum(decoded) <= 3

@@ -23,11 +23,11 @@ from pagefmt.codec.messages.values import NULL, Property, TypedValue, ValueKind,
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.record import Layout, PageRecord, encode_record
 from pagefmt.codec.wire import ByteWriter
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import StoreState
 from pagefmt.selector import parse
-from pagefmt.vectors.arrays.schema import Detail
 from pagefmt.vectors.page_columns import decode_page
 from pagefmt.vectors.pages.gather import PageBytes
 

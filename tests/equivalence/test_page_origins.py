@@ -15,7 +15,7 @@ from pagefmt.codec.pages.frames import Damage
 from pagefmt.codec.pages.page import open_page
 from pagefmt.outstanding.message_location import PageOrigin, scheduled_time
 from pagefmt.table.location_columns import note_schedules
-from pagefmt.vectors.wanted_records import opened_chunks
+from pagefmt.vectors.record_choice import opened_chunks
 
 LONG = st.integers(-(1 << 62), 1 << 62)
 

@@ -11,13 +11,13 @@ from golden_cases import cases
 from reference_rows import same_rows
 
 from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.editions import Edition
 from pagefmt.outstanding.state import StoreState
 from pagefmt.vectors.amqp import structure as amqp_structure
 from pagefmt.vectors.amqp.parts import amqp_parts
 from pagefmt.vectors.amqp.structure import Structure, structure
-from pagefmt.vectors.arrays.schema import Detail
 from pagefmt.vectors.page_columns import decode_page
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import scan

@@ -14,7 +14,7 @@ import watched_calls
 import pagefmt.change.compaction.planning as planning
 import pagefmt.journal.load as load
 import pagefmt.table.json_lines as json_lines
-import pagefmt.vectors.wanted_records as wanted_records
+import pagefmt.vectors.record_choice as record_choice
 from pagefmt.journal.columns import SMALL, JournalColumns
 from pagefmt.journal.files import JournalFile
 from pagefmt.journal.position_bodies import SIZE as POSITION
@@ -74,7 +74,7 @@ def reference_only() -> Iterator[None]:
         patched.setattr(RouteVectors, "load", lambda *_: None)
         patched.setattr(RouteVectors, "count", lambda *_: None)
         patched.setattr(planning._PlanWalk, "at_once", irregular)
-        patched.setattr(wanted_records, "route_columns", irregular)
-        patched.setattr(json_lines, "_lines", no_lines)
+        patched.setattr(record_choice, "route_columns", irregular)
+        patched.setattr(json_lines, "ordinary_lines", no_lines)
         patched.setattr(watched_calls, "check_call", lambda *_: None)
         yield

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pagefmt.codec.pages.frames import Damage, FrameScan
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.record import FRAME, Layout
-from pagefmt.vectors.arrays.schema import Detail, schema
+from pagefmt.describe.arrow_schema import Detail, schema
 from pagefmt.vectors.reference_rows import handed_out_row
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from pagectl.terminal.sanitise import UNSAFE
 from pagectl.terminal.streams import csv_text, json_text
+from pagefmt.arrays import value_bytes
+from pagefmt.describe.arrow_schema import STRING
 from pagefmt.describe.values_json import utf16_order
 from pagefmt.quantities import time_text
 from pagefmt.table.named_columns import value_text
-from pagefmt.vectors.arrays.schema import STRING
-from pagefmt.vectors.arrays.strings import value_bytes
 
 _TIMES: Final = {"sent": "timestamp", "expires": "expiration"}  # columns that show a time (ms) of the table as text
 _ID_TYPE: Final = "amqp.properties.correlation_id_type"

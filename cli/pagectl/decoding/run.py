@@ -222,7 +222,7 @@ class _Decoding:
 
     def few_rows(self, unit: Unit) -> list[Iterator[Any]]:
         """Return the messages of each of the first pages as long as few bytes were read: they are read one by one."""
-        from pagefmt.vectors.message_row import plain_rows
+        from pagefmt.vectors import plain_rows
 
         few: list[Iterator[Any]] = []
         for at in unit:
@@ -351,7 +351,7 @@ def _line_texts(run: _Decoding, unit: Unit) -> Iterator[tuple[int, MessageLines 
     if len(few) == len(unit):
         return
     from pagefmt.outstanding.message_filter import SelectedMessage
-    from pagefmt.vectors.message_row import selected_row
+    from pagefmt.vectors import selected_row
 
     for n, item in run.together(unit, len(few), as_rows=False):
         if isinstance(item, SelectedMessage):
@@ -453,7 +453,7 @@ def _size(unit: Iterable[PageToRead]) -> int:
 
 def _table_rows(output: TableOutput, unit: Unit) -> Iterator[tuple[int, Any | Damage]]:
     """Yield the rows of a unit and the damage in its pages, with the index of the page."""
-    from pagefmt.vectors.pages.chunks import WHOLE_FILE
+    from pagefmt.codec.pages.file_part import WHOLE_FILE
 
     for first, of_store in _by_store(unit):
         pages = [(at.page, at.origin, at.part or WHOLE_FILE) for at in of_store]

@@ -15,6 +15,7 @@ from pagefmt.table.table_content import StoredIn
 if TYPE_CHECKING:
     from pagefmt.arrays import Ints
     from pagefmt.codec.messages.large import LargeMessages
+    from pagefmt.codec.pages.file_part import FilePart
     from pagefmt.codec.pages.frames import Damage
     from pagefmt.codec.pages.page_file import PageFile
     from pagefmt.codec.pages.page_in_memory import PageInMemory
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.message_location import MessageOrigin, PageOrigin, ScheduledRecord
     from pagefmt.outstanding.state import PagingState, StoreState
     from pagefmt.table.table import PageSource
-    from pagefmt.vectors.pages.chunks import FilePart
 
 
 # bytes of pages that brokers read ahead for a queue by default (max-read-page-bytes: two pages)
@@ -55,8 +55,8 @@ class PageToRead(NamedTuple):
 
     def source(self) -> PageSource:
         """Return the page as a source of rows of a table."""
+        from pagefmt.codec.pages.file_part import WHOLE_FILE
         from pagefmt.table.table import PageSource
-        from pagefmt.vectors.pages.chunks import WHOLE_FILE
 
         store, number = self.known.store, self.page.number
         rule, part = self.known.rule(number), self.part or WHOLE_FILE
@@ -282,7 +282,7 @@ class AllSources(PageSources):
         return PageOrigin(queues, unknown, self.large, self.now, file, apart)
 
     def _record(self, page: PageToRead, record: ScheduledRecord) -> PageToRead:
-        from pagefmt.vectors.pages.chunks import FilePart
+        from pagefmt.codec.pages.file_part import FilePart
 
         part = FilePart(record.offset, record.number, record.end)
         return page._replace(origin=self._origin(page), part=part)

@@ -29,7 +29,7 @@ from pagefmt.outstanding.state import CannotKnow
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import NotPermitted, NotReadable
 from pagefmt.table.table_content import StoredIn
-from pagefmt.vectors.xml_elements import CHUNK, Routing, XmlTexts, xml_items
+from pagefmt.vectors import XML_CHUNK, Routing, XmlTexts, xml_items
 
 if TYPE_CHECKING:
     from pagectl.decoding.sources import PageToRead
@@ -55,7 +55,7 @@ def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, wi
     closed = warn_closed(place, Reads.BODIES if within is StoredIn.JOURNAL else Reads.PAGES | Reads.BODIES)
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)
-    sources = AllSources(place, state, choice, within=within, large=large, in_order=False, part_size=CHUNK)
+    sources = AllSources(place, state, choice, within=within, large=large, in_order=False, part_size=XML_CHUNK)
     account = XmlAccount(place)
     with output_to(to, place, account.count), progress("reading", None, beside_output=to is None):
         xml = JournalXml(sys.stdout.buffer)

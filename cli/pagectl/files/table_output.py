@@ -18,6 +18,7 @@ from pagectl.terminal.streams import note
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from pagefmt.codec.pages.file_part import FilePart
     from pagefmt.codec.pages.frames import Damage
     from pagefmt.codec.pages.page_file import PageFile
     from pagefmt.codec.pages.page_in_memory import PageInMemory
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pagefmt.table.named_columns import NamedTable
     from pagefmt.table.row_groups import JoinedParquet
     from pagefmt.table.table_files import TableFile
-    from pagefmt.vectors.pages.chunks import FilePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class TableOutput:
         from pagefmt.table.joined_pages import joined_batches
         from pagefmt.table.named_columns import RowsContext
         from pagefmt.table.table import PageSource, TableDamage, without_outstanding
-        from pagefmt.vectors.wanted_records import rows_by_queue
+        from pagefmt.vectors import rows_by_queue
 
         store, rule = holder.store, holder.rule
         wanted = replace(self.table.query, where=choice.selector)

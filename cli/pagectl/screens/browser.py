@@ -28,7 +28,7 @@ from pagefmt.directory.paging import Store, read_store
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text, size_text, time_text
 from pagefmt.storage.files import NotReadable
-from pagefmt.vectors.pages.record_index import RecordIndex
+from pagefmt.vectors import RecordIndex
 
 if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState, StoreState
@@ -500,7 +500,7 @@ class RecordsScreen(SearchScreen):
         from pagefmt.codec.messages.large import LargeMessages
         from pagefmt.describe.message_json import BodyForm, MessageOptions
         from pagefmt.outstanding.message_filter import SelectedMessage
-        from pagefmt.vectors.message_row import selected_row
+        from pagefmt.vectors import selected_row
 
         if row >= self.index.count:
             damage = self.index.damage

@@ -18,6 +18,7 @@ from pagefmt.change.conversion.names import ANYCAST, NewNames, routing_of
 from pagefmt.codec.messages.amqp_message import AmqpMessageBase
 from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.messages.values import has_expired
+from pagefmt.codec.pages.file_part import WHOLE_FILE
 from pagefmt.codec.pages.frames import Damage
 from pagefmt.codec.pages.page import OddRecord
 from pagefmt.codec.wire import Undecodable
@@ -30,7 +31,6 @@ from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
 from pagefmt.outstanding.message_location import AT_SOME_TIME, scheduled_time
 from pagefmt.table.json_lines import picked_lines
 from pagefmt.table.table_content import StoredIn
-from pagefmt.vectors.pages.chunks import WHOLE_FILE
 
 if TYPE_CHECKING:
     from pagefmt.codec.messages.persisted import Message

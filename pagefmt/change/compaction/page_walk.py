@@ -11,8 +11,7 @@ from pagefmt.change.compaction.plan import ExaminedPage
 from pagefmt.codec.pages.record import Layout
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.named_queues import ACK_STATES, CODE
-from pagefmt.vectors.routes.ack_state_columns import ack_state_columns
-from pagefmt.vectors.routes.route_columns import RouteColumns
+from pagefmt.vectors import RouteColumns, ack_state_columns
 
 
 def examine(

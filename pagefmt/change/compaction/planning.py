@@ -277,7 +277,7 @@ class _PlanWalk:
 
     def page(self, store: StoreState, page: PageFile) -> ExaminedPage:
         """Return an examined page, by the fast decoder, or record by record if the page is irregular."""
-        from pagefmt.vectors.routes.route_columns import IrregularPage
+        from pagefmt.vectors import IrregularPage
 
         seen = fingerprint(page.path)
         try:
@@ -292,7 +292,7 @@ class _PlanWalk:
 
     def at_once(self, store: StoreState, examined: ExaminedPage) -> ExaminedPage:
         from pagefmt.change.compaction.page_walk import examine
-        from pagefmt.vectors.routes.route_columns import routed
+        from pagefmt.vectors import routed
 
         rule = store.sure_rule(examined.page.number)
         examine(examined, routed(examined.page), rule, self.live, STUB_SIZE[self.rules.layout])

@@ -17,6 +17,7 @@ from pagefmt.change.recovery.message_outcomes import MessageOutcomes, RecoveryOu
 from pagefmt.change.recovery.plan import DamagedPart, MessageRange, RecoveryStep
 from pagefmt.change.salvage.segments import broker_decodes
 from pagefmt.codec.pages.page import open_page
+from pagefmt.describe.arrow_schema import Detail
 from pagefmt.directory.counters import counters
 from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.paging import PagingDirectory
@@ -31,9 +32,7 @@ from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.loaded_journals import KnownJournals
 from pagefmt.outstanding.state import PagingState
 from pagefmt.quantities import count_text
-from pagefmt.vectors.arrays.schema import Detail
-from pagefmt.vectors.page_columns import decode_page
-from pagefmt.vectors.pages.gather import PageBytes
+from pagefmt.vectors import PageBytes, decode_page
 
 ASIDE: Final = "aside"  # folder of a new directory for files that brokers delete or do not read
 _COUNTERS: Final = (

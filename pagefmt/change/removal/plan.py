@@ -224,7 +224,7 @@ def transaction_counts(journal: MessageJournal) -> dict[int, int]:
 
 def live_transactions(store: StoreState, page: PageFile) -> Iterator[tuple[int, int, AckState, int]]:
     """Yield (queue id, transaction, state, number of records) for the live records of a page sent in a transaction."""
-    from pagefmt.vectors.routes.route_columns import IrregularPage
+    from pagefmt.vectors import IrregularPage
 
     try:
         yield from list(_at_once(store, page))
@@ -239,8 +239,7 @@ def _at_once(store: StoreState, page: PageFile) -> Iterator[tuple[int, int, AckS
     import numpy as np
 
     from pagefmt.outstanding.named_queues import CODE
-    from pagefmt.vectors.routes.ack_state_columns import ack_state_columns
-    from pagefmt.vectors.routes.route_columns import routed
+    from pagefmt.vectors import ack_state_columns, routed
 
     rule = store.sure_rule(page.number)
     for routes in routed(page):

@@ -65,8 +65,7 @@ from pagefmt.outstanding.schedules import BrokerStart
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.selector import Selector
 from pagefmt.selector.message import source_of
-from pagefmt.vectors.routes.ack_state_columns import ack_state_columns
-from pagefmt.vectors.routes.route_columns import IrregularPage, routed
+from pagefmt.vectors import IrregularPage, ack_state_columns, routed
 
 AHEAD: Final = 1 << 16  # ids of new records lie so far beyond all that were found: a broker may have given more
 

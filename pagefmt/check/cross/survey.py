@@ -114,7 +114,7 @@ class PageSurvey:
 
 def survey_page(store: StoreState, page: PageFile, *, bodies: bool) -> PageSurvey:
     """Return the contents of a page, by the fast decoder, or record by record if the page is irregular."""
-    from pagefmt.vectors.routes.route_columns import IrregularPage
+    from pagefmt.vectors import IrregularPage
 
     try:
         return _at_once(store, page, bodies=bodies)
@@ -131,8 +131,7 @@ def _at_once(store: StoreState, page: PageFile, *, bodies: bool) -> PageSurvey:
     import numpy as np
 
     from pagefmt.outstanding.named_queues import ACK_STATES, CODE
-    from pagefmt.vectors.routes.ack_state_columns import ack_state_columns
-    from pagefmt.vectors.routes.route_columns import IrregularPage, routed
+    from pagefmt.vectors import IrregularPage, ack_state_columns, routed
 
     rule, result = store.rule(page.number), PageSurvey()
     needed = np.array([item in _needed(store) for item in ACK_STATES])

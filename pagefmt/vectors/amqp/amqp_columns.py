@@ -12,6 +12,7 @@ from pagefmt.codec.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORI
 from pagefmt.codec.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.codec.messages.persisters import AMQP_V1, AMQP_V2, AMQP_V3
 from pagefmt.codec.pages.record import ORDINARY
+from pagefmt.describe.arrow_schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Detail
 from pagefmt.vectors.amqp import values, walk
 from pagefmt.vectors.amqp.identifiers import identifiers
 from pagefmt.vectors.amqp.maps import map_array, map_column
@@ -20,7 +21,6 @@ from pagefmt.vectors.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.vectors.amqp.values import integers, number_array
 from pagefmt.vectors.amqp.walk import ABSENT
 from pagefmt.vectors.arrays.repeated import Nulls, RepeatedCache, repeated
-from pagefmt.vectors.arrays.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Detail
 from pagefmt.vectors.arrays.strings import only_one, slices, text_of_utf8, without_controls
 from pagefmt.vectors.core import properties
 from pagefmt.vectors.core.batch import Batch, Columns, queue_lists, repeated_text

@@ -19,7 +19,7 @@ from pagefmt.codec.messages.values import last_wins
 from pagefmt.codec.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import ADDRESS
 from pagefmt.describe.message_json import BodyForm, unscanned
-from pagefmt.describe.values_json import property_types_json, property_values_json
+from pagefmt.describe.values_json import Quote, property_types_json, property_values_json
 from pagefmt.vectors.amqp import values, walk
 from pagefmt.vectors.amqp.amqp_columns import amqp_facts, body_texts
 from pagefmt.vectors.amqp.line_sections import (
@@ -35,7 +35,7 @@ from pagefmt.vectors.amqp.line_values import decoded
 from pagefmt.vectors.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.vectors.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.vectors.arrays.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
-from pagefmt.vectors.arrays.json_text import Quote, java_text, utf8_texts
+from pagefmt.vectors.arrays.json_text import java_text, utf8_texts
 from pagefmt.vectors.arrays.strings import distinct, few
 from pagefmt.vectors.core.batch import Batch, queue_lists
 from pagefmt.vectors.core.body_lines import raw_forms

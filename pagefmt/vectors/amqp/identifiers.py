@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.amqp_text import binary_text
+from pagefmt.describe.arrow_schema import STRING
 from pagefmt.vectors.amqp import values
 from pagefmt.vectors.amqp.structure import ValueColumn
 from pagefmt.vectors.amqp.values import BINARIES, IS_STRING, STRINGS, ULONG, by_code, read_integer
 from pagefmt.vectors.amqp.walk import ABSENT, widths
 from pagefmt.vectors.arrays.repeated import Nulls, repeated
-from pagefmt.vectors.arrays.schema import STRING
 from pagefmt.vectors.arrays.strings import slices, text_of_utf8, with_nulls
 from pagefmt.vectors.core.parts import uuid_characters
 from pagefmt.vectors.pages.gather import PageBytes

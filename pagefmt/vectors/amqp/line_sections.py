@@ -13,7 +13,7 @@ from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.amqp_sections import HEADER, PROPERTY_FIELDS, AmqpSections, decode_sections
 from pagefmt.codec.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import header_json
-from pagefmt.describe.values_json import annotations_json, plain_value, utf16_order
+from pagefmt.describe.values_json import Quote, annotations_json, plain_value, utf16_order
 from pagefmt.vectors.amqp import values, walk
 from pagefmt.vectors.amqp.line_values import ENTRIES, FIELDS, ValueCells, decoded, undecodable, value_cells
 from pagefmt.vectors.amqp.maps import known_keys
@@ -32,7 +32,6 @@ from pagefmt.vectors.arrays.fragments import (
     listed,
     where_present,
 )
-from pagefmt.vectors.arrays.json_text import Quote
 from pagefmt.vectors.core.line_parts import digests
 from pagefmt.vectors.core.properties import repeated_keys
 from pagefmt.vectors.core.property_lines import (

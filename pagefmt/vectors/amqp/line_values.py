@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.arrays import Bytes, Ints, Mask
+from pagefmt.arrays import Bytes, Ints, Mask, value_bytes
 from pagefmt.codec.messages.amqp_values import decode_amqp_value
 from pagefmt.codec.messages.properties import float_of
 from pagefmt.codec.messages.values import TypedValue
 from pagefmt.codec.wire import ByteReader, Undecodable
-from pagefmt.describe.values_json import plain_value
+from pagefmt.describe.values_json import Quote, plain_value
 from pagefmt.vectors.amqp.structure import ValueColumn
 from pagefmt.vectors.amqp.values import (
     BOOLEANS,
@@ -36,8 +36,8 @@ from pagefmt.vectors.amqp.values import (
 )
 from pagefmt.vectors.amqp.walk import NULL, one_value, widths
 from pagefmt.vectors.arrays.fragments import Cell, Codes, Pool, either
-from pagefmt.vectors.arrays.json_text import Quote, escaped, is_plain, odd_rows
-from pagefmt.vectors.arrays.strings import slices, text_of_utf8, value_bytes
+from pagefmt.vectors.arrays.json_text import escaped, is_plain, odd_rows
+from pagefmt.vectors.arrays.strings import slices, text_of_utf8
 from pagefmt.vectors.core.property_lines import BY_NAME, NAMED, EntryForm, bits_closes, doubles, reals
 from pagefmt.vectors.pages.gather import PageBytes
 

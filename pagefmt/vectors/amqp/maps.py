@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.arrays import Bytes, Ints, Mask
+from pagefmt.describe.arrow_schema import PROPERTIES, STRING, VALUE
 from pagefmt.vectors.amqp.structure import Structure, ValueColumn
 from pagefmt.vectors.amqp.values import (
     GIVEN_NAMES,
@@ -33,7 +34,6 @@ from pagefmt.vectors.amqp.values import (
 )
 from pagefmt.vectors.amqp.walk import ABSENT, APPLICATION, NULL, Pairs, map_pairs, widths
 from pagefmt.vectors.arrays.repeated import Nulls, RepeatedCache
-from pagefmt.vectors.arrays.schema import PROPERTIES, STRING, VALUE
 from pagefmt.vectors.arrays.strings import only_one, slices, text_of_utf8
 from pagefmt.vectors.arrays.value_maps import PropertyColumn, value_maps
 from pagefmt.vectors.core import properties

@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.arrays import Bytes, Ints, Mask
+from pagefmt.arrays import Bytes, Ints, Mask, value_bytes
+from pagefmt.describe.arrow_schema import BINARY
 from pagefmt.vectors.amqp.structure import ValueColumn
 from pagefmt.vectors.amqp.walk import ABSENT, Pairs, u32, widths
 from pagefmt.vectors.arrays.repeated import repeated
-from pagefmt.vectors.arrays.schema import BINARY
-from pagefmt.vectors.arrays.strings import distinct, slices, text_of_utf8, value_bytes
+from pagefmt.vectors.arrays.strings import distinct, slices, text_of_utf8
 from pagefmt.vectors.core.properties import period
 from pagefmt.vectors.pages.gather import PageBytes
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pybase64 import b64encode
 
-from pagefmt.arrays import Ints, Mask
-from pagefmt.vectors.arrays.strings import slices, value_bytes
+from pagefmt.arrays import Ints, Mask, value_bytes
+from pagefmt.vectors.arrays.strings import slices
 from pagefmt.vectors.pages.gather import PageBytes
 
 Codes: TypeAlias = npt.NDArray[np.int32]
@@ -119,7 +119,7 @@ class Pool:
         pool = pa.concat_arrays([constants, room, *self._arrays])
         pieces: list[pa.BinaryArray] = []
         for whole, run in stretches:
-            pieces += run if whole else [_taken(pool, rows, run)]
+            pieces += run if whole else [_from_pool(pool, rows, run)]
         return pieces[0] if len(pieces) == 1 else pc.binary_join_element_wise(*pieces, b"")
 
     def _merged(self, parts: Iterable[Cell | Runs]) -> Iterator[Cell | Runs]:
@@ -132,7 +132,7 @@ class Pool:
                 yield from run
 
 
-def _taken(pool: pa.BinaryArray, rows: int, parts: Sequence[Cell | Runs]) -> pa.BinaryArray:
+def _from_pool(pool: pa.BinaryArray, rows: int, parts: Sequence[Cell | Runs]) -> pa.BinaryArray:
     """Return the parts of each line, copied from the pool."""
     lines = laid_out(rows, parts)
     runs = lines if isinstance(lines, Runs) else as_runs(rows, lines.cells)
@@ -148,20 +148,22 @@ def base64(page: PageBytes, at: Ints, size: Ints, encode: Callable[[Any], bytes]
     Three bytes become four characters, whatever stands beside them: the whole threes of all pieces are encoded in one
     call, and so are the one or two bytes that are left of each. ``encode`` chooses the alphabet.
     """
-    rest = size % 3
-    whole = slices(page, at, size - rest)
+    tail_size = size % 3
+    whole = slices(page, at, size - tail_size)
     offsets = np.frombuffer(whole.buffers()[1], np.int32)[whole.offset : whole.offset + len(whole) + 1]
     text = encode(value_bytes(whole)[offsets[0] : offsets[-1]])
     ends = pa.py_buffer((offsets - offsets[0]) // 3 * 4)
     last = np.zeros((len(at), 3), np.uint8)
     for n in (0, 1):
-        last[:, n] = np.where(rest > n, page.byte(at + size - rest + n), 0)
+        last[:, n] = np.where(tail_size > n, page.byte(at + size - tail_size + n), 0)
     tail = np.frombuffer(encode(last), np.uint8).reshape(-1, 4).copy()
-    tail[:, 2][rest == 1] = tail[:, 3] = ord("=")
-    left = edges((rest > 0) * 4).astype(np.int32)
+    tail[:, 2][tail_size == 1] = tail[:, 3] = ord("=")
+    tail_ends = edges((tail_size > 0) * 4).astype(np.int32)
     return [
         pa.Array.from_buffers(BINARY, len(at), [None, ends, pa.py_buffer(text)]),
-        pa.Array.from_buffers(BINARY, len(at), [None, pa.py_buffer(left), pa.py_buffer(tail[rest > 0].tobytes())]),
+        pa.Array.from_buffers(
+            BINARY, len(at), [None, pa.py_buffer(tail_ends), pa.py_buffer(tail[tail_size > 0].tobytes())]
+        ),
     ]
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.arrays import Bytes, Ints
-from pagefmt.vectors.arrays.strings import text_of_utf16, value_bytes
+from pagefmt.arrays import Bytes, Ints, value_bytes
+from pagefmt.describe.values_json import Quote
+from pagefmt.vectors.arrays.strings import text_of_utf16
 
 # Renders a value as JSON, a text with its quotes.
-Quote: TypeAlias = Callable[[object], str]
 
 # Texts that may need more than a backslash: controls, unassigned and invisible characters, and the replacement of lone
 # surrogates. A superset of what any JSON writer escapes; ``quote`` decides how they are written.

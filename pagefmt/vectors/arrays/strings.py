@@ -172,12 +172,6 @@ def with_nulls(values: pa.BinaryArray, valid: Mask | None) -> pa.BinaryArray:
     return pa.Array.from_buffers(values.type, len(values), [bits, offsets, content])
 
 
-def value_bytes(values: pa.Array) -> Bytes:
-    """Return the bytes of all values in sequence; may begin and end with bytes that belong to no value."""
-    content = values.buffers()[2]
-    return np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
-
-
 def _parts(values: pa.BinaryArray) -> tuple[Offsets, Bytes]:
     """Return offsets from 0 and the bytes of an array, whatever its own offset is."""
     _, offsets, content = values.buffers()

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pagefmt.arrays import Ints
+from pagefmt.describe.arrow_schema import BINARY, PROPERTIES, STRING, VALUE
 from pagefmt.vectors.arrays.repeated import Nulls, repeated, validity
-from pagefmt.vectors.arrays.schema import BINARY, PROPERTIES, STRING, VALUE
 from pagefmt.vectors.arrays.strings import Offsets, table_slices
 from pagefmt.vectors.pages.gather import PageBytes
 

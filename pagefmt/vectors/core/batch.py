@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.arrays import Ints, Mask
+from pagefmt.describe.arrow_schema import LONGS, STRING
 from pagefmt.vectors.arrays.repeated import repeated
-from pagefmt.vectors.arrays.schema import LONGS, STRING
 from pagefmt.vectors.arrays.strings import distinct, only_one, slices, text_of_utf16
 from pagefmt.vectors.pages.gather import PageBytes, queue_counts, repeated_longs
 from pagefmt.vectors.pages.scan import PageFrames

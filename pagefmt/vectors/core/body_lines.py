@@ -11,16 +11,16 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, value_bytes
 from pagefmt.codec.messages.bodies import stream_of
 from pagefmt.codec.messages.body_text import READABLE
 from pagefmt.codec.messages.core_fields import MAP, STREAM, TEXT
 from pagefmt.codec.wire import Undecodable
 from pagefmt.describe.message_json import BodyForm
-from pagefmt.describe.values_json import typed_json
+from pagefmt.describe.values_json import Quote, typed_json
 from pagefmt.vectors.arrays.fragments import BINARY, Codes, Even, Part, Pool, base64, either, laid_out, where_present
-from pagefmt.vectors.arrays.json_text import Quote, utf8_texts, utf16_texts
-from pagefmt.vectors.arrays.strings import readable_texts, slices, value_bytes
+from pagefmt.vectors.arrays.json_text import utf8_texts, utf16_texts
+from pagefmt.vectors.arrays.strings import readable_texts, slices
 from pagefmt.vectors.core.line_parts import LineSource, digests
 from pagefmt.vectors.core.parts import CoreParts, nullable_string
 from pagefmt.vectors.core.property_lines import ENTRIES, property_lines

@@ -11,8 +11,8 @@ from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.bodies import COMPRESSED
 from pagefmt.codec.messages.body_text import READABLE
 from pagefmt.codec.messages.core_fields import MESSAGE_TYPES, TEXT
+from pagefmt.describe.arrow_schema import AMQP, STRING, Detail
 from pagefmt.vectors.arrays.repeated import Nulls, repeated
-from pagefmt.vectors.arrays.schema import AMQP, STRING, Detail
 from pagefmt.vectors.arrays.strings import readable_texts, slices, text_of_utf16, with_texts
 from pagefmt.vectors.core import parts as core
 from pagefmt.vectors.core.batch import Batch, Columns, queue_lists, repeated_text

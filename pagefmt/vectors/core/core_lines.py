@@ -8,8 +8,9 @@ import numpy as np
 
 from pagefmt.arrays import Mask
 from pagefmt.codec.messages.core_fields import MESSAGE_TYPES
+from pagefmt.describe.values_json import Quote
 from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, either
-from pagefmt.vectors.arrays.json_text import Quote, java_text
+from pagefmt.vectors.arrays.json_text import java_text
 from pagefmt.vectors.arrays.strings import distinct, slices
 from pagefmt.vectors.core import parts as core
 from pagefmt.vectors.core.batch import Batch, queue_lists

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, flat
 from pagefmt.describe.message_json import MESSAGE_KEYS, MessageOptions
+from pagefmt.describe.values_json import Quote
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_location import JournalPlaces, MessageOrigin, QueueEntry
 from pagefmt.vectors.arrays.fragments import Cell, Codes, Even, Part, Pool, Runs, listed
-from pagefmt.vectors.arrays.json_text import Quote
 from pagefmt.vectors.core.batch import Batch
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import PageFrames
-from pagefmt.vectors.routes.acked_columns import acked_by, flat
+from pagefmt.vectors.routes.acked_columns import acked_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pagefmt.arrays import Bytes, Ints, Mask
 from pagefmt.codec.messages.core_fields import PROPERTY_CODES, PROPERTY_TYPES
 from pagefmt.codec.messages.values import ValueKind
-from pagefmt.vectors.arrays.schema import PROPERTIES, STRING, VALUE
+from pagefmt.describe.arrow_schema import PROPERTIES, STRING, VALUE
 from pagefmt.vectors.arrays.strings import distinct, slices, text_of_utf16
 from pagefmt.vectors.pages.gather import PageBytes
 

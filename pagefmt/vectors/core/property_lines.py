@@ -21,9 +21,9 @@ from pagefmt.arrays import Bytes, Ints, Mask
 from pagefmt.codec.messages.bodies import COMPRESSED
 from pagefmt.codec.messages.properties import double_of, float_of
 from pagefmt.codec.messages.values import TypedValue
-from pagefmt.describe.values_json import SHOWN_TYPES, plain_value, utf16_order
+from pagefmt.describe.values_json import SHOWN_TYPES, Quote, plain_value, utf16_order
 from pagefmt.vectors.arrays.fragments import Cell, Codes, Even, Pool, Runs, listed
-from pagefmt.vectors.arrays.json_text import Quote, java_text, utf16_texts
+from pagefmt.vectors.arrays.json_text import java_text, utf16_texts
 from pagefmt.vectors.arrays.strings import slices, table_slices
 from pagefmt.vectors.core import properties as props
 from pagefmt.vectors.core.uniform_properties import Column, alike

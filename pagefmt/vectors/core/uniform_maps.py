@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from pagefmt.vectors.arrays.schema import BINARY
+from pagefmt.describe.arrow_schema import BINARY
 from pagefmt.vectors.arrays.strings import text_of_utf16
 from pagefmt.vectors.arrays.value_maps import PropertyColumn, value_maps
 from pagefmt.vectors.core import properties as props

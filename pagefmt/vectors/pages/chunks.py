@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from struct import Struct
 from typing import Final
 
+from pagefmt.codec.pages.file_part import WHOLE_FILE, FilePart
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.page_in_memory import PageInMemory
 from pagefmt.codec.pages.record import END_MARK, FRAME, START_MARK
@@ -19,18 +20,6 @@ from pagefmt.vectors.pages.scan import PageFrames, scan
 # Bytes of a chunk. Larger ones are not faster: a chunk is read several times and should stay in the cache.
 CHUNK: Final = 2 << 20
 _HEAD: Final = Struct(">Bi")
-
-
-@dataclass(frozen=True, slots=True)
-class FilePart:
-    """Part of a page file: from the record ``number`` at offset ``start`` on, up to ``end`` (None: the file's end)."""
-
-    start: int = 0
-    number: int = 0
-    end: int | None = None
-
-
-WHOLE_FILE: Final = FilePart()
 
 
 def read_chunks(

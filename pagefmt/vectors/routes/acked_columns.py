@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, flat
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.named_queues import CODE, each_once, marked_places, named_queues, owners
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-def flat(queues: pa.ListArray) -> tuple[Ints, Ints]:
-    """Return the offsets of the rows, and the queue ids of the lists."""
-    at: Ints = np.asarray(queues.offsets).astype(np.int64)
-    ids: Ints = np.asarray(queues.values)[at[0] : at[-1]]
-    return at - at[0], ids
 
 
 def acked_by(rule: PageRule, number: Ints, queues: pa.ListArray) -> pa.ListArray:
@@ -53,7 +46,7 @@ def _distinct_rising(row: Ints, queue: Ints, keep: Mask, rows: int) -> pa.ListAr
 def _lists(row: Ints, values: Ints, rows: int) -> pa.ListArray:
     import pyarrow as pa
 
-    from pagefmt.vectors.arrays.schema import LONGS
+    from pagefmt.describe.arrow_schema import LONGS
 
     offsets = np.zeros(rows + 1, np.int32)
     np.cumsum(np.bincount(row, minlength=rows), out=offsets[1:])

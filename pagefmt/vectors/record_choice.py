@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.arrays import Mask
+from pagefmt.codec.pages.file_part import WHOLE_FILE, FilePart
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.page_in_memory import PageInMemory
@@ -22,7 +23,7 @@ from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.named_queues import CODE
 from pagefmt.selector import Selector
 from pagefmt.vectors.page_columns import decode_page
-from pagefmt.vectors.pages.chunks import CHUNK, WHOLE_FILE, FilePart, read_chunks
+from pagefmt.vectors.pages.chunks import CHUNK, read_chunks
 from pagefmt.vectors.pages.gather import PageBytes
 from pagefmt.vectors.pages.scan import PageFrames
 from pagefmt.vectors.routes.ack_state_columns import ack_state_columns

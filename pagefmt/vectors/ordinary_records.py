@@ -6,11 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
+import numpy as np
+import pyarrow as pa
+
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.pages.record import Layout
 from pagefmt.vectors.amqp.amqp_columns import may_be_amqp
 from pagefmt.vectors.amqp.amqp_lines import amqp_line_parts
 from pagefmt.vectors.arrays.fragments import Part, Pool
+from pagefmt.vectors.arrays.order import in_order
 from pagefmt.vectors.core.batch import Batch, read_regular
 from pagefmt.vectors.core.core_columns import may_be_core
 from pagefmt.vectors.core.core_lines import core_line_parts
@@ -54,6 +58,21 @@ def regular_lines(
             if lines is not None:
                 results.append((rows, lines))
     return results
+
+
+def ordinary_lines(
+    content: PageBytes, frames: PageFrames, source: LineSource | None, wanted: Ints, layout: Layout | None
+) -> tuple[Mask, pa.BinaryArray]:
+    """Return which of the records ``wanted`` have a line, and these lines in file order."""
+    if source is None:
+        return np.zeros(len(wanted), bool), pa.array([], pa.binary())
+    rendered = regular_lines(
+        content, frames, wanted, layout, lambda rows, parts, pool: pool.joined(rows, parts), source
+    )
+    done = np.zeros(len(frames.offset), bool)
+    for rows, _ in rendered:
+        done[rows] = True
+    return done[wanted], in_order(rendered, pa.concat_arrays) if rendered else pa.array([], pa.binary())
 
 
 def _read(
