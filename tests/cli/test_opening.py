@@ -47,7 +47,7 @@ def paging(path: Path) -> str:
 
 
 def instance(folder: Path, core: str = "", *, with_data: bool = True) -> Path:
-    """Create an instance whose configuration leaves the directories at their default places."""
+    """Create an instance with the given configuration, and the golden case's data at the default places if wanted."""
     (folder / "etc").mkdir(parents=True)
     (folder / "etc" / "broker.xml").write_text(configuration(core))
     if with_data:
