@@ -86,7 +86,7 @@ def once(kind: str, megabytes: int) -> Cost:
 
 
 def plain_copy(plan: CompactionPlan) -> float:
-    """What no rewriting can be without: each page read, a file of the new size written and renamed."""
+    """Return the CPU seconds of the least that compaction must do: read each page, write and rename its new copy."""
     begun = time.process_time()
     for step in plan.steps():
         if isinstance(step, RewritePage):
@@ -113,7 +113,7 @@ def size_of(folder: Path) -> float:
 
 
 def beside(kind: str, megabytes: int, home: Path) -> None:
-    """The whole command of each, start-up included, on a copy of the same directory."""
+    """Measure ``pages compact`` and the broker's ``data compact`` on copies of one directory, start-up included."""
     with tempfile.TemporaryDirectory() as name:
         data = Path(name) / "data"
         write(data, kind, megabytes)

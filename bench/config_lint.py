@@ -106,24 +106,24 @@ RESOURCE = "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nmetadata: 
 
 
 def properties(count: int) -> str:
-    """A custom resource with that many properties."""
+    """Return a custom resource with ``count`` broker properties."""
     items = (f'    - addressSettings."unit.{n % 97}.{n}.#".maxSizeBytes={n % 50 + 1}M\n' for n in range(count))
     return f"{RESOURCE}  brokerProperties:\n{''.join(items)}"
 
 
 def settings(count: int) -> str:
-    """A custom resource with that many address settings."""
+    """Return a custom resource with ``count`` address settings."""
     items = (f'      - match: unit.{n % 97}.{n}.#\n        maxSizeBytes: "{n % 50 + 1}M"\n' for n in range(count))
     return f"{RESOURCE}  addressSettings:\n    addressSetting:\n{''.join(items)}"
 
 
 def lines(count: int) -> str:
-    """A broker.properties with that many settings."""
+    """Return a ``broker.properties`` file with ``count`` address settings."""
     return "".join(f'addressSettings."unit.{n % 97}.{n}.#".maxSizeBytes={n % 50 + 1}M\n' for n in range(count))
 
 
 def nested(count: int) -> str:
-    """The same in YAML."""
+    """Return a YAML properties file with ``count`` address settings."""
     items = (f"  unit.{n % 97}.{n}.#:\n    maxSizeBytes: {n % 50 + 1}M\n" for n in range(count))
     return f"addressSettings:\n{''.join(items)}"
 

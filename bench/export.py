@@ -46,7 +46,7 @@ UTIME, STIME, SESSION = 11, 12, 3
 
 
 def seen(sessions: set[int], taken: dict[int, tuple[str, float]]) -> None:
-    """What each process of the sessions has taken so far."""
+    """Record name and CPU seconds of each process of the sessions in ``taken``, by process id."""
     for folder in os.listdir("/proc"):  # noqa: PTH208 (fifty times a second)
         if folder.isdigit():
             try:
@@ -61,7 +61,7 @@ def seen(sessions: set[int], taken: dict[int, tuple[str, float]]) -> None:
 
 
 def memory(pid: int) -> int:
-    """The most that a process has had (MiB); 0 where it is gone."""
+    """Return the peak resident memory of a process in MiB, or 0 if the process has ended."""
     try:
         lines = Path("/proc", str(pid), "status").read_text().splitlines()
     except OSError:
@@ -93,7 +93,7 @@ def once(words: list[str], services: Sequence[int]) -> tuple[Counter[str], float
 
 @contextmanager
 def lying(data: Path, where: str) -> Iterator[str]:
-    """The directory as the command is to find it."""
+    """Yield where the command finds the data: in the folder, in an archive of type ``where``, or at an S3 URL."""
     with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder, pytest.MonkeyPatch.context() as patch:
         if where == "s3":
             with object_server(patch) as server:

@@ -55,7 +55,7 @@ FEW, MANY = 10, 1_000
 
 
 def directory(folder: Path) -> Path:
-    """A store without a page; four queues."""
+    """Create a data directory whose only store has no pages yet, and return the store's folder."""
     store = folder / "paging" / FOLDER
     store.mkdir(parents=True)
     (store / "address.txt").write_text(ADDRESS + "\n")
@@ -67,7 +67,7 @@ def directory(folder: Path) -> Path:
 
 
 def page_content(size: int) -> bytes:
-    """Records up to about this size, at least one."""
+    """Concatenate records until they reach ``size`` bytes; the last record may exceed it."""
     content = bytearray()
     for each in records(SETS["b"], QUEUES):
         content += each
@@ -136,7 +136,7 @@ def folders(folder: Path, count: int) -> None:
 
 
 def queues(folder: Path, count: int) -> None:
-    """A trace that makes a queue for each of so many addresses and sends to it."""
+    """Write a configuration, and a trace that creates ``count`` queues on separate addresses and sends to them."""
     folder.mkdir(parents=True)
     (folder / "broker.xml").write_text(
         '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"/></configuration>'

@@ -53,7 +53,6 @@ def core(
 
 
 def nullable(text: str) -> bytes:
-    """The body of a text message."""
     out = ByteWriter()
     out.nsstr(text)
     return out.done()
@@ -124,7 +123,7 @@ def shaped(number: int) -> AmqpMessage:
 
 
 def amqp_block(code: int, count: int, content: bytes) -> bytes:
-    """A list or map, by its constructor."""
+    """Encode an AMQP list or map; the constructor's bit 0x10 selects sizes of four bytes instead of one."""
     if code & 0x10:
         return bytes((code,)) + pack(">II", len(content) + 4, count) + content
     return bytes((code, len(content) + 1, count)) + content
@@ -209,7 +208,7 @@ def write_bindings(folder: Path, queues: tuple[int, ...] = QUEUES) -> None:
 
 
 def write(folder: Path, name: str, megabytes: int, queues: tuple[int, ...] = QUEUES) -> int:
-    """A data directory with one store of about this size; returns the number of messages."""
+    """Write a data directory with one store of about ``megabytes`` MB and return its number of messages."""
     store = folder / "paging" / FOLDER
     store.mkdir(parents=True)
     (store / "address.txt").write_text(ADDRESS + "\n")

@@ -68,7 +68,7 @@ def repeat(store: Path, megabytes: int) -> list[int]:
 
 
 def small_pages(store: Path, kilobytes: int) -> None:
-    """The first pages cut into small ones."""
+    """Cut the pages of a store into pages of ``kilobytes`` KiB or little more, and drop each remainder."""
     pages = sorted(store.glob("*.page"))
     number = 0
     for path in pages:

@@ -88,7 +88,7 @@ def trace_of(shape: str, messages: int, folder: Path) -> Path:
 
 
 def repeated(name: str, lines: int, folder: Path) -> Path:
-    """The recorded traffic again and again, until it has so many lines."""
+    """Repeat the recorded traffic, shifted in time and sequence, until the trace has at least ``lines`` lines."""
     path = folder / f"{name}.jsonl"
     header, *operations = map(json.loads, (line for line in numbered_lines(RECORDED / f"{name}.jsonl.zst", Ending())))
     messages = 1 + max(one["seq"] for one in operations if one["op"] == "send")

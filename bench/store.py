@@ -63,7 +63,7 @@ def records(megabytes: int, large: Path, told: list[int]) -> Iterator[JournalRec
 
 
 def message(number: int, large: Path | None) -> Iterator[JournalRecord]:
-    """The message and its references."""
+    """Yield the journal records of a message and its references; a folder ``large`` makes it a large message."""
     out = ByteWriter()
     if large is None:
         encode_persisted(out, SETS["m"](number))
@@ -92,7 +92,7 @@ def acknowledgements(paging: Path) -> Iterator[JournalRecord]:
 
 
 def make(data: Path, megabytes: int, file_mb: int) -> int:
-    """The directory; how many messages it holds."""
+    """Write a data directory, half of it in pages and half in the journal, and return its number of messages."""
     paged = write(data, "m", megabytes // 2)
     shutil.rmtree(data / "journal")
     (data / "journal").mkdir()
@@ -118,7 +118,7 @@ def ours(data: Path, out: Path) -> dict[str, list[str]]:
 
 
 def peer(what: str, words: list[str], messages: int, out: Path, limit: float) -> Cost:
-    """A tool of the broker's, which is ended at the limit; how far it came then is shown."""
+    """Measure a broker's tool, stop it after ``limit`` seconds, and show how many messages it processed until then."""
     used = once(["timeout", f"{limit}", *words], also=(124,))
     reached = messages
     if used.wall >= limit and what == "data exp":

@@ -24,7 +24,7 @@ class CompiledEngine(BuildHookInterface[Any]):
     """Adds the compiled modules to a wheel, if the environment asks for them."""
 
     def dependencies(self) -> list[str]:
-        """What the compiler needs; pip puts it into the environment of the build."""
+        """List the packages that pip must install for compilation; the list is empty if nothing is compiled."""
         return list(NEEDS) if self._asked() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -44,9 +44,9 @@ class CompiledEngine(BuildHookInterface[Any]):
 
 
 def modules(root: Path) -> list[str]:
-    """The sources that are compiled, relative to the checkout.
+    """List the source files to compile, relative to the checkout.
 
-    Not those with structs of msgspec: compiled, the options of such a class are lost.
+    Files with ``msgspec`` structs are left out, because compilation loses the options of a struct class.
     """
     found = [one for wing in WINGS for one in sorted((root / "pageengine" / wing).glob("*.py"))]
     found += [root / "pageengine" / one for one in MORE]

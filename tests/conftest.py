@@ -26,11 +26,12 @@ _ROOM: Final = 8 << 30
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Folders of tests are in memory where there is room: what is tested flushes each change to the disk, and waiting
-    for that took half of the time. ``PYTEST_DEBUG_TEMPROOT`` and ``--basetemp`` are heeded.
+    """Place temporary folders in memory if there is room, and stop ignoring SIGINT.
 
-    In the background of a script Ctrl-C is ignored, also by the programs that tests start: those that send it would
-    fail.
+    Tested code flushes each change to the disk, which took half of the time of a run. ``PYTEST_DEBUG_TEMPROOT`` and
+    ``--basetemp`` take precedence.
+
+    A script's background jobs ignore SIGINT, and so do the programs that they start; tests that send it would fail.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Some cases are not in the default run (see ``long_tests``)."""
+    """Mark the cases that the default run leaves out (see ``long_tests``)."""
     mark(items)
 
 

@@ -96,7 +96,6 @@ fi
 
 
 def script(groups: Iterable[Group]) -> str:
-    """The completion script for bash."""
     found = list(groups)
     parts = (_members(found), _takes(found), _options(found), _values(found), _arguments(found))
     return "\n".join((HEAD.rstrip("\n"), *("\n" + "\n".join(part) for part in parts))) + "\n" + MAIN

@@ -20,7 +20,7 @@ HEAD = "class;property;type;made;access;odd;since;until"
 
 
 def asked(release: str) -> list[str]:
-    """The lines of one release, sorted."""
+    """Run the Java program ``BeanModel`` on the classes of a release, and return its distinct output lines, sorted."""
     sys.path.append(str(ROOT / "tests" / "support"))
     from broker_jars import class_path, compiled, logging_binding
 
@@ -54,7 +54,7 @@ def _named(edition: Edition | None) -> str:
 
 
 def made() -> str:
-    """The table as the releases at hand say it."""
+    """Build the bean table from the classes of 2.28, 2.44 and 2.56."""
     releases = (Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_44, Edition.ARTEMIS_2_56)
     found = {edition: asked(edition.release) for edition in releases}
     # 2.28 sets properties of the configuration itself alone: what is odd about a setter is asked of the next one

@@ -111,12 +111,12 @@ PATHS = frozenset(
 
 
 def short_help(text: str) -> str:
-    """A help line without what it says of defaults."""
+    """Cut the description of the default off a help line."""
     return text.split(" [default")[0]
 
 
 def override_of(groups: Iterable[Group]) -> Value | None:
-    """What MATCH:NAME=VALUE is completed from, where an option takes it."""
+    """Return the value that completes ``MATCH:NAME=VALUE``, or None if no option takes such an override."""
     values = (option.value for group in groups for command in group.commands for option in command.options)
     found = {value for value in values if value and value.kind is CompletionKind.OVERRIDE}
     assert len(found) <= 1, "two kinds of overrides need two functions"
@@ -125,7 +125,7 @@ def override_of(groups: Iterable[Group]) -> Value | None:
 
 @cache
 def groups() -> tuple[Group, ...]:
-    """The whole tree in its order; a command at the top is a group of its own with that one command."""
+    """List all commands by group in the order of the help; a top-level command forms a group of its own."""
     program, found = root(), []
     for name in program.list_commands(None):
         first, second = TREE[name]

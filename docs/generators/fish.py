@@ -47,7 +47,6 @@ complete -c pagectl -f
 
 
 def script(groups: Iterable[Group]) -> str:
-    """The completion script for fish."""
     found = list(groups)
     return "\n".join((HEAD, *_lines(found), ""))
 

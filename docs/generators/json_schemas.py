@@ -24,7 +24,7 @@ Classes = type[JsonObject] | tuple[type[JsonObject], ...]
 
 
 def answers() -> dict[str, Classes]:
-    """The name of each schema, and the classes of which an answer is one."""
+    """Collect ``ANSWERS`` of all report modules: the alternative classes of an answer by the name of its schema."""
     found: dict[str, Classes] = {}
     for module in iter_modules(pagectl.reports.__path__):
         found |= getattr(import_module(f"pagectl.reports.{module.name}"), "ANSWERS", {})
@@ -32,7 +32,7 @@ def answers() -> dict[str, Classes]:
 
 
 def schemas() -> dict[str, str]:
-    """The text of each schema by its name."""
+    """Generate the text of every schema, by name."""
     made = {name: schema(name, classes) for name, classes in sorted(answers().items())}
     made[CHOSEN_COLUMNS] = chosen_columns()
     return {name: _laid_out(each) + "\n" for name, each in made.items()}
@@ -53,7 +53,7 @@ def _laid_out(value: Any, indent: str = "") -> str:
 
 
 def chosen_columns() -> dict[str, Any]:
-    """The schema of lines with the columns that ``--columns`` names: any of them may be there, and any may be null."""
+    """Build the schema of lines limited by ``--columns``: every column may be absent or null."""
     parts = [schema(CHOSEN_COLUMNS, each) for each in CHOSEN]
     fields: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for part in parts:
@@ -73,7 +73,7 @@ def chosen_columns() -> dict[str, Any]:
 
 
 def schema(name: str, classes: Classes) -> dict[str, Any]:
-    """The schema of one answer; of a single class its object stands at the top."""
+    """Build the schema of an answer; a single class is described at the top level, several are joined by ``oneOf``."""
     several = classes if isinstance(classes, tuple) else (classes,)
     classes_used = dict.fromkeys(part for one in several for part in reached(one))
     _, parts = msgspec.json.schema_components(list(classes_used), ref_template="#/$defs/{name}")
@@ -91,7 +91,7 @@ def schema(name: str, classes: Classes) -> dict[str, Any]:
 
 
 def reached(first: type[JsonObject]) -> list[type[JsonObject]]:
-    """The class and all that its fields lead to."""
+    """List a class and, once each, the classes that its fields refer to, directly or through other classes."""
     found = [first]
     for each in found:
         for field in types.type_info(each).fields:  # type: ignore[attr-defined]
@@ -100,7 +100,7 @@ def reached(first: type[JsonObject]) -> list[type[JsonObject]]:
 
 
 def _classes(kind: Any) -> Iterator[type[JsonObject]]:
-    """The classes that a type is made of."""
+    """Yield the JSON classes that occur in a type."""
     match kind:
         case types.StructType():
             yield kind.cls

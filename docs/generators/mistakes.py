@@ -102,7 +102,7 @@ def report_of(mistake: Mistake) -> FileReport:
 
 
 def ours(mistake: Mistake) -> str:
-    """The finding that is meant, as the text output has it but for the lines of source."""
+    """Format the first finding of the mistake's rules like the text output, without source lines."""
     found = [finding for finding in report_of(mistake).findings if finding.rule in mistake.rules]
     assert found, f"{mistake.what}: not found"
     one = found[0]
@@ -110,7 +110,7 @@ def ours(mistake: Mistake) -> str:
 
 
 def xmllint(mistake: Mistake) -> str:
-    """What ``xmllint --schema`` says, shortened by name spaces and the file's name."""
+    """Validate the mistake with ``xmllint`` and return its errors without name spaces, or ``validates``."""
     schema = path_of(mistake.example.edition, "server.xsd")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "broker.xml"

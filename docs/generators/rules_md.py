@@ -18,7 +18,7 @@ def _escaped(lines: list[str]) -> Iterator[str]:
 
 
 def page() -> str:
-    """The page of all rules."""
+    """Render the Markdown page of all checks and rules."""
     lines = [
         "# Rules of `pagectl config lint`",
         "",

@@ -36,7 +36,7 @@ LINKS = re.compile(f"{CODE}|{LINK}", re.DOTALL | re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds what is not below ``docs/``."""
+    """Add files from outside ``docs/`` and the generated pages to the site."""
     for name, uri in AT_THE_TOP.items():
         files.append(File.generated(config, uri, content=(ROOT / name).read_text("utf-8")))
     for folder in COPIED:

@@ -24,7 +24,6 @@ _pagectl_names() {  # OPTION-OF-COMPADD… KIND: names on the disk of the DIR th
 
 
 def script(groups: Iterable[Group]) -> str:
-    """The completion script for zsh."""
     found = list(groups)
     lines = [HEAD, *_overrides(found)]
     for group in found:
@@ -42,7 +41,7 @@ def script(groups: Iterable[Group]) -> str:
 
 
 def _level(function: str, options: list[str], members: list[tuple[str, str]]) -> Iterator[str]:
-    """A place where a word chooses what comes after."""
+    """Yield a zsh function that completes the name of a member, or calls the function of the member already typed."""
     yield f"{function}() {{"
     yield '    local curcontext="$curcontext" context state state_descr line'
     yield "    typeset -A opt_args"
@@ -129,7 +128,7 @@ def _quoted(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A colon ends a field."""
+    """Escape colons, which separate the fields of a zsh completion, and backslashes."""
     return text.replace("\\", "\\\\").replace(":", "\\:")
 
 

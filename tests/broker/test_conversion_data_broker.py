@@ -1,8 +1,7 @@
-"""Data directories converted to a newer edition, judged by real brokers of that edition: each queue delivers what the
-older broker delivered, message by message and in order.
+"""Deliveries of real brokers from directories converted to their edition, compared with those of the older broker.
 
-Every case of HornetQ and 1.x, and every ``STEP``-th one of 2.x. What is compared: ids, ``seq``, bodies, priorities,
-message counts.
+Each queue must deliver the same ids, ``seq``, bodies, priorities and message counts in the same order. Every case of
+HornetQ and 1.x is converted, and every ``STEP``-th one of 2.x.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def converted(case: golden_cases.GoldenCase, edition: Edition, to: Path) -> ConversionPlan:
-    """A folder that a broker of the edition starts on."""
+    """Convert a case into a folder that a broker of the edition can start on."""
     plan = plan_conversion(within(case.data()), edition)
     convert(plan, to / "data")
     kept = case.root() / "broker.xml"
@@ -61,18 +60,18 @@ def converted(case: golden_cases.GoldenCase, edition: Edition, to: Path) -> Conv
 
 
 def expected(told: Drain, plan: ConversionPlan) -> dict[str, Queue]:
-    """What the older broker delivered, by the new names."""
+    """Return what the older broker delivered from the converted queues, by their new names."""
     names = {old.name: new.name for old, new in plan.bindings.queues if new is not None}
     return {names[name]: queue for name, queue in queues(told).items() if name in names}
 
 
 def said(queue: Queue) -> list[tuple[int, str, str, int]]:
-    """The older harness reads a ``seq`` that is text as a number."""
+    """List a queue's messages with ``seq`` as text, because the older harness parses a textual ``seq`` as a number."""
     return [(message, str(seq), body, priority) for message, seq, body, priority in queue.by_priority]
 
 
 def difference(before: dict[str, Queue], after: dict[str, Queue], *, counts: bool) -> str | None:
-    """The first one."""
+    """Describe the first difference between the deliveries, or return None if there is none."""
     for name, queue in before.items():
         if name not in after:
             return f"{name} is not there"

@@ -51,11 +51,13 @@ CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
 
 @dataclass(slots=True)
 class Broker:
+    """A running broker that reports its message counts on request."""
+
     process: subprocess.Popen[str]
     data: Path
 
     def ask(self, word: str = "count") -> dict[str, int]:
-        """The message count of each queue, by its management."""
+        """Return the message count of each queue, as the broker's management reports it."""
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(word + "\n")
         self.process.stdin.flush()
@@ -117,7 +119,7 @@ def test_each_count_is_that_of_management(broker: Broker) -> None:
 
 
 def next_look(url: str) -> Samples:
-    """A scrape of a look that began after this call."""
+    """Return the first scrape whose values were collected after this call."""
     began = time.monotonic()
     while time.monotonic() - began < 12 * INTERVAL:
         time.sleep(0.2)

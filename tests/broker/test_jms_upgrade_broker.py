@@ -1,5 +1,6 @@
-"""A JMS application whose broker is HornetQ or 1.5.6: what it would be given by that broker, and by a 2.x broker on the
-converted directory. Bodies, destinations, replies, ids, properties and delivery counts, in order.
+"""Messages that a JMS application receives from HornetQ or 1.5.6, and from a 2.x broker on the converted directory.
+
+Bodies, destinations, replies, ids, properties and delivery counts are compared in order.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Application:
         self.opens = [word for each in legacy_launcher().OPENS for word in ("--add-opens", f"{each}=ALL-UNNAMED")]
 
     def run(self, instance: Path, what: str, *words: str) -> list[str]:
-        """What it was given."""
+        """Run the JMS program in an instance and return its lines about received messages."""
         os.chdir(instance)
         said = ended(["java", "-Xmx512m", *self.opens, "-cp", self.path, "JmsUpgrade", what, "broker.xml", *words], 240)
         return [line.partition(" ")[2] for line in said.splitlines() if line.startswith("MESSAGE ")]

@@ -1,7 +1,8 @@
-"""Journals of long lives (``journal_lives``): what ``messages decode`` says each queue waits for is what a broker
-delivers on restart, message by message and in its order; and from the compacted journal it delivers the same.
+"""Journals of long broker lives (``journal_lives``), compared with what a restarted broker delivers.
 
-``PAGECTL_LIVES`` says how many of each version, from seed ``PAGECTL_SEED`` on. Even seeds end cleanly, odd ones killed.
+Each queue must deliver what ``messages decode`` lists as waiting, message by message and in order, before and after
+compaction of the journal. ``PAGECTL_LIVES`` is the number of lives of each version, ``PAGECTL_SEED`` the first seed. A
+broker with an even seed stops cleanly, one with an odd seed is killed.
 """
 
 from __future__ import annotations

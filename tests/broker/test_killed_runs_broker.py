@@ -53,7 +53,7 @@ def prepared(command: Command, original: Path, to: Path) -> Path:
 
 
 def put_in_place(command: Command, folder: Path) -> None:
-    """What was written elsewhere, in the place of what it was made of."""
+    """Replace the original folder by the new one, if the command wrote to a separate folder."""
     if (folder / "new").exists():
         old = folder / "data" / "paging" if command is salvage else folder / "data"
         shutil.rmtree(old)

@@ -29,6 +29,8 @@ SECRET = "s3cret pw"
 
 @dataclass(frozen=True, slots=True)
 class Running:
+    """A broker instance that runs, with its console URL and the port of its acceptor."""
+
     folder: Path
     console: str
     port: int
@@ -64,7 +66,7 @@ def free_port() -> int:
 
 
 def distribution(version: str) -> Path:
-    """The whole distribution, of Maven Central."""
+    """Return the folder of a release's full distribution, which Maven downloads once."""
     oracle()
     kept = Path(os.environ["ORACLE_HOME_DIR"]) / "distributions"
     home = kept / f"apache-artemis-{version}"

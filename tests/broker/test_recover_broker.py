@@ -88,7 +88,7 @@ def within_bindings(data: Path) -> dict[int, str]:
 
 
 def wrong(case: BrokenCase, told: Drain) -> str | None:
-    """What is not as the plan said."""
+    """Describe the first deviation of a broker's delivery from the recovery plan, or return None."""
     before, after, plan = delivered(case.sound), delivered(told), case.plan
     listed = due(case.result / "data")
     for queue_id, ids in after.items():

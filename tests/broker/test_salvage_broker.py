@@ -40,8 +40,11 @@ HEAD = "version         what      directories  queues  messages  lost  different
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One damaged directory. ``lost``: message ids; ``loose``: of records that go behind the last page; ``again``: by
-    queue, those of them that it has acknowledged."""
+    """A damaged directory with its salvaged copy, and the expected differences in delivery.
+
+    ``lost`` and ``loose`` are message ids: records that are not recovered, and records that move after the last page.
+    ``again`` lists, by queue id, the loose messages that this queue has already acknowledged.
+    """
 
     name: str
     original: Path
@@ -103,7 +106,7 @@ def hit(original: Path, way: str, result: Path) -> Hit | None:
 
 
 def wrong(each: Hit, before: dict[str, Queue], after: dict[str, Queue], numbers: dict[str, int]) -> str | None:
-    """What is not as expected."""
+    """Describe the first deviation of a queue's delivery from the expected one, or return None."""
     if set(before) != set(after):
         return f"{each.name}: queues {sorted(set(before) ^ set(after))}"
     for name, queue in before.items():

@@ -102,7 +102,7 @@ def compared(name: str, before: tuple[Fields, ...], after: tuple[Fields, ...]) -
 
 
 def why_not(message: Fields) -> str:
-    """What keeps it from being given after as well."""
+    """Name the known reason why a message was not received after sending, or return ``DIFFERENT``."""
     if "receive" in message:
         return "the client could not read it before"
     if _without_file(message):
@@ -113,7 +113,10 @@ def why_not(message: Fields) -> str:
 
 
 def why(field: str, before: Fields, after: Fields, queue: str) -> str:
-    """What makes this field of a message differ."""
+    """Name the known reason why a field differs; an unexplained difference starts with ``DIFFERENT``.
+
+    An expected difference that needs no mention gives an empty text.
+    """
     one, other = before.get(field, ""), after.get(field, "")
     by_amqp = before["JMSDestination"].startswith("String Jms")
     body = field in ("kind", "body", "body length")
@@ -151,7 +154,7 @@ def why(field: str, before: Fields, after: Fields, queue: str) -> str:
 
 
 def _without_file(message: Fields) -> bool:
-    """A large message that is not durable: old brokers delete its file when they start."""
+    """Return whether a message is large and not durable, so that an old broker deleted its file at start."""
     return message.get("body", "").startswith("0 bytes") and message["JMSDeliveryMode"] == "Integer 1"
 
 
@@ -162,7 +165,7 @@ def _id(fields: Fields) -> str:
 
 
 def _correlation(fields: Fields) -> str:
-    """The bytes of an id, whichever way they are given."""
+    """Normalise a correlation id of bytes, which releases return as bytes or as text."""
     raw, text = fields["JMSCorrelationIDAsBytes"], fields["JMSCorrelationID"]
     return (
         raw.removeprefix("byte[] ") if raw.startswith("byte") else text.removeprefix("String ID:AMQP_BINARY:").lower()

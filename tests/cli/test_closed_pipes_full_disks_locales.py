@@ -60,7 +60,7 @@ def carried_out(
 
 
 def complaint(answer: Answer) -> str:
-    """The line about what went wrong; remarks come before it."""
+    """Return the last line of the program on standard error, which states the failure, or an empty text."""
     assert "Traceback" not in answer.err and "internal error" not in answer.err, answer
     lines = [line for line in answer.err.splitlines() if line.startswith("pagectl")]
     return lines[-1] if lines else ""
@@ -71,7 +71,7 @@ def ends_with_reader(command: str) -> bool:
 
 
 def allowed(command: str, usual: Answer, stream: str, kind: str) -> set[int]:
-    """The statuses of a call whose standard output or error is like that; ``usual``: with both."""
+    """Return the permitted statuses if ``stream`` is ``kind`` (closed or full); ``usual`` is the undisturbed answer."""
     if stream == "out" and kind == "full" and usual.out:
         return {3 if tuple(command.split()) in PLUGINS else 2}
     return {usual.status, 141} if (stream, kind) == ("out", "closed") and ends_with_reader(command) else {usual.status}
@@ -112,7 +112,7 @@ def test_every_call_keeps_its_status(world: dict[str, Path], tmp_path: Path) -> 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory, world: dict[str, Path]) -> Path:
-    """What the calls of ``WORKING`` change."""
+    """Create the directories and the file that the calls of ``WORKING`` change."""
     folder = tmp_path_factory.mktemp("prepared") / "folder"
     case = GoldenCase("2.56.0", "scattered-acks")
     folder.mkdir()

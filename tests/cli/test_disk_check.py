@@ -70,7 +70,7 @@ def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def disk(usable: int, total: int, *, free: int | None = None, inodes: tuple[int, int] = (1000, 900)) -> object:
-    """What the system would answer."""
+    """Imitate a result of ``os.statvfs``: sizes in bytes, ``inodes`` as (total, free)."""
     return SimpleNamespace(
         f_bavail=usable,
         f_bfree=usable if free is None else free,
@@ -740,7 +740,7 @@ def test_textfile_keeps_its_mode_and_link(call: Call, tmp_path: Path) -> None:
 
 @pytest.fixture
 def two_disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An instance whose large messages lie on a full file system of their own."""
+    """Yield an instance whose large messages are on another file system, which is almost full."""
     home = instance(tmp_path / "broker")
     large = str(home / "data" / "large-messages")
     monkeypatch.setattr(

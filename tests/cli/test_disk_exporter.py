@@ -63,7 +63,7 @@ def scraped(*places: Path) -> Samples:
 
 
 def outstanding(data: Path) -> Samples:
-    """What ``pages outstanding`` and ``messages check`` say, as the samples that it should be."""
+    """Build the samples that match the answers of ``pages outstanding`` and ``messages check``."""
     found: Samples = {}
     labels: frozenset[tuple[str, str]]
     for each in json.loads(call("pages", "outstanding", data, "--format", "json").out)["stores"]:

@@ -310,7 +310,7 @@ def test_what_belongs_to_no_table_is_not_replaced(mine: str, tmp_path: Path) -> 
 
 
 def many_pages(folder: Path) -> tuple[Path, int]:
-    """A paging directory that takes a while; how many messages."""
+    """Create a paging directory that takes a while to export, and return it with its number of messages."""
     record = message(1, "news", "text" * 50, {f"name{n}": "value" for n in range(10)})
     store(folder / "paging", "news", dict.fromkeys(range(1, 3001), record * 20))
     return folder / "paging", 60_000
@@ -336,7 +336,7 @@ def test_a_killed_export_leaves_no_table_and_the_next_run_is_clean(tmp_path: Pat
 
 
 def session_of(leader: int) -> set[int]:
-    """Processes of a session that run."""
+    """Return the ids of a session's processes, without zombies."""
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

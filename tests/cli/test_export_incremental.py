@@ -276,7 +276,7 @@ def page_of(tmp_path: Path, numbers: range, page: int = 1) -> PageFile:
 
 
 def batch(numbers: range, pages: tuple[int, ...] = (1,)) -> pa.RecordBatch:
-    """The same numbers of each page; ids go on from page to page."""
+    """Build a batch with the same numbers on each page and ids that continue from page to page."""
     ids = range(len(numbers) * len(pages))
     owners, places = [each for each in pages for _ in numbers], [*numbers] * len(pages)
     return pa.record_batch({"page": owners, "number": pa.array(places, pa.int32()), "id": pa.array(ids, pa.int64())})

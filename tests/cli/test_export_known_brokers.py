@@ -35,7 +35,7 @@ def _tasks_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def instance(folder: Path, node: UUID | None = NODE) -> Path:
-    """An instance with messages in journal and pages."""
+    """Copy a golden directory and give it a node id, or no lock file at all if ``node`` is None."""
     data = GoldenCase("2.56.0", "scattered-acks").copy(folder)
     lock = data / "journal" / "server.lock"
     lock.unlink()

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.stores, pytest.mark.timeout(1200)]
 
 @pytest.fixture(scope="module")
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder that ``HADOOP_CONF_DIR`` names, of a cluster that runs."""
+    """Start a Hadoop cluster and yield its folder for ``HADOOP_CONF_DIR``."""
     folder = tmp_path_factory.mktemp("hadoop")
     with hadoop(folder):
         yield folder / "conf"

@@ -298,7 +298,7 @@ def test_what_hdfs_does_not_tell_is_not_taken_for_absent(monkeypatch: pytest.Mon
 
 
 def test_a_user_in_front_of_hdfs_is_refused() -> None:
-    """pyarrow does not heed it."""
+    """Pyarrow does not heed it."""
     with pytest.raises(PageFmtError, match="as user=NAME"):
         fleet_of(["hdfs://somebody@here:8020/broker"])
 
@@ -336,7 +336,7 @@ def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -
 
 
 def test_an_object_that_cannot_be_seen_is_told(server: ObjectServer) -> None:
-    """pyarrow lists a key with two slashes as the folder itself: that is no empty folder."""
+    """Pyarrow lists a key with two slashes as the folder itself: that is no empty folder."""
     url = server.put(SOME[2].data(), "slashes")
     server.put_object("slashes/paging//000000001.page", b"{")
     answer = call("pages", "ls", url)

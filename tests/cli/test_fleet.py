@@ -70,7 +70,7 @@ def some(each: int) -> list[GoldenCase]:
 
 
 def here(case: GoldenCase, content: TableContent, **more: Any) -> pa.Table:
-    """The table of one broker, made without Spark."""
+    """Build the table of one broker without Spark."""
     spec = TableSpec.now(content=content, **more)
     found = surveyed(broker(case), spec)
     made = [each for group in grouped(found.pieces) for piece in group.pieces for each in rows_of(piece, spec)]

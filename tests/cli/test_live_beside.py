@@ -50,7 +50,10 @@ def secret(tmp_path: Path) -> Path:
 
 @contextmanager
 def serving(reply: Reply, context: ssl.SSLContext | None = None) -> Iterator[str]:
-    """A server that answers with what ``reply`` gives: JSON, bytes, or None where it has answered itself."""
+    """Serve HTTP answers and yield the server's URL.
+
+    ``reply`` returns JSON or bytes to send, or None if it has sent the answer itself.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         timeout = 20
@@ -225,7 +228,7 @@ def status(code: int, **headers: str) -> Reply:
 
 
 def broken(**changes: Any) -> Reply:
-    """The broker's own answer with something else in it."""
+    """Alter fields of the first value in the broker's recorded answer."""
     answer = copy.deepcopy(RECORDED["broker"])
     next(iter(answer[0]["value"].values())).update(changes)
     return lambda handler, reads: answer

@@ -30,7 +30,7 @@ QUEUE = "mixed::b.mixed"
 
 @cache
 def data() -> Path:
-    """A copy of this process: a directory is held while it is sent."""
+    """Copy the directory for this process alone, because sending locks it."""
     return MIX.copy(Path(tempfile.mkdtemp()))
 
 

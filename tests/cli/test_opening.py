@@ -47,7 +47,7 @@ def paging(path: Path) -> str:
 
 
 def instance(folder: Path, core: str = "", *, with_data: bool = True) -> Path:
-    """An instance with the directories of the golden case in their usual places."""
+    """Create an instance with the given configuration, and the golden case's data at the default places if wanted."""
     (folder / "etc").mkdir(parents=True)
     (folder / "etc" / "broker.xml").write_text(configuration(core))
     if with_data:
@@ -89,7 +89,7 @@ MOVES = (by_properties, by_system_properties, by_placeholders)
 
 
 def expected(words: tuple[str, ...], tmp_path: Path) -> Answer:
-    """What the command says of the same directories in their usual places."""
+    """Run the command on the same directories at their default places."""
     return call(*words[:2], instance(tmp_path / "usual"), *words[2:])
 
 
@@ -381,7 +381,7 @@ LIMITS = (
 
 
 def replayed(tmp_path: Path, config: Path, *words: str) -> dict[str, object]:
-    """The account of a replay of steady traffic on one address, as JSON."""
+    """Replay steady traffic on one address and return the parsed JSON account."""
     trace = tmp_path / "trace.jsonl"
     if not trace.exists():
         assert call("replay", "generate", "slow-consumer", "--to", trace, "--messages", "200").status == 0
@@ -477,7 +477,7 @@ def test_older_servers_resolve_against_their_own_folder(tmp_path: Path, layout: 
 
 
 def hornetq(folder: Path, at: str, written: str) -> Path:
-    """A configuration of HornetQ at ``folder/at`` whose directories are ``written``, with ``{}`` for the name."""
+    """Write a HornetQ configuration whose directories have the path ``written``, with their kind in place of ``{}``."""
     config = folder / at
     config.parent.mkdir(parents=True, exist_ok=True)
     places = "".join(f"<{name}-directory>{written.format(name)}</{name}-directory>" for name in DIRECTORIES)

@@ -297,7 +297,7 @@ def test_keys_of_another_account_are_not_sent(store: StandIn, monkeypatch: pytes
 
 @HADOOP
 def test_a_name_node_that_is_not_there_is_no_empty_one(store: AnyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """pyarrow says of everything there that it does not exist."""
+    """Pyarrow says of everything there that it does not exist."""
     monkeypatch.setattr(base, "RETRY_SECONDS", 1.0)
     url = f"hdfs://127.0.0.1:{free_port()}"
     with pytest.raises(OSError, match="the store fails"):

@@ -37,7 +37,7 @@ NASTY = (
 
 
 def failed(*words: str | Path, status: int = 2) -> str:
-    """The one line that a refused call leaves on standard error."""
+    """Run a call that must fail, and return the only line of its error message."""
     answer = call("pages", *words)
     assert answer.status == status, answer
     lines = [line for line in answer.err.splitlines() if not line.startswith(("note:", "warning:"))]
@@ -272,7 +272,7 @@ def test_a_progress_bar_takes_nothing_from_the_output(words: tuple[str, ...], tm
 
 
 def _drained(terminal: int) -> bytes:
-    """What was written to a terminal until its other side was closed."""
+    """Read from a terminal until the other side is closed."""
     shown = b""
     with contextlib.suppress(OSError):
         while chunk := os.read(terminal, 65536):

@@ -45,7 +45,7 @@ def browsed(path: Path, play: Play, size: tuple[int, int] = (80, 24)) -> FullScr
 
 
 def shown(listing: Listing) -> list[str]:
-    """The lines that are drawn."""
+    """Render the visible lines of a listing without trailing spaces."""
     return [listing.render_line(y).text.rstrip() for y in range(listing.size.height)]
 
 

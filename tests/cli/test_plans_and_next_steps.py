@@ -28,7 +28,7 @@ def needs(*words: str | Path) -> dict[str, int]:
 
 @pytest.fixture
 def other_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder on another file system than ``tmp_path``."""
+    """Yield a folder on another file system than ``tmp_path``, or skip the test if none is writable."""
     for parent in ("/dev/shm", "/tmp", "/var/tmp", str(Path.cwd())):
         if (
             Path(parent).is_dir()

@@ -16,7 +16,7 @@ CASE = GoldenCase("2.56.0", "two-addresses")
 
 
 def instance(folder: Path, way: str) -> Path:
-    """A broker's folder with its configuration and broken directories."""
+    """Create a broker's folder with a configuration, and directories broken in the given way."""
     broken(CASE.data(), way, folder / "data")
     (folder / "etc").mkdir()
     text = (CASE.root() / "broker.xml").read_text("utf-8")
@@ -53,7 +53,7 @@ EAP_6 = {
 
 
 def eap_6(folder: Path, way: str) -> tuple[Path, Path]:
-    """The data directory of a broken HornetQ inside of JBoss EAP, and that of a sound one."""
+    """Create a broken and a sound HornetQ data directory, both with the folder names of JBoss EAP 6."""
     case = GoldenCase("hornetq-2.4.7", "large")
     found = broken(case.data(), way, folder / "damaged"), case.copy(folder)
     for data in found:

@@ -497,8 +497,11 @@ def test_advice_keeps_a_backlog_from_making_the_others_page(tmp_path: Path, call
 
 
 def test_advice_for_one_address_among_others(tmp_path: Path, call: Call) -> None:
-    """A backlog pages whatever it may have; bursts need room: they alone get no limit. With too little disk, smaller
-    pages of one address are tried, too."""
+    """Advise settings for an address with bursts, which pages less once its limit is lifted.
+
+    A backlog pages with any limit, so only the bursts get more memory. If the disk is too small for that, smaller pages
+    of this one address are the advice.
+    """
     config, trace = tmp_path / "broker.xml", tmp_path / "mixed.jsonl"
     config.write_text(
         '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>'

@@ -33,7 +33,7 @@ MESSAGES = 10  # of the queue that is sent
 
 @cache
 def data(case: str = "multicast-acks") -> Path:
-    """A copy of this process: a directory is held while it is sent."""
+    """Copy the case for this process alone, because sending locks the directory."""
     return GoldenCase("2.56.0", case).copy(Path(tempfile.mkdtemp()))
 
 

@@ -33,7 +33,7 @@ MODULE = "--add-modules=jdk.incubator.vector"
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An environment that nobody else sees."""
+    """Set an empty cache folder, and remove the variables by which a user's environment configures Spark."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for name in ("JAVA_HOME", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS"):
         monkeypatch.setenv(name, "")
@@ -108,7 +108,10 @@ def settings_of(
     usual: Sequence[str] = (),
     context: Any = None,
 ) -> dict[str, str]:
-    """What Spark would be started with, where ``usual`` stands in ``spark-defaults.conf``; it gives this context."""
+    """Start a session without Java and return the settings passed to Spark.
+
+    The keys ``usual`` count as set in ``spark-defaults.conf``; ``context`` is returned in place of Spark's own context.
+    """
     if not (tmp_path / "jdk").exists():
         fake_java(tmp_path / "jdk", version("17.0.1"))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))

@@ -23,7 +23,7 @@ os.execv(sys.executable, [sys.executable, "-m", "pagectl", *sys.argv[2:]])
 
 
 def started(handling: str, *words: str | Path) -> Answer:
-    """``handling``: of SIGCHLD."""
+    """Run a command that inherits the given handling of SIGCHLD (``SIG_IGN`` or ``SIG_DFL``)."""
     call = [sys.executable, "-c", _STARTING, handling, *map(str, words)]
     ended = run(call, env=environment(), capture_output=True, text=True, timeout=200, check=False)
     return Answer(ended.returncode, ended.stdout, ended.stderr)

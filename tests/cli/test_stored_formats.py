@@ -126,7 +126,7 @@ def test_nights_that_are_killed_anywhere_add_nothing_twice(
 
 
 def killed_nights(server: ObjectServer, form: LakeFormat, tmp_path: Path, step: int) -> None:
-    """Stopped in front of changes of the store, the commit among them."""
+    """Stop exports before the n-th change of the store, for rising n, and check the table after each."""
     broker, out = PagingBroker(tmp_path / "data"), fresh(server)
     out = StoredPath(*any_path(server.direct(out.uri)).parts)
     came = Counter[bool]()

@@ -63,7 +63,7 @@ def server() -> Iterator[ObjectServer]:
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A writer is dead after a moment."""
+    """Shorten the silence after which a writer is taken for dead."""
     monkeypatch.setattr(stored_paths, "BEAT", 0.1)
     monkeypatch.setattr(stored_paths, "SILENT", 3.0)
 
@@ -262,7 +262,7 @@ def expired(handler: Any) -> bool:
 
 
 def commands_below(process: int) -> Iterator[bytes]:
-    """The command lines of all that a process has started, as everybody sees them."""
+    """Yield the command line of every descendant of a process, read from ``/proc``."""
     for path in Path(f"/proc/{process}/task").glob("*/children"):
         for child in map(int, path.read_text().split()):
             with suppress(OSError):

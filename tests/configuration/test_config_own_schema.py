@@ -22,7 +22,7 @@ BAD = GOOD.replace("max-disk-usage", "max-disk-usge")
 
 
 def home(folder: Path, edition: Edition, *, imports: bool = True) -> Path:
-    """An installation whose jar holds schemas under the names that a broker gives them."""
+    """Create an installation whose jar holds the edition's schemas under the broker's file names."""
     (folder / "lib").mkdir(parents=True)
     with zipfile.ZipFile(folder / "lib" / f"artemis-server-{edition.release}.jar", "w") as jar:
         for ours, theirs in NAMES.items():

@@ -103,7 +103,7 @@ def tags(tag: str, values: dict[str, object]) -> str:
 
 @st.composite
 def configurations(draw: st.DrawFn) -> str:
-    """A whole configuration: settings of addresses, queues, diverts, roles, acceptors and connectors."""
+    """Draw a configuration with address settings, roles, diverts, queues, acceptors and connectors."""
     some = st.integers(0, 3)
     inside = "<max-disk-usage>77</max-disk-usage><address-settings>"
     for match in draw(st.lists(WORDS, max_size=3, unique=True)):

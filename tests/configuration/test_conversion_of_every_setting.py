@@ -30,7 +30,7 @@ def value_of(fact: SchemaFact, variant: int) -> str:
 
 
 def written(fact: SchemaFact, name: str, edition: Edition, variant: int, depth: int = 0) -> str:
-    """An element with each of its attributes, and each of its elements once."""
+    """Write an element with all attributes and one of each child element, down to the depth ``DEEPEST``."""
     inner = members(edition).get(fact.type_name, {})
     attributes = "".join(f' {key[1:]}="{value_of(one, variant)}"' for key, one in inner.items() if key.startswith("@"))
     elements = [(key, one) for key, one in inner.items() if not key.startswith("@") and depth < DEEPEST]

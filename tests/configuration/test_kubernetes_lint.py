@@ -99,7 +99,7 @@ def graver(report: FileReport) -> list[Finding]:
 
 
 def changed(old: str, new: str) -> tuple[FileReport, int]:
-    """A lint of the resource with one thing changed, and the line of the change."""
+    """Lint the resource after one replacement; return the report and the number of the replaced line."""
     assert CR.count(old) == 1, old
     text = CR.replace(old, new)
     line = CR[: CR.index(old)].count("\n") + 1

@@ -77,7 +77,7 @@ STYLES = [DEFAULT, Wildcards(delimiter="/", single_word="+")]
 
 
 def as_the_broker_has_it(match: str, style: Wildcards, edition: Edition) -> str:
-    """The expression that the broker makes of a match, which may try every way to share an address among wildcards."""
+    """Translate a match to the broker's regular expression, which backtracks exponentially on many wildcards."""
     text = match.replace(style.delimiter + "#", "#").replace(".", "\\.")
     dot = "[^\n\r\x85\u2028\u2029]"
     if edition <= Edition.ARTEMIS_1_5:

@@ -28,7 +28,7 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk need not be waited for here: the simulator knows what was synced."""
+    """Replace ``os.fsync`` by nothing, because the simulator itself tracks what was synced."""
     monkeypatch.setattr("os.fsync", lambda handle: None)
 
 
@@ -62,7 +62,7 @@ class Recorded:
         }
 
     def broken(self, state: dict[str, bytes]) -> bool:
-        """Some page or body is neither old nor new, or gone though it is needed."""
+        """Return whether a file of the data directory has neither its old nor its new content."""
         data = str(self.data)
         for path, old in self.before.items():
             if path.startswith(data) and state.get(path) not in (old, self.after.get(path)):

@@ -25,7 +25,7 @@ EVENTS = 36
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk need not be waited for here: the simulator knows what was synced."""
+    """Replace ``os.fsync`` by nothing, because the simulator itself tracks what was synced."""
     monkeypatch.setattr("os.fsync", lambda handle: None)
 
 

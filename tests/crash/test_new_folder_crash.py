@@ -34,7 +34,7 @@ OLD_CASE = GoldenCase("hornetq-2.4.7", "large")
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk need not be waited for here: the simulator knows what was synced."""
+    """Replace ``os.fsync`` by nothing, because the simulator itself tracks what was synced."""
     monkeypatch.setattr("os.fsync", lambda handle: None)
 
 
@@ -72,7 +72,7 @@ WRITERS = [compaction, drop, conversion, old_conversion, salvage, recovery, repl
 
 
 def source(tmp_path: Path) -> Path:
-    """A data directory with something to compact and something to salvage."""
+    """Create a data directory with acknowledged messages to compact and a truncated page to salvage."""
     data = CASE.copy(tmp_path / "source")
     page = sorted(data.rglob("*.page"))[0]
     page.write_bytes(page.read_bytes()[:-3])

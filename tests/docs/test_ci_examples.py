@@ -25,7 +25,7 @@ PAGECTL = f'#!/bin/sh\nexec "{sys.executable}" -m pagectl "$@"\n'
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A repository; ``pagectl`` is in front of its ``PATH``, and so is a ``python3`` that notes how it is called."""
+    """Create a repository beside stand-ins for ``pagectl``, ``python3`` and ``pip``; the last two log their calls."""
     programs, temporary = tmp_path / "programs", tmp_path / "temp" / "pagectl" / "bin"
     for made in (programs, temporary, tmp_path / "repository" / ".git"):
         made.mkdir(parents=True)
@@ -138,7 +138,7 @@ def test_the_hooks_run(folder: Path, hook: str) -> None:
 
 
 def commands(document: Any) -> list[str]:
-    """The commands of a workflow or of a pipeline."""
+    """Collect the shell commands of a workflow or pipeline at any depth."""
     if isinstance(document, dict):
         found = document["script"] if "script" in document else [document["run"]] if "run" in document else []
         return [*found, *(each for value in document.values() for each in commands(value))]

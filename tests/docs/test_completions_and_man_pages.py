@@ -89,7 +89,7 @@ def test_the_shell_offers_it_without_starting_the_program(shell: str, tmp_path: 
 
 
 def _whole(word: str, typed: str, shell: str) -> str:
-    """The word as it would stand: bash shows only what stands behind the last ``:`` or ``=``; hidden files left out."""
+    """Restore the full word of a completion, of which bash shows only the part after the last ``:`` or ``=``."""
     last = typed.split(" ")[-1]
     if last.startswith("--") and "=" in last:
         word = word.removeprefix(last.partition("=")[0] + "=")

@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def lines_with_pagectl() -> list[str]:
-    """The command lines of units, cron lines and Nagios commands."""
+    """Collect the ``pagectl disk`` lines of the systemd unit, the cron table and the Nagios configuration."""
     found = []
     for name in ("systemd/pagectl-disk@.service", "cron/pagectl", "nagios/pagectl.cfg"):
         text = (EXAMPLES / name).read_text()

@@ -44,7 +44,7 @@ def test_every_command_has_its_row() -> None:
 
 
 def headings(text: str) -> set[str]:
-    """What a link can lead to within a page."""
+    """Return the anchors of a page's headings."""
     found = re.findall(r"^#+ (.*)", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in found}
 

@@ -29,7 +29,7 @@ KUBERNETES = "1.30"
 
 
 def served(tmp_path: Path) -> set[str]:
-    """The names of all metrics that there can be."""
+    """Return the names of all metrics that the exporter can serve."""
     found = {"pagectl_up", "pagectl_look_age_seconds", "artemis_broker_running", "artemis_journal_damaged"}
     broker = WatchedBroker(disk_query(tmp_path, DiskOptions(any_path=True)), 1.0)
     broker.disks.once()

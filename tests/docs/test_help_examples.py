@@ -26,7 +26,7 @@ NEEDS_A_HOST = {"--credentials", "--jolokia", "--spark"}
 
 
 def calls(command: Command) -> list[list[str]]:
-    """The words of each example, up to a pipe or a redirection."""
+    """Split each example in a command's help into words, up to a pipe or redirection."""
     found = []
     for line in command.examples.replace("\\\n", "").splitlines():
         if line.startswith("    pagectl "):
@@ -37,7 +37,7 @@ def calls(command: Command) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that the examples name."""
+    """Create the files named by the examples."""
     where = tmp_path_factory.mktemp("examples")
     subprocess.run(["sh", str(ROOT / "examples" / "unpack.sh"), str(where)], check=True)
     for name in ("broker.xml", "new.xml"):

@@ -17,7 +17,7 @@ NAMED = sorted(set(re.findall(r"`(test_\w+\.py)::(test_\w+)`(?: \((slow|broker)\
 
 @cache
 def markers(file: str) -> dict[str, str]:
-    """The tests of a file, and the text of their decorators and of the module's own marks."""
+    """Map each test of a file to the text of its decorators and of the module's ``pytestmark``."""
     tree = ast.parse(next((ROOT / "tests").rglob(file)).read_text("utf-8"))
     of_all = [
         ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign) and "pytestmark" in ast.unparse(node)

@@ -55,7 +55,10 @@ CUTS = {
 
 
 def delivered_after_crash(engine: Engine) -> dict[str, list[tuple[int, str | None]]]:
-    """What the engine itself delivers from there: (message id, hash of the body) by queue, expired ones aside."""
+    """Crash the engine, then consume every queue; return (message id, SHA-256 of the body) by queue.
+
+    Expired messages are not delivered and therefore missing.
+    """
     engine.apply(Crash(i=0, t=engine.broker.now))
     found = {}
     for name in list(engine.broker.queues):
@@ -175,7 +178,7 @@ def test_a_real_broker_drains_large_messages_of_amqp_clients(edition: Edition, p
 
 
 def drained_by(edition: Edition, case: Path) -> dict[str, Any]:
-    """What a real broker delivers from a copy of the folder."""
+    """Let a real broker drain a copy of the folder and return its report."""
     out = case / "drain.json"
     copied = shutil.copytree(case, case.parent / "copied")
     subprocess.run(

@@ -40,7 +40,7 @@ def original() -> list[ops.Operation]:
 
 
 def number(send: ops.Send) -> int:
-    """The seq that the recorded client put into its message."""
+    """Return the sequence number that the recorded client set as a property."""
     return next(one.value for one in send.props if one.name == "_seq")  # type: ignore[return-value]
 
 
@@ -53,7 +53,7 @@ def described(send: ops.Send) -> tuple[object, ...]:
 
 
 def acknowledged(found: list[ops.Operation]) -> list[int]:
-    """The recorded client's numbers, in the order of acknowledgement."""
+    """List the recorded client's sequence numbers in order of acknowledgement."""
     numbers = {one.seq: number(one) for one in found if isinstance(one, ops.Send)}
     return [numbers[seq] for one in found if isinstance(one, ops.Ack) for seq in one.seqs]
 

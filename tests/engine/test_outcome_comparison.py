@@ -82,7 +82,7 @@ states = st.dictionaries(
 
 
 def whole(lines: list[dict[str, Any]]) -> list[dict[str, dict[str, Any]]]:
-    """The plain way: the complete state after each line."""
+    """Compute the complete state after each line: a slow but simple reference."""
     parts: dict[str, dict[str, Any]] = {}
     found = []
     for line in lines:

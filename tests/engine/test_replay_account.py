@@ -356,7 +356,7 @@ def test_the_report_stands_alone(name: str) -> None:
 
 
 def hostile() -> Recording:
-    """A scenario whose address and queue are markup and steer terminals."""
+    """Build a recording whose names of address and queue contain HTML markup and terminal escape sequences."""
     scenario = scenarios(ARCHIVE)["drop-basic"]
     evil = json.dumps("<script>alert(1)</script>\x1b[31m\u202e&\"'")[1:-1]
 

@@ -15,7 +15,7 @@ GIVEN = st.lists(st.sampled_from(["a", "b", "", "\n", "ab"]), min_size=1, max_si
 
 
 def expression(bound: str) -> str:
-    """What the wildcards stand for; it may try every way to share the words of an address among them."""
+    """Translate a wildcard address to a regular expression, which backtracks exponentially on many wildcards."""
     text = ""
     for at, one in enumerate(bound.split(".")):
         lead = r"\." if at else ""

@@ -129,7 +129,7 @@ def test_the_expiration_that_is_not_stored_is_the_senders(persister: int) -> Non
 
 
 def with_end(n: int, end: bytes) -> bytes:
-    """The properties section with an absolute expiry time."""
+    """Encode the properties section of message ``n`` with ``end`` as its absolute expiry time."""
     return section(3, compound(0xC0, *fields(n)[:8], end, fields(n)[9]))
 
 

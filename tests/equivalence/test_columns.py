@@ -78,8 +78,10 @@ def test_flipped_bits_never_part_the_two_decoders(version: str, step: int) -> No
 
 @pytest.mark.parametrize("piece", [1, 700, 5000])
 def test_pieces_of_any_size_give_the_same_rows(piece: int) -> None:
-    """A piece smaller than a record grows to hold it; numbers and offsets go on from piece to piece. What was decoded
-    stays when the next piece is read over it."""
+    """Compare pages decoded in pieces, which reuse one buffer, with the reference rows.
+
+    The smallest piece is shorter than a record, so the buffer must grow. Rows of earlier pieces must keep their values.
+    """
     case = next(case for case in CASES if str(case) == "2.56.0/one-per-page")
     for path in [*pages(case), *pages(next(case for case in CASES if str(case) == "2.56.0/mixed-protocols"))]:
         tables = [

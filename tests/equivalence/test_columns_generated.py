@@ -49,7 +49,7 @@ def record(entries: list[Property], body: bytes, number: int, user: bytes | None
 
 @st.composite
 def similar(draw: st.DrawFn) -> list[bytes]:
-    """Records whose properties have the same names and types, but for a few."""
+    """Draw records of which most share the names and types of their properties."""
     shape, size, user = draw(SHAPES), draw(st.none() | st.integers(0, 20)), draw(st.booleans())
     found = []
     for number in range(draw(st.integers(1, 6))):

@@ -39,7 +39,7 @@ FIELDS = (
 
 
 def both(walk: _PlanWalk, store: StoreState, page: PageFile, content: bytes) -> bool:
-    """True where the page was walked at once; then the careful walk agrees."""
+    """Return False if the page is irregular; otherwise assert that the fast and the careful walk agree."""
     fast, careful = ExaminedPage(page, fingerprint(page.path)), ExaminedPage(page, fingerprint(page.path))
     try:
         examine(fast, [whole_page(content)], store.rule(page.number), walk.live, STUB_SIZE[walk.rules.layout])

@@ -35,7 +35,7 @@ def _units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def _no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What fails in another process, and would be done again here, is an error."""
+    """Disable the fallback to this process, so that the failure of a worker surfaces as an error."""
     monkeypatch.delattr("pagefmt.parallel.islice")
 
 

@@ -60,7 +60,7 @@ PERSISTERS = st.sampled_from([2, 3, 5])
 
 @st.composite
 def core(draw: st.DrawFn) -> CoreMessage:
-    """A body of its type, which may be cut, have something behind it, or be said to be compressed."""
+    """Draw a message with a typed body, which may be truncated, have a trailing byte or be marked as compressed."""
     kind, body = draw(TYPED_BODIES)
     body = draw(st.sampled_from([body, body, body, body[:-1], body + b"\x00"]))
     entries = list(draw(ENTRIES))
@@ -105,7 +105,7 @@ AMQP_BODIES = st.one_of(
 
 @st.composite
 def sections(draw: st.DrawFn) -> list[TypedValue]:
-    """The sections of a message in their order, each there or not."""
+    """Draw the sections of an AMQP message in order, each of them optional."""
     durable = TypedValue(ValueKind.BOOLEAN, True, 0x41)
     header = (durable, draw(PRIORITY))
     fields = (
@@ -144,7 +144,7 @@ def amqp(draw: st.DrawFn) -> AmqpMessage:
 
 
 def records_of(message: CoreMessage | AmqpMessage, times: int) -> Iterator[PageRecord]:
-    """The same message again and again, but for its id."""
+    """Yield records of one message, with rising ids and alternating queues."""
     persister = message.persister if isinstance(message, AmqpMessage) else 1
     for n in range(times):
         name = "id" if isinstance(message, AmqpMessage) else "outer_id"
@@ -157,7 +157,7 @@ PAGES = st.lists(st.one_of(STRETCHES, strategies.records().map(lambda each: [eac
 
 
 def with_annotation(value: TypedValue) -> AmqpMessage:
-    """A message that has it in its annotations, and nothing else."""
+    """Encode an AMQP message that consists of one annotation with the value."""
     out = ByteWriter()
     encode_amqp_value(out, described(0x72, TypedValue(ValueKind.MAP, ((string("color"), value),))))
     return AmqpMessage(2, 0, 0, 1, "a", out.done(), ExtraProperties(0, None), None)
@@ -179,7 +179,7 @@ def by_selector(text: str) -> MessageFilter:
 
 @pytest.fixture(scope="module")
 def known() -> tuple[StoreState, PageFile]:
-    """A store with a journal, and a page of it."""
+    """Load a store that has a journal, and one of its pages."""
     return next(pages_of(next(case for case in cases("2.56.0") if case.name == "scattered-acks")))
 
 

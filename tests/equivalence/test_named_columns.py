@@ -28,7 +28,7 @@ SINGLE = (
 
 
 def as_json(name: str, value: Any) -> Any:
-    """A value of a table as a line of JSON has it."""
+    """Convert a table value to its form in JSON Lines."""
     if isinstance(value, datetime):
         return f"{value.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{value.microsecond // 1000:03}Z"
     return value

@@ -60,7 +60,7 @@ def told(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: Table
 
 
 def same(data: Path, query: TableQuery) -> list[Any]:
-    """What both ways tell of a directory with several stores."""
+    """Read a directory page by page and with pages joined; return the rows after asserting that both are equal."""
     stores = list(load_state(data / "paging", data / "journal", data / "bindings").stores())
 
     def every() -> Iterator[PageSource]:
@@ -114,7 +114,7 @@ def test_whatever_is_asked(case: GoldenCase, name: str) -> None:
 
 
 def harmed(chance: Random, folder: Path) -> Path:
-    """A directory of one message a page, with pages cut, changed, emptied, longer ones and such that are no files."""
+    """Copy a directory of one message a page, and truncate, change, extend or repeat pages or replace them by links."""
     data = next(case for case in cases("2.56.0") if case.name == "one-per-page").copy(folder)
     for path in sorted(data.glob("paging/*/*.page")):
         content = bytearray(path.read_bytes())

@@ -92,7 +92,10 @@ def test_top_sees_the_same_look_after_look(case: GoldenCase) -> None:
 
 
 def steps(case: GoldenCase, to: Path, seed: int) -> Iterator[Path]:
-    """The directory as it may have become: pages come, grow and go, the journal loses its end and gets it back."""
+    """Yield a directory after each change of its pages, journal and bindings.
+
+    Files grow from nothing in one or two steps, then a few pages and the bindings are deleted, and the bindings return.
+    """
     chance = random.Random(seed)
     data = case.copy(to)
     whole = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}

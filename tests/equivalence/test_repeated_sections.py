@@ -49,7 +49,7 @@ MAPS = {
 
 
 def shaped(n: int, **other: bytes) -> bytes:
-    """The usual message with other application properties, by which no plan fits many."""
+    """Encode the usual message with a varying choice of application properties, so that no plan fits many messages."""
     chosen = [each for k in range(6) if n * 2654435761 >> (7 + k) & 1 for each in entries(n)[2 * k : 2 * k + 2]]
     return usual(n, application=section(4, compound(0xD1, *chosen)), **other)
 

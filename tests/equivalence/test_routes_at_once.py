@@ -52,7 +52,7 @@ def reference(content: bytes) -> tuple[list[Route], bool]:
 
 
 def same(content: bytes, rule: PageRule | None = None) -> bool:
-    """True where the page was read at once; then the reference agrees."""
+    """Return False if the page is irregular; otherwise assert that its routes equal those of the reference."""
     try:
         routes = whole_page(content)
     except IrregularPage:
@@ -134,7 +134,7 @@ ACKS = st.lists(st.tuples(QUEUE, st.integers(1, 2), st.integers(-1, 9)), max_siz
 
 @st.composite
 def journals(draw: st.DrawFn) -> Any:
-    """What a rule asks of a journal."""
+    """Draw the parts of a journal that page rules query."""
 
     def index(found: list[tuple[int, int, int]]) -> PositionIndex:
         positions = Positions()

@@ -28,7 +28,7 @@ def joined(schema: pa.Schema, parts: Iterable[PassedBytes | RowGroups]) -> bytes
 
 
 def in_one(schema: pa.Schema, parts: list[pa.RecordBatch]) -> bytes:
-    """A row group for each of the parts."""
+    """Write a Parquet file with one row group for each part."""
     sink = pa.BufferOutputStream()
     with table_file(sink, PARQUET, schema, gathered=False) as table:
         for part in parts:

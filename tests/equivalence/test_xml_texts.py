@@ -108,7 +108,7 @@ def test_any_core_messages(messages: list[Any], tmp_path_factory: pytest.TempPat
 
 
 def for_queue(content: bytes, queue: int) -> bytes:
-    """The last queue of each record is this one."""
+    """Replace the last queue id of every record."""
     out = bytearray(content)
     for at, size in FrameScan(content):
         if size > 20:

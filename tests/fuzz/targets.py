@@ -32,7 +32,7 @@ EDITIONS = list(Edition)
 
 
 def page(raw: bytes) -> None:
-    """The first byte picks the edition."""
+    """Verify and decode a page; the first byte selects the edition."""
     edition = EDITIONS[raw[0] % len(EDITIONS)] if raw else None
     found = Page(raw[1:])
     verdict = verify_bytes(found, "000000001.page", PageContext(last=True), edition)
@@ -80,7 +80,7 @@ def bodies(raw: bytes) -> None:
 
 
 def journal(raw: bytes) -> None:
-    """A file whose version was found good: others are not scanned."""
+    """Scan bytes as a journal of version 1 or 2, because files of other versions are never scanned."""
     header = decode_header(raw)
     list(scan(raw, JournalHeader(1 + header.version % 2, 0, header.file_id)))
 

@@ -59,6 +59,8 @@ def start(n: int) -> int:
 
 @dataclass(frozen=True)
 class Named:
+    """A change to a sound page, and how the broker and pagectl read the result."""
+
     name: str
     make: Callable[[], bytes]
     survive: int  # records that the broker hands out

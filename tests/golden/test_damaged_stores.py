@@ -28,13 +28,16 @@ def items() -> list[Any]:
 
 
 def undecodable(store: StoreState, number: int) -> bool:
-    """The broker throws while it reads this page."""
+    """Return whether the page contains a record that the broker fails to decode."""
     damage = next(page.damage for page in store.summary().pages if page.page == number)
     return damage is not None and damage.kind in PAYLOAD_DAMAGE
 
 
 def boots(state: PagingState) -> bool:
-    """A foreign name or an undecodable last page ends the start (docs/spec/page-files.md 2.3, 4.4)."""
+    """Return whether a broker starts on the stores (docs/spec/page-files.md 2.3, 4.4).
+
+    A foreign file name or an undecodable last page prevents the start.
+    """
     for store in state.stores():
         if store.store.address is None:
             continue

@@ -1,5 +1,7 @@
-"""Times and delays of every type in messages that a real broker journaled and paged: which it delivered, and what the
-other form of each message says of its time."""
+"""Delivery times and delays of every type in messages that a broker journaled and paged.
+
+The drain shows which messages were delivered, and a conversion to the other protocol must keep the time.
+"""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_negative_size_counts_as_the_largest_number(judge: Judge) -> None:
 
 @contextmanager
 def mounted(folder: Path, what: list[str]) -> Iterator[Path]:
-    """A file system of the test's own."""
+    """Mount a file system on a new folder, or skip the test if mounting is not permitted."""
     folder.mkdir()
     done = subprocess.run(["mount", *what, str(folder)], capture_output=True, text=True)
     if done.returncode:

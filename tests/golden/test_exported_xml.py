@@ -32,6 +32,8 @@ INTERNAL = "$sys.mqtt.sessions"
 
 
 class Exported(NamedTuple):
+    """A message parsed from an XML export, with the queues that it waits in."""
+
     attributes: dict[str, str]
     properties: dict[str, object]
     queues: set[str]

@@ -45,7 +45,10 @@ def test_acked_by_of_every_message(case: GoldenCase) -> None:
 
 
 def priority(message: dict[str, Any]) -> int:
-    """The AMQP header's, which 2.28.0 reads too late for its manifest."""
+    """Return a message's priority; that of an AMQP message comes from its header.
+
+    2.28.0 decodes this header too late for the ``priority`` of the manifest.
+    """
     if message.get("amqp") and message["amqp"]["header"]:
         given = message["amqp"]["header"]["priority"]
         return 4 if given is None else int(given)

@@ -29,7 +29,7 @@ def ours(name: str, raw: bytes, edition: Edition) -> tuple[set[str], set[str], s
 
 
 def stopped_by(name: str, raw: bytes, edition: Edition) -> list[str]:
-    """What is said to keep the broker from starting."""
+    """Lint a properties file and return the messages which say that the broker does not start."""
     rules = {"properties-start-fails", "properties-whole-entry"}
     found = [one.message for one in lint(raw, name, LintContext(edition=edition)).findings if one.rule in rules]
     return [said for said in found if "does not start" in said]

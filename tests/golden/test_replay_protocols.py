@@ -27,7 +27,7 @@ def keys(line: Line) -> Line:
 
 
 def seen(line: Line) -> dict[str, Any]:
-    """What is compared of a line: of the rest of it people read, or only one side has it."""
+    """Select the fields of a line that are compared; the others are for people or exist on one side only."""
     released = [{"i": one["i"], **keys(one)} for one in line.get("released") or ()]
     return {**keys(line), "released": released, **dict(flat(line["state"], "state"))}
 

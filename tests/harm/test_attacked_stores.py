@@ -104,7 +104,7 @@ def test_what_a_linked_page_holds_is_not_counted_as_nothing(kind: str, tmp_path:
 
 @pytest.fixture
 def elsewhere() -> Iterator[Path]:
-    """A folder that others may enter."""
+    """Yield a folder that every user may write to."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o777)
     yield folder

@@ -28,7 +28,7 @@ def answer_of(name: str, data: Path, backup: Path) -> tuple[int, str]:
 
 
 def compacted(folder: Path, kind: str = "pages") -> tuple[Path, Path]:
-    """The data directory and the backup, made outside of it."""
+    """Compact a data directory, and return it with its backup, which is outside of it."""
     folder.mkdir(exist_ok=True)
     data, backup = golden("scattered-acks").copy(folder), folder.parent / "backup"
     status, _ = answer_of(f"{kind} compact", data, backup)
@@ -41,7 +41,7 @@ def another(tmp_path: Path, mine: Path) -> Path:
 
 
 def copied(tmp_path: Path, mine: Path) -> Path:
-    """The same broker's directory elsewhere, as on a test system: its node id is the same."""
+    """Copy the same broker's data to a second place, where it keeps its node id."""
     return golden("scattered-acks").copy(tmp_path)
 
 

@@ -84,8 +84,11 @@ COMMANDS = {
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """``sent``, ``consumed``: committed by the clients. What the broker says: ``messages`` of the queue, those of them
-    that were ``paged`` and are not acknowledged, ``pages`` of the address."""
+    """Message counts of the clients and the broker at one moment.
+
+    The clients have committed ``sent`` and ``consumed``. The broker reports the ``messages`` of the queue, the
+    ``paged`` ones that are not acknowledged, and the ``pages`` of the address.
+    """
 
     sent: int
     consumed: int
@@ -96,6 +99,8 @@ class Count:
 
 @dataclass(slots=True)
 class Broker:
+    """A running broker with clients, which reports its counts on request."""
+
     process: subprocess.Popen[str]
     data: Path
 
@@ -160,7 +165,10 @@ def test_no_false_error_and_no_crash(broker: Broker, tmp_path: Path) -> None:
 
 
 def misfits(name: str, answer: Answer, before: Count, after: Count) -> str:
-    """What is outstanding lies between what the broker says before and after, but for what was sent and consumed."""
+    """Describe an answer that contradicts the counts before and after it, or return an empty text.
+
+    Clients send and consume during the call, so the outstanding messages may differ from both counts by that much.
+    """
     least = before.paged - (after.consumed - before.consumed) - CONSUMING
     most = before.paged + (after.sent - before.sent) + SENDING
     found = outstanding(name, answer)
@@ -193,7 +201,7 @@ def outstanding(name: str, answer: Answer) -> int | None:
 
 
 def store_of(answer: Answer) -> Any:
-    """The store of the address."""
+    """Return the store of the address ``soak``."""
     (store,) = [store for store in json.loads(answer.out)["stores"] if store["address"] == "soak"]
     return store
 
@@ -273,7 +281,7 @@ def test_the_exporter_counts_what_the_broker_counts_in_flat_memory(broker: Broke
 
 
 def at_rest(url: str) -> Samples:
-    """A scrape of a look that began a second after now."""
+    """Return the first scrape whose values were collected at least a second after this call."""
     began = time.monotonic()
     while time.monotonic() - began < 60:
         time.sleep(0.5)

@@ -21,7 +21,10 @@ def python(*words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def traps(tmp_path: Path) -> Path:
-    """A working folder with a module of each name that Python has not imported before it starts a program itself."""
+    """Create a working folder full of modules that record their import.
+
+    Their names are all that Python has not yet imported when it begins to run a program.
+    """
     folder = tmp_path / "above" / "here"
     folder.mkdir(parents=True)
     (folder / "pagectl_names.py").write_text("import sys; print(*sys.modules)")

@@ -57,7 +57,7 @@ def steps(kind: str, command: str, folder: Path, count: int) -> int:
 
 
 def growth(kind: str, command: str, folder: Path, few: int) -> float:
-    """The work for one of many units, divided by that for one of few: what a call costs at all is taken off."""
+    """Return the factor by which the work for one unit grows with the number of units, without a call's fixed costs."""
     steps(kind, command, folder, few)  # imports what it needs
     small = steps(kind, command, folder, 2 * few) - steps(kind, command, folder, few)
     large = steps(kind, command, folder, 8 * few) - steps(kind, command, folder, 4 * few)
@@ -87,7 +87,6 @@ def test_a_unit_of_each_kind_costs_the_same_among_more(command: str, kind: str, 
 
 def test_a_sum_that_is_copied_for_each_page_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As surveys were added up once: ``+=`` of counters copies the left one."""
-
     update = Counter.update
 
     def copied(counter: Any, *words: Any) -> None:

@@ -11,7 +11,7 @@ from program import call
 
 
 def cut(tmp_path: Path) -> tuple[Path, Path, int]:
-    """A data directory of which one body has half of its bytes; the body, and its size before."""
+    """Truncate one large body to half; return the data directory, the body and its size before."""
     data = GoldenCase("2.56.0", "large-core").copy(tmp_path)
     rows = json.loads(call("large", "ls", data, "--format", "json").out)["files"]
     name, size = next((row["file"], row["size"]) for row in rows if row["conditions"] == ["ok"] and row["declared"])

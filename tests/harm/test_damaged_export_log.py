@@ -62,7 +62,7 @@ def damaged(content: bytes) -> list[bytes]:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """The folder of a small table, with a log of one run."""
+    """Write the export log of one run over two pages and return its path."""
     folder = tmp_path / "_exported"
     folder.mkdir()
     numbers = pa.array([1, 2, 5]).to_numpy()

@@ -32,7 +32,7 @@ def compacted(tmp_path: Path) -> Path:
 
 
 def swap(place: Path, victim: Path) -> None:
-    """A link to the victim in the place of a file or folder."""
+    """Replace a file or folder by a link to the victim."""
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)
     else:
@@ -70,7 +70,7 @@ def foreign_link(data: Path, victim: Path) -> None:
 
 
 def live_store(data: Path, victim: Path) -> None:
-    """The store itself has become a link since."""
+    """Move a store's folder into the victim and leave a link in its place."""
     folder = stores_of(data)[0]
     shutil.move(folder, victim / "store")
     folder.symlink_to(victim / "store")

@@ -105,7 +105,7 @@ def until_stopped(running: subprocess.Popen[str]) -> None:
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Path]:
-    """A directory whose ``serverlock.1`` another process holds, as a live broker does."""
+    """Yield a directory whose ``serverlock.1`` is locked by another process, as a live broker does."""
     data = golden("scattered-acks").copy(tmp_path)
     assert pagectl("pages", "compact", data, "--in-place", "--backup-dir", tmp_path / "kept").status == 0
     program = (

@@ -77,7 +77,7 @@ def asked(words: tuple[str, ...], data: Path) -> Answer:
 
 
 def complaints(data: Path) -> list[str]:
-    """What is wrong with the answers about a directory."""
+    """List contradictions between the answers about a directory, and changes that calls made to it."""
     before = names_and_times(data)
     answers = {name: asked(words, data) for name, words in FORMS.items()}
     with reference_only():
@@ -96,7 +96,7 @@ def complaints(data: Path) -> list[str]:
 
 
 def one_verdict(answers: dict[str, Answer]) -> list[str]:
-    """What ``ls`` does not call well, ``verify`` does not either."""
+    """Report a directory that ``ls`` judges as damaged and ``verify`` as sound."""
     ls, verify = answers["ls"].status, answers["verify"].status
     return [f"ls ends with 1, verify with {verify}"] if ls == 1 and verify == 0 else []
 
@@ -139,8 +139,10 @@ def dropped(data: Path, outstanding: Answer) -> list[str]:
 
 
 def converted(data: Path, outstanding: Answer) -> list[str]:
-    """Every queue waits for what it waited for, but for pages and folders of which something is told to be lost; or
-    nothing is written. Behind a record on which a broker stops, more may be found."""
+    """Convert a directory and report queues that wait for other messages afterwards.
+
+    Pages and folders that the conversion reports as lost are left out. A refused conversion must not write anything.
+    """
     out = data.with_name(f"{data.name}.converted")
     answer = asked(("convert", "{}", "--edition", "artemis-2.56", "--out", str(out), "--format", "json"), data)
     if answer.status == 2:
@@ -194,7 +196,7 @@ def short(answer: Answer) -> str:
 
 
 def in_a_process(work: Callable[[], list[str]], told: Path) -> str | None:
-    """What was wrong, None where nothing was. The child may neither run on nor take much memory."""
+    """Run the work in a child process with limited time and memory; return what failed, or None."""
     child = os.fork()
     if child == 0:
         status = 1

@@ -27,7 +27,7 @@ Counts = dict[int, tuple[int | None, int | None]]
 
 
 def linked_journal_file(data: Path) -> None:
-    """A broker follows the link."""
+    """Replace a journal file by a link to it, which a broker follows."""
     path = min((data / "journal").glob("*.amq"))
     path.symlink_to(shutil.move(path, data.parent / "elsewhere.amq"))
 
@@ -51,7 +51,7 @@ del DAMAGES["journal message undecodable"]  # ls decodes messages, the others re
 
 
 def rows(words: str, key: str, data: Path) -> list[dict[str, Any]]:
-    """What an answer has about queues; nothing where there is none."""
+    """Return the rows under ``key`` in an answer, or an empty list if it has none."""
     answer = call(*words.split(), data, "--format", "json")
     no_trace(answer)
     found: list[dict[str, Any]] = json.loads(answer.out).get(key, []) if answer.out else []
@@ -74,7 +74,7 @@ def exported(data: Path) -> dict[str, float]:
 
 
 def agree(data: Path) -> Counts:
-    """What all say of ``data``."""
+    """Return the counts of each queue after asserting that all commands agree on them."""
     listed = counts("messages ls", "queues", data)
     for words, key in (("messages top", "queues"), ("messages check", "backlogs")):
         found = counts(words, key, data)

@@ -22,7 +22,7 @@ def damaged() -> Iterator[Any]:
 
 
 def verdicts(directory: Path) -> tuple[int, int, list[dict[str, Any]], list[dict[str, Any]]]:
-    """(status of ls, status of verify, rows of ls, findings and pages of verify)"""
+    """Return the statuses of ``ls`` and ``verify``, the stores of ``ls``, and the lines of ``verify``."""
     ls, verify = (
         call("pages", "ls", directory, "--format", "json"),
         call("pages", "verify", directory, "--format", "jsonl"),

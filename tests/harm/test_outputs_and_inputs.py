@@ -19,7 +19,7 @@ INCLUDED = (
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    """An instance whose configuration includes a file, its properties, and other files that calls read."""
+    """Create an instance whose configuration includes a file, and every other file that calls read."""
     instance = tmp_path / "broker"
     CASE.lay_out(instance)
     etc = instance / "etc"
@@ -74,7 +74,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
 
 
 def words(text: str, world: Path, target: Path) -> list[str]:
-    """A call; ``{name}`` is a file of the world."""
+    """Split a call into words; ``{name}`` is replaced by a file of the world, ``TARGET`` by the target."""
     given = [str(target) if word == "TARGET" else word for word in text.split()]
     return [str(world / word[1:-1]) if word.startswith("{") else word for word in given]
 

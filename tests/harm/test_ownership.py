@@ -29,7 +29,7 @@ def sound(tmp_path: Path) -> Path:
 
 
 def salvaged(data: Path) -> Path:
-    """The new paging directory."""
+    """Salvage the directory and return the new paging directory."""
     out = data.parent / "out"
     assert pagectl("pages", "salvage", data, "--out", out).status in (0, 1)
     return out
@@ -83,7 +83,7 @@ EACH = pytest.mark.parametrize("name", WRITERS)
 
 
 def below(folder: Path) -> list[Path]:
-    """The folder itself and everything in it, by name."""
+    """List the folder and everything inside, sorted by path."""
     return [folder, *sorted(folder.rglob("*"))]
 
 

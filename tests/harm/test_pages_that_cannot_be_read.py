@@ -67,7 +67,7 @@ def whole_page_fails(data: Path) -> Directory:
 
 
 def one_sector_fails(data: Path) -> Directory:
-    """What lies in front of the sector can be read."""
+    """Let reads of a page fail from offset 5000 on, so that earlier records remain readable."""
     return Directory(data, faults().reads(BAD, 5000), None, "Input/output error")
 
 
@@ -92,7 +92,7 @@ def page(data: Path) -> Path:
 
 
 def elsewhere(*words: str) -> list[dict[str, Any]]:
-    """What ``decode`` shows of the sound directory, but for that page."""
+    """Return the lines of ``decode`` about the sound directory, without the page that cannot be read."""
     return [line for line in sound(*words) if line["page"] != 3]
 
 

@@ -33,7 +33,7 @@ def name_of(words: str) -> str:
 
 @pytest.fixture
 def elsewhere() -> Iterator[Path]:
-    """A folder that others may enter and write to."""
+    """Yield a folder that every user may write to."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o777)
     yield folder
@@ -41,7 +41,7 @@ def elsewhere() -> Iterator[Path]:
 
 
 def damaged(folder: Path) -> Path:
-    """A directory that each command has something to do with, as a broker leaves it."""
+    """Create a data directory with acknowledged messages to compact and a damaged page to salvage."""
     data = golden("scattered-acks").copy(folder)
     page = pages_of(data)[2]
     content = page.read_bytes()
@@ -129,7 +129,7 @@ def test_in_place_needs_the_lock(words: str, elsewhere: Path) -> None:
 
 @contextmanager
 def mounted_read_only(data: Path) -> Iterator[None]:
-    """The directory on a read-only file system, or a skip that says why there is none."""
+    """Mount the directory read-only, or skip the test if mounting is not permitted."""
     made = subprocess.run(["mount", "--bind", data, data], capture_output=True, text=True)
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")

@@ -96,7 +96,7 @@ SHAPES: dict[str, Callable[[str, str], str]] = {
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A configuration and a data directory that are sound."""
+    """Create a sound configuration and a sound data directory, keyed by their placeholders in calls."""
     folder = tmp_path_factory.mktemp("sound")
     (folder / "broker.xml").write_text(CORE.format("<name>a</name>"))
     case = next(case for case in cases("2.56.0") if case.name == "basic")
@@ -104,7 +104,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def words_of(reader: str, folder: Path, places: dict[str, Path]) -> tuple[Path, list[str | Path]]:
-    """The path of the reader's file, and the call."""
+    """Return the path of the file that the reader reads, and the words of its call."""
     *_, suffix, _, _, call = READERS[reader]
     path = folder / (suffix if not suffix.startswith(".") else f"given{suffix}")
     named = path
@@ -146,7 +146,7 @@ FILES = st.lists(st.text("ab", min_size=1, max_size=3), min_size=1, max_size=4).
 
 
 def matches_slowly(glob: str, file: str) -> bool:
-    """The definition of a match, in exponential time: try each way in which a wildcard can take some of the path."""
+    """Match a glob by its definition, trying every length for each wildcard, in exponential time."""
     if not glob:
         return not file or file.startswith("/")
     for wildcard, able in (("**", lambda _: True), ("*", lambda taken: "/" not in taken)):

@@ -30,7 +30,7 @@ COMMANDS = {
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    """A page of 18 MB: several pieces of reading."""
+    """Create a page of 18 MB, which takes several reads."""
     return data_directory(tmp_path, {1: b"".join(record(n, "x" * 3000) for n in range(1, RECORDS + 1))})
 
 

@@ -50,7 +50,10 @@ HOLD = (
 
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Path]:
-    """The last page was sent in a transaction that the journal knows nothing of yet; one record is half written."""
+    """Yield a locked directory in which a broker is writing a page.
+
+    The messages of the page belong to a transaction that is not in the journal yet, and its last record is incomplete.
+    """
     data = golden("scattered-acks").copy(tmp_path)
     last = pages_of(data)[-1]
     queue = 3
@@ -137,7 +140,7 @@ def test_damage_where_nobody_writes_is_damage(name: str, damage: Callable[[Path]
 
 
 def acknowledged(data: Path, page: int, number: int) -> None:
-    """A record in a journal file behind all others."""
+    """Append an acknowledgement to the journal in a new file after all others."""
     one = bytearray(acknowledgement(page, number, 3, 900_000))
     one[1:5] = (999).to_bytes(4, "big")
     head = encode_header(JournalHeader(2, 0, 999))
@@ -200,7 +203,7 @@ def test_a_journal_that_does_not_stand_still(changes: int, live: Path, monkeypat
 
 @pytest.fixture
 def compacting(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """A directory that a broker holds, and what puts the journal that it has compacted in the place of the old one."""
+    """Yield a locked directory and a function that replaces its journal by the compacted one."""
     data = golden("journal-mix").copy(tmp_path)
     anew = Path(shutil.copytree(data, tmp_path / "compacted"))
     apply_journals(plan_journals(within(anew)), Disk(), None)

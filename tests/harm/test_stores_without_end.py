@@ -60,6 +60,8 @@ class Same(Endless):
 
 
 class Mute(Endless):
+    """A server that accepts requests and does not answer for a minute."""
+
     def do_GET(self) -> None:
         time.sleep(60)
 

@@ -23,7 +23,7 @@ CASE = GoldenCase("2.56.0", "multicast-acks")
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """A table with leftovers of a run that had begun to change it, beside files of others."""
+    """Create a table with the leftovers of an interrupted run, next to files that do not belong to it."""
     table = tmp_path / "table"
     (table / "_temporary" / RUN / REPLACED).mkdir(parents=True)
     left_over(table, CHANGING).touch()

@@ -23,7 +23,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def read_by_the_broker(data: Path) -> str:
-    """The one that the system lists last."""
+    """Return the folder that the system lists last, which is the one that a broker uses."""
     return [entry.name for entry in os.scandir(data / "paging")][-1]
 
 

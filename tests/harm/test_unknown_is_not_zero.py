@@ -18,8 +18,11 @@ MESSAGES, WAITING = 47, 28
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """``named``: words of the reason. ``waiting``: what the acknowledgement records still say, None where they are
-    gone as well. ``check``: the only finding of ``verify`` that is more than a notice."""
+    """A way to make the waiting messages unknown, with the expected answers.
+
+    ``named`` are words of the reason. ``waiting`` is the number that the acknowledgement records still show, or None if
+    they are missing too. ``check`` is the only finding of ``verify`` above the level of a notice.
+    """
 
     make: Callable[[Path], None]
     named: tuple[str, ...]

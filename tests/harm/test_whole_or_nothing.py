@@ -187,7 +187,7 @@ class RandomKills:
         self.killed += running.returncode < 0
 
     def again(self, words: Sequence[str | Path]) -> Answer:
-        """The next run, left alone: how long one takes just now."""
+        """Run the call to its end and remember its duration, from which the next kill's time is drawn."""
         begun = time.monotonic()
         answer = pagectl(*words, extra=self.env)
         self.seconds = time.monotonic() - begun
@@ -346,7 +346,7 @@ def content(data: Path) -> dict[str, object]:
 
 
 def due(data: Path) -> list[object]:
-    """What a broker would deliver, by position."""
+    """List the messages that a broker would deliver, by position."""
     answer = pagectl("messages", "decode", "--in", "pages", data, "--outstanding", "--format", "jsonl")
     no_trace(answer)
     return [(line["page"], line["number"], line["id"], line["queues"]) for line in answer.lines()]

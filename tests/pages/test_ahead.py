@@ -143,7 +143,7 @@ def test_bytes_are_the_same_by_way_of_shared_memory(jobs: int) -> None:
 
 
 def torn(seed: int) -> Iterator[tuple[PassedBytes, object]]:
-    """Some of the results cannot be packed, after their bytes were put on the shelf."""
+    """Yield results of which some fail to pickle after their bytes were already put on the shelf."""
     for n in range(5):
         yield PassedBytes(bytes([seed, n]) * 2500), (lambda: None) if (seed + n) % 7 == 6 else n
 
@@ -257,7 +257,7 @@ def test_whoever_stops_early_leaves_nobody_behind() -> None:
 
 
 def children() -> set[str]:
-    """Processes that this one started and that are still there, ended ones too."""
+    """Return the ids of this process's children, zombies included."""
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

@@ -63,7 +63,7 @@ def tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
 
 
 def archive(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
-    """A zip, or a tar of any form, by its name."""
+    """Write a zip or tar archive, as the path's suffix says."""
     if path.suffix != ".zip":
         return tar(path, *members)
     with zipfile.ZipFile(path, "w") as out:

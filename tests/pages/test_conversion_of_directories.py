@@ -63,7 +63,7 @@ def queue(number: int, name: str, address: str, selector: str | None = None) -> 
 
 
 def texts(*values: str | None) -> bytes:
-    """The first as it is, the others may be null."""
+    """Encode a mandatory string followed by nullable strings."""
     out = ByteWriter()
     out.sstr(values[0] or "")
     for value in values[1:]:

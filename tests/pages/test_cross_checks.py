@@ -43,9 +43,9 @@ def state_of(data: Path) -> PagingState:
 
 
 def counted_at_start(edition: Edition, outstanding: int, in_doubt_acks: int, in_doubt_sends: int) -> int:
-    """What a recount comes to: the page part of a queue's message count right after start, from 2.28 on.
+    """Return the count of paged messages that a queue of 2.28 or later has right after start.
 
-    Measured: 2.28.0 also counts what prepared transactions sent, 2.44.0 and 2.56.0 do not.
+    Measured: 2.28.0 also counts the sends of prepared transactions, 2.44.0 and 2.56.0 do not.
     """
     sends = in_doubt_sends if edition is Edition.ARTEMIS_2_28 else 0
     return outstanding + in_doubt_acks + sends
@@ -95,7 +95,7 @@ def test_message_counts_at_start(case: GoldenCase) -> None:
 
 
 def add_journal(data: Path, *bodies: tuple[int, Body]) -> None:
-    """Records behind all others, in a file of their own."""
+    """Append records to the journal in a new file after all others."""
     records = (
         JournalRecord(RecordKind.ADD, id=900_000 + n, user_type=user_type, body=encode_body(body))
         for n, (user_type, body) in enumerate(bodies)

@@ -58,7 +58,7 @@ def waiting(place: DataLocation) -> dict[int, Counter[int]]:
 
 
 def compare(plan: RecoveryPlan, before: dict[int, Counter[int]], after: dict[int, Counter[int]]) -> None:
-    """What was due in the sound directory beside what is due in the recovered one: the plan accounts for both."""
+    """Assert that the plan accounts for each difference between the sound and the recovered directory."""
     assert {each.id: each.messages for each in plan.queues if each.messages} == {
         queue: found.total() for queue, found in after.items()
     }

@@ -133,8 +133,11 @@ def test_put_aside_pages_give_what_was_never_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("whole", [False, True], ids=["damaged", "other name"])
 @pytest.mark.parametrize("name", ["tx", "tx-across-pages"])
 def test_what_moves_belongs_to_no_transaction_that_is_committed(name: str, whole: bool, tmp_path: Path) -> None:
-    """Delivered again, it would be counted off once more, and a broker takes the rest of the transaction as rolled
-    back. What is prepared, or was never committed, stays so."""
+    """Check that moved records leave a committed transaction and stay in any other.
+
+    A record moved inside its committed transaction would be counted off the transaction a second time, and a broker
+    would take the remaining records as rolled back.
+    """
     data = GoldenCase("2.56.0", name).copy(tmp_path)
     journal = load_messages(data / "journal")
     path = next(path for path in sorted(data.rglob("*.page")) if len(spans(path)) > 4)

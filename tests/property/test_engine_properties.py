@@ -102,6 +102,8 @@ CRASHES = {"kill": {"kind": CrashKind.KILL}, "power": {"kind": CrashKind.POWER}}
 
 
 class Run:
+    """An engine that applies operations a millisecond apart, on two addresses with queues."""
+
     def __init__(
         self, chosen: AddressSettings, edition: Edition, window: int, acceptor: str = "", page_sync: int = 8 * MS
     ) -> None:

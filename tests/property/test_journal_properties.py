@@ -67,7 +67,7 @@ RECORDS = st.one_of(
 
 
 def encode_control(control: RenameControl) -> bytes:
-    """A control file as a broker writes it, without fill."""
+    """Encode a control file as a broker writes it, without padding."""
     body = ByteWriter()
     for names in (control.delete, control.finish):
         body.i32(len(names))
@@ -108,7 +108,7 @@ JOURNALS = st.lists(st.one_of(st.lists(RECORDS, max_size=12), beside_each_other(
 
 
 def write(folder: Path, files: list[list[JournalRecord]], version: int = 2, noise: bytes = b"") -> None:
-    """The names run against the file ids: the ids alone are to decide."""
+    """Write journal files whose names sort against their file ids, because only the ids decide the order."""
     for number, records in enumerate(files):
         file_id = 40 + number
         buf = encode_header(JournalHeader(version, 0, file_id))
@@ -346,7 +346,7 @@ def test_what_an_acknowledgement_takes(tmp_path: Path) -> None:
 
 
 def small_journal() -> tuple[bytes, JournalHeader]:
-    """A real journal file, cut behind its last record."""
+    """Cut a broker's journal file after its last record and return it with its header."""
     case = next(case for case in golden_cases.cases("2.56.0") if case.name == "tx")
     file = list_files(case.data() / "journal", Journal.MESSAGES).files[0]
     buf = file.path.read_bytes()
@@ -455,7 +455,7 @@ def test_every_error_is_one_of_ours() -> None:
 
 @st.composite
 def odd_files(draw: st.DrawFn) -> tuple[bytes, JournalHeader]:
-    """Records of the file and of others, cut, changed, one in another, between zeros and bytes that look like types."""
+    """Draw a journal file of sound, changed, nested and truncated records, zeros, and bytes that look like types."""
     file_id, version = draw(st.sampled_from([1, 5, 0x0A0A0A0A, 0x0B0A0B0A, 0x0A0B0C0D])), draw(st.sampled_from([1, 2]))
     header = JournalHeader(version, 0, file_id)
     content = bytearray(encode_header(header))

@@ -29,7 +29,7 @@ COMMANDS = (
 
 @st.composite
 def broken_pages(draw: st.DrawFn) -> bytes:
-    """A valid page with a stretch of it replaced by anything, or cut."""
+    """Draw a valid page in which up to 12 bytes are replaced, and which may be truncated."""
     start = draw(st.integers(0, len(GOOD)))
     end = draw(st.integers(start, min(len(GOOD), start + 12)))
     page = GOOD[:start] + draw(st.binary(max_size=12)) + GOOD[end:]

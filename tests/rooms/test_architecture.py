@@ -12,7 +12,7 @@ ROW = re.compile(r"^\| .+ \| (`[\w.`, ]+`) \| (`[\w./`, ]+`) \|$", re.MULTILINE)
 
 
 def known(name: str) -> bool:
-    """A module, or something in one."""
+    """Return whether a name is a module, or could be a member of one."""
     return name in modules() or name.rsplit(".", 1)[0] in modules()
 
 

@@ -18,7 +18,7 @@ CITATION = re.compile(rf"(docs/)?spec/([a-z-]+\.md)((?:[ ,]|\band\b|\bto\b|[-–
 
 @cache
 def sections(file: str) -> frozenset[str]:
-    """The numbers of its headings."""
+    """Return the section numbers in the headings of a specification."""
     return frozenset(re.findall(rf"^#+ ({SECTION})", (SPEC / file).read_text("utf-8"), re.MULTILINE))
 
 

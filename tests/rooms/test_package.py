@@ -30,7 +30,7 @@ SHARE = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an sdist, and the wheel made from it."""
+    """Build the sdist and, from it, the wheel; return their folder."""
     folder = tmp_path_factory.mktemp("dist")
     done = subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "-o", str(folder), str(ROOT)],
@@ -123,7 +123,7 @@ def runs_everywhere(built: Path, folder: Path, python: str) -> None:
 
 
 def installed(built: Path, environment: Path, python: str) -> Path:
-    """The program, installed with the locked dependencies into an environment that held nothing."""
+    """Install the wheel with the locked dependencies into a new environment and return the program's path."""
     (wheel,) = built.glob("*.whl")
     locked = ROOT / "requirements" / "run.lock"
     for words in (

@@ -75,8 +75,10 @@ def test_package_import_is_light(package: str) -> None:
 
 
 def test_executors_of_a_cluster_need_what_the_manual_says() -> None:
-    """They get the package without its dependencies; pyspark, and pandas if it is there, are imported anyway, and
-    msgspec uses typing_extensions if that is there.
+    """Compare the imports of a Spark executor with the packages that the manual asks for.
+
+    An executor gets this package without its dependencies. Modules that pyspark and pandas import anyway are left out,
+    and ``typing_extensions`` too, which msgspec uses only if present.
     """
     script = "import sys, {}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
     read_by = "pagefmt.spark.source, pagefmt.spark.rows, pagefmt.spark.table, pagefmt.codec.pages.page_file"

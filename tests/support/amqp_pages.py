@@ -23,7 +23,7 @@ def section(kind: int, value: bytes) -> bytes:
 
 
 def compound(code: int, *items: bytes) -> bytes:
-    """A list or map; sizes and count of one byte, or of four."""
+    """Encode an AMQP list or map; the constructor's bit 0x10 selects sizes of four bytes instead of one."""
     content = b"".join(items)
     if code & 0x10:
         return bytes((code,)) + pack(">II", len(content) + 4, len(items)) + content
@@ -35,7 +35,7 @@ COLORS = ("red", "green", "blue")
 
 
 def sections(n: int) -> dict[str, bytes]:
-    """The sections of the usual message ``n``."""
+    """Encode the sections of the usual message ``n``, by name."""
     return {
         "header": section(0, compound(0xC0, b"\x41")),
         "annotations": section(
@@ -71,7 +71,7 @@ def entries(n: int) -> list[bytes]:
 
 
 def usual(n: int, **other: bytes) -> bytes:
-    """The encoded message ``n`` with some sections exchanged; an empty one is left out."""
+    """Encode the usual message ``n`` with some sections replaced; empty bytes remove a section."""
     return b"".join((sections(n) | other).values())
 
 
@@ -89,7 +89,7 @@ def with_field(n: int, place: int, value: bytes) -> bytes:
 
 @cache
 def unusual(n: int) -> dict[str, bytes]:
-    """The message ``n`` in ways in which messages differ from their neighbours, some of them beyond what is allowed."""
+    """Encode variants of message ``n`` that differ from its neighbours, some of them invalid."""
     long_map = compound(0xD1, *entries(n))
     out = {
         "no header": usual(n, header=b""),
@@ -174,7 +174,7 @@ VALUES = {
 
 
 def page(messages: list[bytes], persister: int = 5, blocks: tuple[str, ...] = ("orders",)) -> bytes:
-    """The records of a page; ``blocks``: address in the broker's own properties of one message after the other."""
+    """Encode a page of AMQP messages; ``blocks`` are addresses for the extra properties, used in turn."""
     out = []
     for n, encoded in enumerate(messages):
         message = AmqpMessage(

@@ -39,8 +39,11 @@ def taken(url: str, address: str, count: int, seconds: float = 2.0) -> list[byte
 
 
 class Said(NamedTuple):
-    """``bare``: the bytes of all sections but those in front, without the duplicate id; ``text``: all that is said, as
-    one line, maps in the order of their keys."""
+    """The content of an AMQP message in comparable form.
+
+    ``bare`` is the bytes of the application's sections, without the annotations and the duplicate id. ``text``
+    describes all sections in one line, with map keys sorted.
+    """
 
     bare: bytes
     text: str
@@ -88,7 +91,7 @@ def said(message: bytes) -> Said:
 
 
 def _without_own(section: bytes) -> bytes:
-    """The entries of the map, but for that of the duplicate id."""
+    """Remove the entry of the duplicate id from an encoded map, and return the encoded entries."""
     entries = bytes(section[3 + (3 if section[3] == 0xC1 else 9) :])
     return re.sub(rb"(?s)(\xa1.|\xb1....)" + OWN.encode() + rb"(\xa1.|\xb1....)pagectl-[0-9a-f]{32}", b"", entries)
 

@@ -42,7 +42,7 @@ MORE = (
 
 
 def formats() -> dict[str, tuple[str, ...]]:
-    """The formats of each command."""
+    """Map each command to its formats, without binary ones and Prometheus; a command without formats has ``""``."""
     found: dict[str, tuple[str, ...]] = {}
     for command in commands():
         words = next((one.value.words for one in command.options if one.long == "--format" and one.value), ("",))
@@ -71,7 +71,7 @@ def record(out: Path, each: int) -> int:
 
 
 def _path(line: str) -> str:
-    """The command of a line: one word for recover and convert, else two."""
+    """Return the command of a line: its first word for ``recover`` and ``convert``, otherwise two words."""
     words = line.split()
     return words[0] if words[0] in ("recover", "convert") else " ".join(words[:2])
 

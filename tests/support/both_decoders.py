@@ -83,14 +83,13 @@ def assert_same_verdict(content: bytes, about: object = None) -> int:
 
 @cache
 def state_of(case: GoldenCase) -> PagingState:
-    """A golden directory, loaded once for all tests. Never change it."""
+    """Load a golden directory once for all tests, which must not change it."""
     data = case.data()
     return load_state(data / "paging", data / "journal", data / "bindings")
 
 
 @cache
 def stores_of(case: GoldenCase) -> list[StoreState]:
-    """The stores of ``state_of``."""
     return list(state_of(case).stores())
 
 

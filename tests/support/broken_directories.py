@@ -49,7 +49,7 @@ def _put(path: Path, at: int, new: bytes) -> None:
 
 
 def _journal(data: Path, kind: Journal) -> tuple[Path, list[tuple[int, int]]]:
-    """The file with the most records, and where each of them lies."""
+    """Return the journal file with the most records, and start and end of each record."""
     place = within(data)
     folder = place.journal if kind is Journal.MESSAGES else place.bindings
     assert folder is not None
@@ -103,7 +103,7 @@ def _without_properties(data: Path) -> None:
 
 
 def queue_twice(data: Path) -> None:
-    """The last record of a page names its queues twice, which is no damage."""
+    """Repeat the queues in the last record of a page, which is no damage."""
     path = _middle(data)
     start, end, _ = spans(path)[-1]
     record = path.read_bytes()[start:end]
@@ -114,7 +114,7 @@ def queue_twice(data: Path) -> None:
 
 
 def linked_page(data: Path) -> None:
-    """A broker follows the link; pagectl does not, and says so."""
+    """Replace a page by a link, which a broker follows and pagectl reports."""
     path = _middle(data)
     path.symlink_to(shutil.move(path, data.parent / "elsewhere.page"))
 
@@ -129,7 +129,7 @@ def _first_gone(data: Path) -> None:
 
 
 def _of_no_type(kind: Journal) -> Callable[[Path], None]:
-    """The first record that a broker loads has a type that there is none of."""
+    """Return a function that gives a nonexistent type to the first record that a broker loads."""
 
     def change(data: Path) -> None:
         place = within(data)
@@ -238,7 +238,7 @@ def _sector(kind: Journal) -> Callable[[Path], None]:
 
 
 def _bad_message(data: Path) -> None:
-    """A message with a persister that there is none of; of old ones a body that ends in front of where it begins."""
+    """Give a journal message an unknown persister, or if it is of an old format, a body offset out of range."""
     place = within(data)
     assert place.journal is not None
     loaded = load_journal(place.journal)
@@ -334,7 +334,11 @@ OTHER_BROKER = "bindings of another broker"
 
 
 def broken(original: Path, way: str, to: Path, other: Path | None = None) -> Path:
-    """A copy of a data directory broken in one way. ``other``: another broker's. Raises ``NotHere``."""
+    """Copy a data directory and break it in one way, or replace its bindings by those of the directory ``other``.
+
+    Raises:
+        NotHere: The directory has nothing to break in this way.
+    """
     shutil.copytree(original, to)
     if way == OTHER_BROKER:
         assert other is not None

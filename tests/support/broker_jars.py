@@ -25,7 +25,7 @@ LEGACY = ("2.17.0", "2.10.1", "artemis-1.5.6")
 
 
 def oracle() -> Path:
-    """The oracle's folder; skips the test where there is none."""
+    """Return the oracle's folder, or skip the test if it or a program that it needs is missing."""
     folder = Path(os.environ.get("PAGECTL_ORACLE", ROOT.parent / "shared" / "oracle"))
     if not (folder / "oracle").is_file():
         pytest.skip(f"no oracle at {folder}")
@@ -39,7 +39,7 @@ def oracle() -> Path:
 
 
 def class_path(version: str) -> str:
-    """The broker's jars, and a logging binding, as one class path."""
+    """Return the class path of a release's jars and a logging binding."""
     if version in LEGACY:
         lib = legacy_launcher().jars(version)
         return os.pathsep.join(str(jar) for jar in sorted(lib.glob("*.jar")))
@@ -48,18 +48,18 @@ def class_path(version: str) -> str:
 
 
 def logging_binding() -> str:
-    """What the classes of 2.28 and later log with, which the oracle keeps beside its clients."""
+    """Return the class path of SLF4J, with which 2.28 and later log; the oracle keeps it with its clients."""
     jars = (Path(os.environ["ORACLE_HOME_DIR"]) / "clients.txt").read_text("utf-8").strip().split(os.pathsep)
     return os.pathsep.join(jar for jar in jars if "slf4j" in jar)
 
 
 def launcher() -> ModuleType:
-    """The oracle's program for brokers of today."""
+    """Load the oracle's launcher for brokers after 2.17."""
     return load(oracle() / "oracle")
 
 
 def legacy_launcher() -> ModuleType:
-    """The oracle's program for HornetQ and the brokers up to 2.17."""
+    """Load the oracle's launcher for HornetQ and brokers up to 2.17."""
     return load(oracle() / "legacy" / "legacy.py")
 
 
@@ -85,8 +85,11 @@ def compiled(source: Path, jars: str, out: Path) -> str:
 
 
 def ended(words: list[str], seconds: int) -> str:
-    """Runs a program of the oracle; what it said. Fails in words where it does not come to an end: a broker hangs at
-    times, and what it was started by would leave it behind."""
+    """Run a program of the oracle and return its output; fail the test if it takes longer than ``seconds``.
+
+    All processes of its session are killed in the end, because a hanging broker would outlive the program that started
+    it.
+    """
     with tempfile.TemporaryFile("w+") as told:
         running = subprocess.Popen(words, stdout=told, stderr=told, text=True, start_new_session=True)
         try:
@@ -104,7 +107,7 @@ def ended(words: list[str], seconds: int) -> str:
 
 
 def recorder() -> Path:
-    """A copy of the oracle's recorder of traces, built for 2.56.0."""
+    """Build a copy of the oracle's trace recorder for 2.56.0, unless it exists, and return its folder."""
     source = oracle() / "replay"
     folder = Path(os.environ["ORACLE_HOME_DIR"]) / "replay"
     if not (folder / "target-2.56.0" / "classes" / "Replay.class").is_file():

@@ -14,8 +14,10 @@ SHOWN_TYPES = ("string", "boolean", "int", "null")
 
 
 def as_lines_have_it(dumped: dict[str, Any]) -> dict[str, Any]:
-    """Turn a broker's dump of a message into the keys of our lines: its lists of named, typed properties become
-    objects by name."""
+    """Convert a broker's dump of a message to the keys of JSON Lines.
+
+    Its lists of named and typed properties become objects, keyed by name.
+    """
     made = _by_name(dumped, "properties", "property_types")
     if dumped.get("amqp"):
         made["amqp"] = _by_name(dumped["amqp"], "extra_properties", "extra_property_types")

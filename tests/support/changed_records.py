@@ -49,7 +49,7 @@ CHANGES: tuple[Callable[[Random, bytearray, int], None], ...] = (flip, flip, tel
 
 
 def changed_page(draw: Random) -> bytes:
-    """A page: copies of a few records, some of which are changed, one byte of them or all copies in the same place."""
+    """Build a page of copied records, and change some bytes in single copies or in all copies of a size."""
     page: list[bytearray] = []
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
         base = draw.choice(records(draw.choice([case for case in cases() if records(case)])))

@@ -19,7 +19,7 @@ _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 
 @functools.cache
 def configs() -> Path:
-    """The folder of the unpacked archive."""
+    """Unpack the archive of configurations, once per process, and return its folder."""
     folder = tempfile.TemporaryDirectory(prefix="pagectl-configs-")
     _KEPT.append(folder)
     with tarfile.open(ARCHIVE) as archive:

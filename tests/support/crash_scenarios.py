@@ -49,7 +49,7 @@ class CrashScenario:
         return self
 
     def send(self, ms: float, address: str = "paged.a", /, **keys: Any) -> CrashScenario:
-        """The next message, of a session of its own unless one is named."""
+        """Add the sending of the next message, in a session of its own unless ``session`` is given."""
         self.seqs += 1
         keys = {"session": f"s{self.seqs}", "size": 100, **keys}
         return self.at(ms, "send", address=address, seq=self.seqs, **keys)
@@ -65,7 +65,7 @@ class CrashScenario:
         return CONFIGURATION.format(core=self.core, size=self.size, page=self.page)
 
     def until(self, instant: int, kind: str | None = "kill") -> list[Line]:
-        """The operations before the instant, and the crash."""
+        """Return the operations before the instant in milliseconds, followed by the crash."""
         before = sorted((op for op in self.ops if op["t"] < instant * NS_PER_MS), key=lambda op: op["t"])
         return [*before, {"op": "crash", "t": instant * NS_PER_MS} | ({"kind": kind} if kind else {})]
 
@@ -99,7 +99,7 @@ class Promise:
     """How many of the messages are in pages."""
 
     def wrong(self, observed: dict[str, set[int]]) -> list[str]:
-        """What a broker's disk contradicts."""
+        """Describe the messages of a broker's disk that contradict the promise, by queue."""
         found = []
         for queue in sorted({*self.sure, *observed}):
             there = observed.get(queue, set())
@@ -112,7 +112,7 @@ class Promise:
 
 
 def promised(configuration: str, lines: list[Line], version: str, folder: Path) -> Promise:
-    """What the engine says of the crash that ends the trace; the trace is written to the folder."""
+    """Predict what is on disk after the crash that ends the trace; write trace and configuration to the folder."""
     path = folder / "trace.jsonl"
     header = {"trace": 1, "name": "crash", "seq_property": "seq", "producer_window": -1}
     path.write_text("".join(json.dumps(line) + "\n" for line in (header, *lines)))
@@ -297,7 +297,7 @@ def all_scenarios(seed: int, randoms: int = 8) -> list[CrashScenario]:
 def observation(
     one: CrashScenario, lines: list[Line], version: str, answered: list[int], delivered: dict[str, list[int]]
 ) -> Line:
-    """A line of ``tests/recorded/crashes``: what was played, on which broker, and what was found."""
+    """Build a line of ``tests/recorded/crashes``: the scenario, the broker's release and the observed result."""
     setup = {"core": one.core, "size": one.size, "page": one.page}
     seen = {"answered": answered, "delivered": delivered}
     return {"name": one.name, "version": version, **setup, "lines": lines, **seen}

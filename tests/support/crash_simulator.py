@@ -131,7 +131,7 @@ class Names:
                 self.folders.discard(step.path)
 
     def _move(self, old: str, new: str) -> None:
-        """A folder with all that is below it."""
+        """Rename a folder and everything below it."""
 
         def moved(path: str) -> str:
             return new + path[len(old) :] if path == old or path.startswith(old + "/") else path
@@ -181,7 +181,7 @@ class Simulator:
         self.waiting.append((step, inode))
 
     def states(self) -> Iterator[dict[str, bytes]]:
-        """What may be found after a power failure now; folders that are not sure hold nothing."""
+        """Yield each state of the files that a power failure now may leave; files in unsynced folders are lost."""
         loose = [inode for inode, versions in self.contents.items() if len(versions) > 1]
         choices = [possible(self.contents[inode]) for inode in loose]
         for kept in subsets(len(self.waiting)):

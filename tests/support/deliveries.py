@@ -26,7 +26,7 @@ IN_MEMORY = 600
 
 
 def message_lines(data: Path, choice: MessageFilter, now: int, edition: Edition | None = None) -> list[dict[str, Any]]:
-    """The lines of ``messages decode`` about a data directory, for a broker that starts at ``now``."""
+    """Return the lines of ``messages decode`` about a data directory, as of a broker start at ``now``."""
     large, place = LargeMessages(data / "large-messages"), within(data)
     form = LineFormat(MessageOptions(frozenset({BodyForm.SIZE, BodyForm.SHA256}), large), json_text)
     found = []
@@ -39,12 +39,13 @@ def message_lines(data: Path, choice: MessageFilter, now: int, edition: Edition 
 def compared(
     data: Path, queue: Mapping[str, Any], now: int, edition: Edition | None = None, expired: int | None = None
 ) -> str | None:
-    """``"order"``: the queue waits for what the broker delivered, and the order is another where it is left to clocks
-    and consumers: timers of paged messages were over, or more is in pages than the broker had read by then; it is the
-    same within each priority then. A longer text says what differs, None: nothing does.
+    """Compare what a queue waits for with what a broker delivered in a drain that began at ``now``.
 
-    ``queue``: of a drain that began at ``now``. What is expired by then (or at ``expired``) is expected elsewhere;
-    where it went, what the broker sent there while it was drained has ids of its own.
+    Return None if both agree, ``"order"`` if only the order differs in a permitted way, otherwise a description.
+
+    The order may differ for scheduled messages in pages, and across priorities if the pages hold more than a broker
+    reads at once. Messages expired at ``expired`` (default: ``now``) are not expected; messages that the broker itself
+    moved to the expiry queue during the drain have new ids and are ignored.
     """
     choice = MessageFilter(queues=frozenset((queue["id"],)), outstanding=True)
     mine = {line["id"]: line for line in message_lines(data, choice, now, edition)}

@@ -40,7 +40,7 @@ class Example:
     program: bool = False
 
     def run(self, where: Path) -> str:
-        """What it prints in this folder today."""
+        """Run the example in a folder and return its output, with a line for a status other than 0."""
         command = ["python", "-c", self.command] if self.program else ["sh", "-c", self.command]
         done = subprocess.run(
             command,
@@ -70,7 +70,7 @@ class Example:
 
 
 def pages() -> list[Path]:
-    """The README, and the pages of the site that have examples."""
+    """List the README and the pages of the site that contain examples."""
     found = [README, *sorted(DOCS.rglob("*.md"))]
     return [page for page in found if BLOCK.search(page.read_text("utf-8"))]
 
@@ -98,7 +98,7 @@ def _examples(block: re.Match[str]) -> Iterator[Example]:
 
 
 def folder(where: Path) -> Path:
-    """A copy of ``examples/`` with its archives unpacked, as a reader would have it after ``make demo``."""
+    """Set up a folder with everything in ``examples/``, archives unpacked, as ``make demo`` leaves it."""
     given = sorted((ROOT / "examples").iterdir())
     unpacked = {path.name.removesuffix(".tar.gz") for path in given if path.name.endswith(".tar.gz")}
     for path in given:
@@ -129,7 +129,7 @@ def environment(where: Path) -> dict[str, str]:
 
 
 def rewritten(text: str) -> str:
-    """The page with every output replaced by today's."""
+    """Replace every output in a page by the present one."""
     out, at = [], 0
     with tempfile.TemporaryDirectory() as temporary:
         where = folder(Path(temporary))

@@ -185,7 +185,7 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
 
 
 def with_a_byte_changed(copy: Path, file: str, offset: int) -> Path:
-    """The last byte of a page is the end mark of its last record."""
+    """Invert a byte of a file; at offset -1 of a page, this is the end mark of the last record."""
     path = next(copy.rglob(file))
     content = bytearray(path.read_bytes())
     content[offset] ^= 0xFF

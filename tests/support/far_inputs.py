@@ -30,7 +30,7 @@ Fault = Callable[["FaultyHandler"], bool]
 
 
 def packed(data: Path, to: Path, form: str) -> Path:
-    """A backup of a data directory, with the folder above it in its names."""
+    """Pack a data directory into an archive of type ``form``, below a folder ``broker``."""
     out = to / f"backup.{form}"
     if form == "zip":
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -55,7 +55,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
         return self.path, dict(self.headers)
 
     def changed(self, content: bytes) -> bytes:
-        """What a server does not heed of a request is made good here."""
+        """Return the content to send; subclasses correct what their server ignores in the request."""
         return content
 
     def _hand_on(self) -> None:
@@ -78,12 +78,12 @@ class FaultyHandler(BaseHTTPRequestHandler):
         return True
 
     def answer_late(self, act: Callable[[], object]) -> bool:
-        """What the server says now, after ``act``."""
+        """Call ``act`` after the server has answered and before its answer is sent."""
         self._answer(1.0, act)
         return True
 
     def _answer(self, part: float, act: Callable[[], object] = lambda: None) -> None:
-        """What the server says, or a part of its content."""
+        """Send the server's answer, or only the fraction ``part`` of its content."""
         answer, content = self._asked()
         act()
         content = type(self).changed(self, content)
@@ -178,7 +178,7 @@ class ProxiedServer:
             self._set(lambda handler: False)
 
     def close(self) -> None:
-        """The proxy."""
+        """Shut the proxy down."""
         self.proxy.shutdown()
         self.proxy.server_close()
 
@@ -191,11 +191,11 @@ class ObjectServer(ProxiedServer):
         self.query = f"endpoint_override={self.address}&scheme=http"
 
     def direct(self, url: str) -> str:
-        """The same without the proxy."""
+        """Return the URL of the same object on the server itself, without the proxy."""
         return f"{url.partition('?')[0]}?endpoint_override={self.server[0]}:{self.server[1]}&scheme=http"
 
     def delete(self, path: str) -> None:
-        """What a request names, at once."""
+        """Delete an object on the server, without the proxy."""
         self._request("DELETE", path, b"", 204)
 
     def _request(self, method: str, path: str, content: bytes, status: int) -> None:
@@ -208,7 +208,7 @@ class ObjectServer(ProxiedServer):
         self._request("PUT", f"/{BUCKET}/{quote(key)}", content, 200)
 
     def put(self, path: Path, name: str) -> str:
-        """A file or folder below the bucket; its URL."""
+        """Upload a file or folder to the bucket and return its URL."""
         for each in [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file()):
             self.put_object(name if each == path else f"{name}/{each.relative_to(path)}", each.read_bytes())
         return f"s3://{BUCKET}/{name}?{self.query}"
@@ -216,7 +216,7 @@ class ObjectServer(ProxiedServer):
 
 @contextmanager
 def object_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
-    """An S3 server with an empty bucket, and credentials for it in the environment."""
+    """Yield an S3 server with an empty bucket, and set credentials for it in the environment."""
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

@@ -44,18 +44,18 @@ class GoldenCase:
         return GOLDEN / self.version / f"{self.name}.tar.zst"
 
     def root(self) -> Path:
-        """The folder with the configuration, ``data/`` and the JSON files. Shared by all tests: never change it."""
+        """Return the folder of configuration, ``data/`` and JSON files, which tests share and must not change."""
         return unpacked(self.archive)
 
     def data(self) -> Path:
         return self.root() / "data"
 
     def copy(self, to: Path) -> Path:
-        """A private copy of ``data/`` below ``to`` that a test may change."""
+        """Copy ``data/`` below ``to``, for a test that changes it."""
         return Path(shutil.copytree(self.data(), to / "data"))
 
     def lay_out(self, to: Path) -> Path:
-        """A private copy at ``to`` of all that a broker needs to start: ``data/`` and the configuration."""
+        """Copy all that a broker needs to start, ``data/`` and the configuration, to ``to``."""
         shutil.copytree(self.root(), to)
         for name in ("drain.json", "manifest.json"):
             (to / name).unlink()

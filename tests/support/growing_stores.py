@@ -1,5 +1,7 @@
-"""Data directories that are larger in one respect: many pages, addresses, queues, acknowledgements, journal messages,
-large messages or transactions."""
+"""Data directories that grow in one respect.
+
+The respects are pages, addresses, queues, acknowledgements, journal messages, large messages and transactions.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def add(number: int, kind: RecordType, body: bytes) -> JournalRecord:
 
 
 def journal_message(number: int, queues: tuple[int, ...], *, large: bool = False) -> Iterator[JournalRecord]:
-    """A message of the journal and its references."""
+    """Yield the journal records of a message and its references."""
     out, message = ByteWriter(), core(number, "orders")
     encode_persisted(out, CoreLargeMessage(message.header) if large else message)
     yield add(1000 + number, RecordType.ADD_LARGE_MESSAGE if large else RecordType.ADD_MESSAGE_PROTOCOL, out.done())
@@ -162,7 +164,7 @@ READING: Final = (
 
 
 def words(command: str, data: Path, out: Path) -> list[str]:
-    """The words of one of ``READING``."""
+    """Split a call of ``READING`` into words and fill in the directory, the output and the id of a queue."""
     queue = next(data.glob("queue-*")).name.removeprefix("queue-")
     if "{data}" not in command:
         command += " {data}"
@@ -170,7 +172,7 @@ def words(command: str, data: Path, out: Path) -> list[str]:
 
 
 def made(kind: str, folder: Path, count: int) -> Path:
-    """A data directory with so many of a kind."""
+    """Write a data directory with ``count`` units of a kind."""
     store = GrowingStore(folder)
     KINDS[kind](store, count)
     store.end()

@@ -58,7 +58,7 @@ def pagectl(
 
 
 def json_of(answer: Answer) -> Any:
-    """The document that was printed; the whole answer is the message where there is none."""
+    """Parse the document that was printed, or fail the test with the whole answer if there is none."""
     try:
         return json.loads(answer.out)
     except ValueError:
@@ -112,7 +112,7 @@ def record(
     address: str = "a",
     properties: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A core text message as a framed record of an Artemis 2 page (docs/spec/page-files.md 4)."""
+    """Encode a core text message as a framed record of an Artemis 2 page (docs/spec/page-files.md 4)."""
     content = b"\x01" + text(body)
     block = b"\0"
     if properties:
@@ -138,7 +138,7 @@ def spans(content: bytes) -> list[tuple[int, int]]:
 
 
 def store(paging: Path, pages: Mapping[int, bytes], address: str | None = "a", folder: str = FOLDER) -> Path:
-    """A store folder; ``address`` None: without ``address.txt``."""
+    """Write a store folder; ``address`` None leaves ``address.txt`` out."""
     path = paging / folder
     path.mkdir(parents=True)
     if address is not None:
@@ -149,7 +149,7 @@ def store(paging: Path, pages: Mapping[int, bytes], address: str | None = "a", f
 
 
 def data_directory(to: Path, pages: Mapping[int, bytes] | None = None, **more: Any) -> Path:
-    """The journals and bindings of a golden case, and one store of pages made here in place of its own."""
+    """Copy journals and bindings of a golden case, and write a store with the given pages."""
     data = golden("basic").copy(to)
     shutil.rmtree(data / "paging")
     store(data / "paging", pages or {1: record(1) + record(2), 2: record(3)}, **more)
@@ -160,7 +160,7 @@ def data_directory(to: Path, pages: Mapping[int, bytes] | None = None, **more: A
 
 
 def acknowledgement(page: int, number: int, queue: int, record_id: int) -> bytes:
-    """A journal record of type 39 (cursor acknowledgement), added (docs/spec/journal.md)."""
+    """Encode an added journal record of type 39, a cursor acknowledgement (docs/spec/journal.md)."""
     body = struct.pack(">qqi", queue, page, number)
     raw = struct.pack(">biBqiB", 11, 0, 0, record_id, len(body), 39) + body
     return raw + struct.pack(">i", len(raw) + 4)
@@ -188,7 +188,7 @@ def head(path: Path) -> bytes:
 
 
 def bound_queue(data: Path) -> int:
-    """The id of the queue that the golden bindings have; the made store takes its address."""
+    """Bind the store to the address of the queue in the golden bindings, and return the id of this queue."""
     (pages_of(data)[0].parent / "address.txt").write_bytes(b"orders\n")
     (found,) = json_of(pagectl("pages", "outstanding", data, "--format", "json"))["stores"]
     return int(found["queues"][0]["id"])
@@ -202,7 +202,7 @@ def golden(name: str, version: str = "2.56.0") -> GoldenCase:
 
 
 def stores_of(data: Path) -> list[Path]:
-    """The store folders of a data or paging directory that have pages, by the text of their address."""
+    """List the store folders with pages of a data or paging directory, sorted by address."""
     paging = data / "paging" if (data / "paging").is_dir() else data
     found = {page.parent for page in paging.glob("*/*.page")}
     return sorted(
@@ -256,7 +256,7 @@ def without_chown() -> None:
 
 
 def _without_capabilities(*numbers: int) -> None:
-    """The bounding set loses them; the next program has what is left."""
+    """Drop capabilities of root from the bounding set, so that the next program runs without them."""
     if os.geteuid() == 0:
         prctl = ctypes.CDLL(None, use_errno=True).prctl
         for capability in numbers:
@@ -281,15 +281,21 @@ class Faults:
     library: Path
 
     def reads(self, path: str, offset: int = 0, error: int = EIO) -> dict[str, str]:
-        """Reading of files whose path holds the text fails behind an offset."""
+        """Return the environment in which reads of files fail from an offset on, if their paths contain ``path``."""
         return self._words(path, "read", FAULT_FROM=str(offset), FAULT_DO=str(error))
 
     def opens(self, path: str, number: int, do: int) -> dict[str, str]:
-        """The n-th opening of files whose path holds the text fails, or the program gets a signal there (below 0)."""
+        """Return the environment in which the n-th opening of files fails, if their paths contain ``path``.
+
+        ``do`` is an errno, or the negative number of a signal that the program gets instead.
+        """
         return self._words(path, "open", FAULT_FROM=str(number), FAULT_DO=str(do))
 
     def changes(self, path: Path | str, number: int, do: int) -> dict[str, str]:
-        """The n-th change below a path fails with an errno, or the program gets a signal there (below 0)."""
+        """Return the environment in which the n-th change below a path fails.
+
+        ``do`` is an errno, or the negative number of a signal that the program gets instead.
+        """
         return self._words(str(path), "change", FAULT_FROM=str(number), FAULT_DO=str(do))
 
     def count(self, path: Path | str, log: Path) -> dict[str, str]:

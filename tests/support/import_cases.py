@@ -41,7 +41,7 @@ def prop(name: str, value: str, kind: str) -> str:
 
 
 def journal(*messages: str, bindings: str = _BINDINGS, root: str = "activemq-journal", end: str | None = None) -> str:
-    """A whole file; ``end`` in the place of its end."""
+    """Return a whole XML journal; ``end`` replaces the closing elements."""
     tail = f"</messages>\n</{root}>\n" if end is None else end
     return f'<?xml version="1.0"?>\n<{root}>\n<bindings>{bindings}</bindings>\n<messages>\n{"".join(messages)}{tail}'
 

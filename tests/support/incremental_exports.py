@@ -43,7 +43,10 @@ def night(
 
 
 def night_here(broker: FleetBroker, folder: Path, within: StoredIn = StoredIn.PAGES) -> tuple[int, list[str]]:
-    """The same without Spark and without a table: how many messages are new, and the states of pages looked at."""
+    """Export incrementally without Spark and without writing a table.
+
+    Return the number of new messages, and the states of the examined pages.
+    """
     import pyarrow as pa
 
     from pagefmt.spark.exported import ExportLog, entries_to, news_of, write_entries

@@ -22,6 +22,8 @@ Fields = dict[str, str]
 
 @dataclass(slots=True, eq=False)
 class JmsClient:
+    """A Java program that sends and receives JMS messages on request."""
+
     process: subprocess.Popen[str]
 
     def _asked(self, *words: object) -> list[str]:

@@ -51,7 +51,7 @@ def _xor(path: Path, at: int, bits: int) -> None:
 
 
 def flipped(folder: str) -> Way:
-    """A bit inside of the records."""
+    """Return a way to flip one random bit within a record."""
 
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, folder)[0]
@@ -140,7 +140,7 @@ def beside(name: str, content: bytes | None, folder: str = "journal") -> Way:
 
 
 def interrupted(data: Path, chance: random.Random) -> None:
-    """A compaction that was cut off while it finished: one file is to be renamed, one to be deleted."""
+    """Leave the files of a compaction that crashed in its last step, with one file to rename and one to delete."""
     full = files_of(data, "journal")[0]
     old = full.with_name("activemq-data-77.amq")
     full.rename(full.with_name(full.name + ".cmp"))
@@ -150,7 +150,7 @@ def interrupted(data: Path, chance: random.Random) -> None:
 
 
 def another_type(old: RecordType, new: int, folder: str = "journal") -> Way:
-    """The first record of a type says that it is of another one."""
+    """Return a way to change the type of the first record of type ``old``."""
 
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, folder)[0]
@@ -161,7 +161,7 @@ def another_type(old: RecordType, new: int, folder: str = "journal") -> Way:
 
 
 def appended(*records: JournalRecord, folder: str = "journal") -> Way:
-    """Records behind the last one of a file."""
+    """Return a way to append records after the last one of a file."""
 
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, folder)[0]
@@ -173,7 +173,7 @@ def appended(*records: JournalRecord, folder: str = "journal") -> Way:
 
 
 def removed(user_type: RecordType, which: int = 0) -> Way:
-    """A record is zeros from its begin to its end."""
+    """Return a way to overwrite a record with zeros."""
 
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, "journal")[0]
@@ -217,7 +217,7 @@ def of_a_page(user_type: RecordType, tail: bytes) -> Way:
 
 
 def given_again(user_type: RecordType, folder: str) -> Way:
-    """A record stands again at the end, longer than it was."""
+    """Return a way to append a longer copy of the first record of a type."""
 
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, folder)[0]
@@ -351,7 +351,7 @@ class Verdict(NamedTuple):
 
 
 def damaged(version: str, way: str, to: Path) -> Path | None:
-    """A copy of a broker's folder with its data harmed; None where that way finds nothing to harm."""
+    """Copy a broker's folder and damage its data, or return None if the way has nothing to damage there."""
     GoldenCase(version, CASE).lay_out(to)
     try:
         WAYS[way](to / "data", random.Random(SEED))

@@ -103,7 +103,7 @@ class Life:
 
 
 def lived(version: str, folder: Path, seed: int, stretches: int = 3, operations: int = 450) -> Life:
-    """A life on a folder that does not exist yet. An even seed ends it cleanly, an odd one with a kill."""
+    """Run a broker several times on a new folder; an even seed stops the last run cleanly, an odd one kills it."""
     folder.mkdir(parents=True)
     configuration = folder / "broker.xml"
     configuration.write_text(CONFIGURATION)

@@ -53,7 +53,11 @@ class Api:
         )
 
     def open(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer, to be closed. Raises ``HTTPError``."""
+        """Send a request and return the open response, which the caller closes.
+
+        Raises:
+            HTTPError: The server answers with an error status.
+        """
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         asked = urllib.request.Request(
             self.url + path,
@@ -68,7 +72,7 @@ class Api:
             return json.load(answer)
 
     def make(self, given: Any) -> Any:
-        """An object in the namespace."""
+        """Create an object in the namespace."""
         group = "api" if "/" not in given["apiVersion"] else "apis"
         kind = f"{given['kind'].lower()}s"
         return self.ask("POST", f"/{group}/{given['apiVersion']}/namespaces/{NAMESPACE}/{kind}", given)
@@ -299,7 +303,7 @@ def kubernetes(folder: Path, granted: Sequence[Any]) -> Iterator[Kubernetes]:
 
 
 def _account(name: str) -> Any:
-    """What the controller manager makes in each namespace."""
+    """Describe a service account, which the missing controller manager would create in each namespace."""
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}
 
 

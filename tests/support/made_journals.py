@@ -17,7 +17,10 @@ SIZES = (0, 8, 19, 20, 24, 25, 90)
 
 
 def made_journal(seed: int, size: int = 900, events: int = 90) -> list[bytes]:
-    """The contents of its files in order. Transactions span files, and are left open, prepared, ended or broken."""
+    """Generate the contents of a journal's files in order.
+
+    Transactions extend over files, and are left open, prepared, committed, rolled back or incomplete.
+    """
     chance = random.Random(seed)
     files: list[bytearray] = []
     here: dict[tuple[int, int], int] = {}
@@ -61,7 +64,7 @@ def made_journal(seed: int, size: int = 900, events: int = 90) -> list[bytes]:
 
 
 def made_directory(folder: Path, seed: int, events: int = 90) -> Path:
-    """A data directory with a message journal and bindings, and a file that holds nothing behind each."""
+    """Write a data directory with a message journal and bindings, each of which ends with an empty file."""
     data = folder / "data"
     for n, (name, pattern) in enumerate(
         (("journal", "activemq-data-{}.amq"), ("bindings", "activemq-bindings-{}.bindings"))

@@ -13,7 +13,7 @@ FOLDER = "11111111-1111-11ee-8111-111111111111"
 
 
 def message(message_id: int, address: str, text: str, properties: dict[str, str] | None = None) -> bytes:
-    """A core text message as a framed page record, for queue 7."""
+    """Encode a core text message as a framed page record for queue 7."""
     entries = tuple(Property(name, string(value)) for name, value in (properties or {}).items())
     header = HeaderBlock(
         id=message_id,
@@ -35,7 +35,7 @@ def message(message_id: int, address: str, text: str, properties: dict[str, str]
 
 
 def store(paging: Path, address: str, pages: dict[int, bytes], folder: str = FOLDER) -> Path:
-    """A store folder with these pages; what stands in ``pages`` is written as it is."""
+    """Write a store folder with the given page contents, by page number."""
     path = paging / folder
     path.mkdir(parents=True)
     (path / "address.txt").write_bytes(address.encode("utf-8") + b"\n")

@@ -57,30 +57,29 @@ class Directory:
     pipes: set[str] = field(default_factory=set)
 
     def of(self, pattern: str) -> list[str]:
-        """The paths that match."""
+        """List the paths that match a pattern as a whole, sorted."""
         return sorted(path for path in self.files if re.fullmatch(pattern, path))
 
     def put(self, path: str, content: bytes) -> None:
-        """A file that is there from now on, of this size."""
+        """Add or replace a file; its size is that of the content."""
         self.files[path], self.sizes[path] = bytearray(content), len(content)
 
     def whole(self, path: str) -> bytearray:
-        """The file with its zeros; what is changed in it stays changed."""
+        """Pad a file's content with zeros to its size and return it; changes to the result change the file."""
         content = self.files[path]
         content += bytes(max(0, self.sizes[path] - len(content)))
         return content
 
     def cut(self, path: str, size: int) -> None:
-        """The file ends there."""
+        """Truncate a file."""
         del self.whole(path)[size:]
         self.sizes[path] = size
 
     def remove(self, path: str) -> None:
-        """A file that is gone."""
         del self.files[path], self.sizes[path]
 
     def rename(self, path: str, to: str) -> None:
-        """A file under another name; what had that name is gone."""
+        """Rename a file and replace any file of the new name."""
         content, size = self.files.pop(path), self.sizes.pop(path)
         self.files[to], self.sizes[to] = content, size
 
@@ -122,7 +121,7 @@ def _read(case: GoldenCase) -> tuple[dict[str, bytes], dict[str, int], frozenset
 
 
 def original(case: GoldenCase) -> Directory:
-    """A golden directory, to be changed."""
+    """Copy a golden directory into memory, for mutation."""
     files, sizes, folders = _read(case)
     return Directory({name: bytearray(content) for name, content in files.items()}, dict(sizes), set(folders))
 
@@ -151,7 +150,7 @@ def page(rng: Random, data: Directory) -> str:
 
 
 def record(rng: Random, data: Directory) -> tuple[str, int, int]:
-    """A page, and where one of its records starts and ends."""
+    """Pick a random record; return its page with start and end of the record."""
     path = page(rng, data)
     return path, *one(rng, spans(bytes(data.whole(path))))
 
@@ -192,7 +191,7 @@ def journal_record(rng: Random, data: Directory) -> tuple[str, int, int]:
 
 
 def number(rng: Random, code: str, about: int = 0) -> bytes:
-    """A number for a field of that width: an edge, one beside what was there, or any."""
+    """Encode a random integer for a field of that width: an extreme, a neighbour of ``about``, or any."""
     bits = {"b": 8, "i": 32, "q": 64}[code]
     value = rng.choice((rng.choice(EDGES), about + rng.choice((-8, -1, 1, 4, 8, 256)), rng.getrandbits(bits)))
     return pack(">" + code.upper(), value & ((1 << bits) - 1))
@@ -222,7 +221,7 @@ def frame_length(rng: Random, data: Directory) -> None:
 
 
 def length_inside(rng: Random, data: Directory) -> None:
-    """A number inside of a payload that could be a length or a count."""
+    """Change an integer within a record's payload that could be a length or a count."""
     path, start, end = record(rng, data)
     content = data.whole(path)
     found = [at for at in range(start + 5, end - 5) if 0 < unpack_from(">i", content, at)[0] <= end - start]
@@ -281,7 +280,7 @@ def queue_count(rng: Random, data: Directory) -> None:
 
 
 def records_moved(rng: Random, data: Directory) -> None:
-    """A record is gone, there twice, or in another page, which may be one of another release."""
+    """Delete a record, replace it by another one, or insert another before it, even one of another release."""
     path, start, end = record(rng, data)
     source = original(rng.choice(CASES)) if rng.random() < 0.2 else data
     other, at, behind = record(rng, source)
@@ -309,7 +308,7 @@ def bits_in_record(rng: Random, data: Directory) -> None:
 
 
 def sector(rng: Random, data: Directory) -> None:
-    """A sector of a page, journal or bindings file is zeros, noise, or that of another file."""
+    """Overwrite sectors of a page, journal or bindings file with zeros, noise, or content of another file."""
     path = one(rng, data.of(rng.choice((PAGES, JOURNAL, BINDINGS))))
     content = data.whole(path)
     at = rng.randrange(len(data.files[path].rstrip(b"\0")) // SECTOR + 1) * SECTOR
@@ -319,7 +318,7 @@ def sector(rng: Random, data: Directory) -> None:
 
 
 def cut_file(rng: Random, data: Directory) -> None:
-    """A file ends early, is empty, or has zeros or old content behind its end."""
+    """Truncate a file, or append zeros or a copy of its beginning."""
     path = one(rng, data.of(rng.choice((PAGES, PAGES, JOURNAL, BINDINGS, LARGE))))
     content = data.whole(path)
     used = len(content.rstrip(b"\0"))
@@ -389,7 +388,7 @@ def folder_gone(rng: Random, data: Directory) -> None:
 
 
 def another_kind(rng: Random, data: Directory) -> None:
-    """A folder, a link or a pipe in the place of a file."""
+    """Replace a file by a folder, a pipe or a link."""
     path = one(rng, data.of(rng.choice((PAGES, JOURNAL, BINDINGS, LARGE, r"paging/[^/]+/address\.txt"))))
     content, size = data.files[path], data.sizes[path]
     data.remove(path)
@@ -440,7 +439,7 @@ def foreign(rng: Random, data: Directory) -> None:
 
 
 def store_folder(rng: Random, data: Directory) -> None:
-    """A store under another name, there twice, or an empty one."""
+    """Rename a store's folder, copy it, or create an empty one with an ``address.txt``."""
     folder = store(rng, data)
     to = "paging/" + rng.choice(("00000000-0000-11ee-8111-000000000000", "zz", " ", os.fsdecode(b"x\xff"), "é"))
     if any(path == to or path.startswith(to + "/") for path in (*data.files, *data.folders)):
@@ -497,7 +496,7 @@ def file_header(rng: Random, data: Directory) -> None:
 
 
 def journal_field(rng: Random, data: Directory) -> None:
-    """A field of the frame of a record, its check size among them."""
+    """Change a field in the frame of a journal record, such as its check size."""
     path, start, end = journal_record(rng, data)
     content = data.whole(path)
     at, code = rng.choice(((start + 1, "i"), (start + 5, "b"), (start + 6, "q"), (start + 14, "i"), (end - 4, "i")))
@@ -508,7 +507,7 @@ def journal_field(rng: Random, data: Directory) -> None:
 
 
 def journal_body(rng: Random, data: Directory) -> None:
-    """The type of a record's content, or a number in it."""
+    """Change the type of a journal record, or an integer in its body."""
     path, start, end = journal_record(rng, data)
     content = data.whole(path)
     if content[start] not in (11, 12, 13, 14):
@@ -540,7 +539,7 @@ def journal_body_resized(rng: Random, data: Directory) -> None:
 
 
 def journal_records_moved(rng: Random, data: Directory) -> None:
-    """A record is gone, there twice, later, or in another file."""
+    """Overwrite a journal record with zeros, replace it by another one, or insert another before it."""
     path, start, end = journal_record(rng, data)
     other, at, behind = journal_record(rng, data)
     content = data.whole(path)
@@ -587,7 +586,7 @@ MUTATIONS: Final[tuple[Callable[[Random, Directory], None], ...]] = (
 
 
 def mutated(seed: int) -> tuple[str, Directory]:
-    """What was done, in words, and the directory."""
+    """Mutate a golden directory; return a description and the directory."""
     rng = Random(seed)
     case = rng.choice(CASES)
     data = original(case)

@@ -20,8 +20,12 @@ OUTCOMES = {"accept": Delivery.ACCEPTED, "release": Delivery.RELEASED, "reject":
 
 @dataclass(slots=True)
 class Oddity:
-    """What is odd: the version, the answers of management (id cache, whether it is kept, settings), the frame size, and
-    what becomes of a delivery by its number. ``taken``: duplicate ids of messages that were kept."""
+    """The settings in which a stand-in deviates from a plain broker, and what it received.
+
+    ``answers`` are replies of management: size of the id cache, whether it is persisted, and address settings.
+    ``frame`` is the largest frame, ``verdict`` maps the number of a delivery to its outcome, and ``taken`` collects the
+    duplicate ids of messages that were kept.
+    """
 
     version: Any = "2.56.0"
     answers: tuple[Any, Any, Any] = PLAIN

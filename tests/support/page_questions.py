@@ -15,7 +15,7 @@ HEADERS = (
 
 
 def questions(case: GoldenCase, count: int = 120) -> list[str]:
-    """Always the same for a case."""
+    """Generate selectors from the messages of a case, the same ones in each run."""
     messages = [
         message for store in case.manifest()["stores"] for page in store["pages"] for message in page["messages"]
     ]

@@ -15,6 +15,8 @@ _VALUE = re.compile(
 
 @dataclass(frozen=True)
 class Value:
+    """A performance value of a monitoring plugin, with its thresholds."""
+
     value: float
     unit: str
     warn: str
@@ -23,6 +25,8 @@ class Value:
 
 @dataclass(frozen=True)
 class PluginOutput:
+    """The parsed output of a monitoring plugin."""
+
     status: str
     text: str
     values: dict[str, Value]

@@ -28,6 +28,8 @@ EXPORT = ("export", "--in", "pages")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """The exit status and output of a finished call."""
+
     status: int
     out: str
     err: str
@@ -48,7 +50,7 @@ def call(*words: str | Path) -> Answer:
 
 
 def pasted(shown: str) -> str:
-    """What the indented commands of an answer print that are joined by ``&&``, pasted into a shell."""
+    """Paste the indented commands of an answer that are joined by ``&&`` into a shell; return their output."""
     commands = re.findall(r"^ {5}(?:\[ |mv |echo ).*$", shown, re.MULTILINE)
     done = subprocess.run(["sh"], input="\n".join(commands), stdout=subprocess.PIPE, text=True, check=False)
     return done.stdout
@@ -62,7 +64,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 @cache
 def _forking(preload: str | None) -> subprocess.Popen[str]:
-    """Ends with this process."""
+    """Start the process that forks one child per call; it ends with this process."""
     return subprocess.Popen(
         [sys.executable, str(ROOT / "tests" / "support" / "forked_calls.py")],
         text=True,
@@ -116,9 +118,9 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def started(*words: str | Path, **popen: Any) -> subprocess.Popen[str]:
-    """A process in a session of its own, with the signals of a program started from a terminal.
+    """Start the program in its own session, with the signals of a program started from a terminal.
 
-    Nothing of this process runs between fork and exec: threads of libraries may hold locks then.
+    No Python code runs in the child between fork and exec, because threads of libraries may hold locks then.
     """
     return subprocess.Popen(
         [sys.executable, "-ISc", _WITH_SIGNALS, sys.executable, "-m", "pagectl", *map(str, words)],

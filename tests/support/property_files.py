@@ -26,7 +26,7 @@ BY_CLASS = re.compile("ActiveMQ.*Plugin|.*BroadcastEndpointFactory")
 
 
 def known_beans(edition: Edition) -> dict[str, dict[str, BeanProperty]]:
-    """The beans of an edition, without those."""
+    """Return the beans of an edition, without those that are named after a class."""
     return {
         owner: {name: one._replace(made=BY_CLASS.sub("", one.made)) for name, one in of.items()}
         for owner, of in beans(edition).items()
@@ -53,7 +53,7 @@ LEFT_OUT = {
 
 
 def scalars(random: Random) -> Pairs:
-    """Settings of the broker itself."""
+    """Draw settings of the broker itself."""
     known = [one for one in COMMON[ROOT].values() if one.access == "rw" and one.name not in LEFT_OUT and not one.odd]
     known = [one for one in known if one.type in ("int", "long", "boolean") or one.words]
     picked = random.sample(known, random.randint(1, 5))
@@ -64,7 +64,7 @@ def scalars(random: Random) -> Pairs:
 
 
 def good_value(kind: str, random: Random) -> str:
-    """A value of a type that no reader minds."""
+    """Draw a value that every reader accepts for a type."""
     if "|" in kind:
         return random.choice(kind.split("|"))
     if kind in ("boolean", "Boolean"):
@@ -79,7 +79,7 @@ def good_value(kind: str, random: Random) -> str:
 
 
 def address_settings(random: Random) -> Pairs:
-    """Settings of addresses."""
+    """Draw address settings."""
     found: Pairs = []
     known = [one for one in COMMON["AddressSettings"].values() if one.access == "rw" and one.name not in LEFT_OUT]
     for match in random.sample(NAMES, random.randint(1, 3)):
@@ -156,7 +156,7 @@ def others(random: Random) -> Pairs:
 
 
 def sound(random: Random) -> Pairs:
-    """Some sections, each key once."""
+    """Draw settings from several sections, each key once."""
     found = scalars(random) + address_settings(random)
     for part in (transports, addresses, others, others):
         if random.random() < 0.6:
@@ -168,7 +168,7 @@ def sound(random: Random) -> Pairs:
 
 
 def escaped(text: str, *, key: bool) -> str:
-    """A text as ``.properties`` has it."""
+    """Escape a key or value for a ``.properties`` file."""
     text = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
     text = "".join(c if c.isascii() else "".join(f"\\u{ord(c):04x}") for c in text)
     if key:
@@ -177,7 +177,7 @@ def escaped(text: str, *, key: bool) -> str:
 
 
 def joined(path: Path_) -> str:
-    """A path as one key."""
+    """Join the steps of a path to one key; steps that contain a dot are quoted."""
     return ".".join(f'"{step}"' if "." in step else step for step in path)
 
 
@@ -217,7 +217,7 @@ def as_json(pairs: Pairs, random: Random) -> str:
 
 
 def bare(found: object, random: Random) -> object:
-    """The same with some texts as what they say."""
+    """Replace some texts by the boolean or integer that they denote."""
     if isinstance(found, dict):
         return {key: bare(value, random) for key, value in found.items()}
     if random.random() < 0.6 and found in ("true", "false"):
@@ -233,7 +233,7 @@ def as_yaml(pairs: Pairs, random: Random) -> str:
 
 
 def yaml_lines(found: dict[str, object], depth: int, random: Random) -> Iterator[str]:
-    """The lines of a mapping."""
+    """Yield the YAML lines of a nested mapping."""
     for key, value in found.items():
         shown = yaml_scalar(key, random)
         if isinstance(value, dict):
@@ -244,7 +244,7 @@ def yaml_lines(found: dict[str, object], depth: int, random: Random) -> Iterator
 
 
 def yaml_scalar(text: str, random: Random) -> str:
-    """A scalar, plain where that says the same."""
+    """Write a YAML scalar, mostly plain if that is unambiguous, otherwise quoted."""
     plain = re.fullmatch(r"[A-Za-z0-9/](?:[\w./-]| (?! |#))*(?<! )", text) and text not in ("null", "true", "false")
     if plain and random.random() < 0.9:
         return text
@@ -331,7 +331,7 @@ BAD_NAMES = ("orders.eu", "a(b)", "a[0]", "a b", "a:b", "a=b", "\u00e4", "", "*"
 
 
 def misspelt(word: str, random: Random) -> str:
-    """A word with one slip."""
+    """Misspell a word in one random way."""
     if not word:
         return "x"
     at = random.randrange(len(word))
@@ -349,7 +349,7 @@ def misspelt(word: str, random: Random) -> str:
 
 
 def any_path(random: Random) -> Path_:
-    """A path through the beans, to any property at any depth."""
+    """Draw a path of properties through the beans, up to six levels deep."""
     owner, path = ROOT, []
     for _ in range(6):
         rows = [one for one in BEANS[owner].values() if not one.name.startswith("=")]
@@ -544,7 +544,7 @@ def mutant(seed: int) -> tuple[str, bytes]:
 
 
 def write_all(folder: Path, sounds: int, mutants: int) -> None:
-    """The files in a folder."""
+    """Write ``sounds`` sound files and ``mutants`` mutated ones to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     made = [*map(sound_file, range(sounds)), *map(mutant, range(mutants))]
     for name, raw in made:

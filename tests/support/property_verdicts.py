@@ -23,9 +23,13 @@ WHOLE_FILE = ""
 
 
 class BrokerVerdict(NamedTuple):
-    """``errors``: keys with an error in the status, ``lost``: those that become 0 or false in silence. ``dropped``: no
-    entry is applied; ``crashed``: what was applied could not be looked at, for text stood where a bean belongs.
-    ``start``: whether the broker started, None where it was not asked; a backup that waits for its primary did."""
+    """The reaction of a broker's classes to a properties file.
+
+    ``errors`` are keys with an error in the broker's status, ``lost`` those that silently become 0 or false. If
+    ``dropped``, no entry is applied; if ``crashed``, the result could not be inspected because a text replaced a bean.
+    ``start`` is whether the broker started, or None if that was not tried; a backup that waits for its primary counts
+    as started.
+    """
 
     errors: frozenset[str]
     lost: frozenset[str]
@@ -41,7 +45,7 @@ class BrokerVerdict(NamedTuple):
 
 @cache
 def recorded() -> tuple[dict[str, bytes], dict[str, dict[str, BrokerVerdict]]]:
-    """The files by name, and by release what its classes made of each."""
+    """Load the recorded files by name, and the verdict of each release on each file."""
     found = json.loads(lzma.decompress(RECORDED.read_bytes()))
     files = {name: text.encode("latin-1") for name, text in found["files"].items()}
     return files, {release: {n: verdict(line) for n, line in of.items()} for release, of in found["verdicts"].items()}
@@ -62,7 +66,7 @@ def verdict(line: dict[str, Any]) -> BrokerVerdict:
 
 
 def ask(release: str, files: Iterable[Path], *words: str) -> dict[str, dict[str, Any]]:
-    """The oracle's lines by file; one at which it ends itself is said to be a crash."""
+    """Return the oracle's JSON line for each file; a file on which the oracle dies is marked as a crash."""
     from broker_jars import oracle
 
     program = oracle() / "properties" / "properties-oracle"
@@ -89,7 +93,7 @@ def ask(release: str, files: Iterable[Path], *words: str) -> dict[str, dict[str,
 
 
 def slim(line: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a line: no values in force, no paths."""
+    """Reduce a line of the oracle to what is recorded, without effective values and paths."""
     kept = {name: line[name] for name in ("load_error", "exception", "coerced", "crash", "start") if line.get(name)}
     errors = [{"key": one["key"]} for one in line.get("errors", ()) if one["value"] != "loadError"]
     return {**kept, **({"errors": errors} if errors else {})}

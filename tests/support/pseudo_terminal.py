@@ -63,7 +63,7 @@ class Terminal:
         os.write(self.ours, text.encode())
 
     def end(self) -> int:
-        """The status, when it is over; also looks whether the terminal is as it was."""
+        """Wait for the program to end and return its status, asserting that it restored the terminal."""
         while self.process.poll() is None:
             if select.select([self.ours], [], [], 0.2)[0]:
                 self.seen += os.read(self.ours, 65536).decode("utf-8", "replace")

@@ -12,8 +12,12 @@ from pagefmt.change.recovery.plan import RecoveryPlan
 
 @dataclass(frozen=True, slots=True)
 class Accounted:
-    """(message, queue) pairs. ``missing`` from the result, ``lost`` of them named, ``nameless`` at most so many others
-    (None: nobody knows); ``more`` than the sound directory had, ``again`` of them named. ``wrong``: neither."""
+    """Counts of (message, queue) pairs that a recovery lost or restored too often.
+
+    ``missing`` pairs are absent from the result, and ``lost`` of them were named by the plan. ``more`` pairs are
+    present beyond the sound directory, and ``again`` of them were named. ``wrong`` describes a contradiction between
+    plan and result, or is None.
+    """
 
     missing: int
     lost: int

@@ -26,7 +26,7 @@ from pagefmt.vectors.routes.whole_pages import RouteVectors
 
 
 def record_by_record(loader: load._Loader, number: int, file: JournalFile, opened: FileStretches, torn: Any) -> None:
-    """What ``_Loader.in_windows`` does: every record of a file on its own, as a broker reads it."""
+    """Load every record of a file by itself, as a broker does; the reference for ``_Loader.in_windows``."""
     content = bytes(opened[0 : opened.size])
     for frame in scan(content, file.header, torn):
         match frame.kind:
@@ -41,7 +41,7 @@ def record_by_record(loader: load._Loader, number: int, file: JournalFile, opene
 
 
 def one_more(columns: JournalColumns, frame: JournalFrame, content: bytes) -> int:
-    """What ``JournalColumns.extend`` does, for one record; its row."""
+    """Add one record to the columns and return its row; the reference for ``JournalColumns.extend``."""
     row = len(columns)
     columns.ids.append(frame.id)
     columns.types.append(frame.user_type)
@@ -61,7 +61,7 @@ def one_more(columns: JournalColumns, frame: JournalFrame, content: bytes) -> in
 
 @contextmanager
 def reference_only() -> Iterator[None]:
-    """What is read in the meantime is read by the references alone, and compared with what is held against schemas."""
+    """Disable the fast paths, so that all reading uses the reference code, and skip the check against schemas."""
 
     def irregular(*_: Any) -> Any:
         raise IrregularPage("asked for")

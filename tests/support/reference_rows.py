@@ -31,7 +31,7 @@ def comparable(value: Any) -> Any:
 
 @lru_cache(maxsize=1 << 14)
 def _row(record: bytes, level: Detail, layout: Layout | None) -> dict[str, Any]:
-    """The row of one record that a broker hands out. Flipped and copied pages share most of their records."""
+    """Decode the row of one record; cached, because flipped and copied pages share most of their records."""
     page = Page(record).of_layout(layout)
     route = page.route(0, 0, len(record) - FRAME)
     assert not isinstance(route, Damage)
@@ -39,7 +39,10 @@ def _row(record: bytes, level: Detail, layout: Layout | None) -> dict[str, Any]:
 
 
 def reference_rows(content: bytes, level: Detail) -> pa.RecordBatch:
-    """A row for each frame; an empty one where a broker throws. They end where an old reader leaves the frame."""
+    """Decode a row for each frame, which has only its position if the broker throws on the record.
+
+    Rows end at a record that is longer or shorter than its frame, because an old reader then misses the next frame.
+    """
     import pyarrow as pa
 
     page, rows = Page(content), []

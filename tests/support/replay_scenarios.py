@@ -25,6 +25,8 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class Scenario:
+    """A recorded scenario: configuration, trace, and the broker's outcome with its timing-dependent parts."""
+
     name: str
     config: bytes
     trace: bytes
@@ -80,7 +82,7 @@ def protocol_recordings(archive: Path) -> dict[str, tuple[str, Scenario]]:
 
 
 def replayed(scenario: Scenario, edition: Edition = NEWEST, *, check: bool = True) -> list[Line]:
-    """The engine's outcome, line by line, after a round trip through JSON."""
+    """Replay a scenario on the engine and return its outcome after a round trip through JSON."""
     document = read_bytes(scenario.config, "broker.xml", folder=Path(), edition=edition, properties={}, environment={})
     interpreter = Interpreter()
     lines = [json.loads(line) for line in scenario.trace.splitlines() if line.strip()]
@@ -122,6 +124,8 @@ def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 @dataclass
 class Comparison:
+    """Counts of compared operations and fields, with a description of the first difference."""
+
     operations: int = 0
     different: int = 0
     fields: int = 0

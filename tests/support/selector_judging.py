@@ -39,6 +39,8 @@ def value_of(typed: Typed) -> Value:
 
 @dataclass
 class Properties:
+    """The properties and header fields of a message, as a selector reads them."""
+
     values: dict[str, Value]
 
     def property(self, name: str) -> Value:

@@ -16,6 +16,8 @@ Typed = tuple[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """A selector and the typed properties of the message that it is applied to."""
+
     selector: str
     properties: tuple[tuple[str, Typed], ...]
 

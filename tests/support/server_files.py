@@ -20,12 +20,12 @@ SERVER = """<server name="default">
 
 
 def subsystem(version: str, inside: str = SERVER) -> str:
-    """A ``messaging-activemq`` subsystem."""
+    """Return the ``messaging-activemq`` subsystem of a server file."""
     return f'<subsystem xmlns="urn:jboss:domain:messaging-activemq:{version}">\n      {inside}\n    </subsystem>'
 
 
 def standalone(version: str = "13.0", inside: str = SERVER, more: str = "") -> str:
-    """The file of one server; ``more`` stands in front of its profile."""
+    """Return the file of a standalone server; ``more`` is inserted before its profile."""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<server xmlns="urn:jboss:domain:16.0">\n'
         f"  {more}\n  <profile>\n    {subsystem(version, inside)}\n  </profile>\n</server>\n"
@@ -33,12 +33,12 @@ def standalone(version: str = "13.0", inside: str = SERVER, more: str = "") -> s
 
 
 def with_settings(attributes: str) -> str:
-    """The server with other settings of all addresses."""
+    """Replace the page and memory limits in the server's address setting by other attributes."""
     return re.sub(r'max-size-bytes="\d+" page-size-bytes="\d+"', attributes, SERVER)
 
 
 def with_journal(attributes: str) -> str:
-    """The server with a journal element."""
+    """Insert a journal element into the server."""
     return SERVER.replace("<security-setting", f"<journal {attributes}/>\n        <security-setting", 1)
 
 

@@ -26,9 +26,9 @@ EXTRA: dict[str, str] = {}
 
 
 def offered(shell: str, typed: str, folder: Path, program: str = TRACE) -> set[str]:
-    """The words that the shell offers for what is typed so far, where more than one fits; else the line completed.
+    """Return the words that a shell offers after the typed text, or the completed line if only one word fits.
 
-    ``program``: what stands for ``pagectl``; it leaves a trace when it is started.
+    ``program`` replaces ``pagectl`` and leaves a trace if it is started.
     """
     tools = folder / ".tools"
     tools.mkdir(exist_ok=True)
@@ -105,7 +105,7 @@ def _zsh(typed: str, folder: Path) -> set[str]:
 
 
 def _at_terminal(command: list[str], start: str, keys: str, folder: Path) -> str:
-    """What is written after the keys are typed, until ENDED."""
+    """Type keys at a shell's terminal and return its output until ENDED."""
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(folder)

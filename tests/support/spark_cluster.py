@@ -26,7 +26,7 @@ class SparkCluster(NamedTuple):
 
 @contextmanager
 def spark_cluster(folder: Path, *, workers: int = 1, cores: int = 2, memory: str = "1g") -> Iterator[SparkCluster]:
-    """The services and all that they started are gone at the end, whatever happens. ``memory``: of each worker."""
+    """Start a Spark master and workers with ``memory`` each; stop them and their children at the end in any case."""
     with ExitStack() as stack:
         log = folder / "master.log"
         master = stack.enter_context(_service("master.Master", log))
@@ -73,7 +73,7 @@ def _service(name: str, log: Path, *words: str) -> Iterator[subprocess.Popen[byt
 
 
 def _logged(log: Path, pattern: str, running: subprocess.Popen[bytes]) -> str:
-    """The first match in what a service has logged; waits for it."""
+    """Wait for a match in the log of a service and return its first group."""
     deadline = time.monotonic() + WAIT
     while time.monotonic() < deadline and running.poll() is None:
         found = re.search(pattern, log.read_text("utf-8", "replace"))

@@ -42,7 +42,7 @@ class StandIn(ProxiedServer):
         return f"{self.scheme}://{authority or self.authority}/{name}?{self.query}"
 
     def put(self, path: Path, name: str) -> str:
-        """A file or folder below the bucket; its URL."""
+        """Upload a file or folder to the bucket and return its URL."""
         url = self.url(name)
         for each in [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file()):
             to = stored(url)
@@ -58,7 +58,7 @@ class StandIn(ProxiedServer):
         raise NotImplementedError
 
     def delete(self, handler: Any, url: str) -> None:
-        """What a request below a URL reads."""
+        """Delete the page that a request reads."""
         name = unquote(handler.path.partition("?")[0]).rpartition("/")[2]
         (page,) = stored(url).rglob(name)
         page.unlink()
@@ -98,7 +98,7 @@ class GoogleStandIn(StandIn):
 
 
 def _from_there_on(handler: Any, content: bytes) -> bytes:
-    """A list from ``startFrom`` on, as Azure gives it: Azurite lists all."""
+    """Cut a listing's entries before ``startFrom``, as Azure does and Azurite does not."""
     start = dict(parse_qsl(handler.path.partition("?")[2])).get("startFrom", "").encode()
     return (
         re.sub(rb"<Blob>.*?</Blob>", lambda each: each[0] * (_named(each[0]) >= start), content) if start else content
@@ -120,7 +120,7 @@ class AzureStandIn(StandIn):
         self.query = f"enable_tls=false&blob_storage_authority={self.address}"
 
     def make_bucket(self) -> None:
-        """pyarrow makes containers, which obstore does not."""
+        """Pyarrow makes containers, which obstore does not."""
         from pyarrow.fs import AzureFileSystem
 
         where = f"{self.server[0]}:{self.server[1]}"
@@ -154,7 +154,10 @@ _CLIENT = ("hadoop-client-api", "hadoop-client-runtime", "commons-logging", "slf
 
 @contextmanager
 def hadoop(folder: Path, *words: str) -> Iterator[str]:
-    """The URL of a running cluster's HDFS. Its configuration is in ``folder / "conf"``. Skips the test without jars."""
+    """Start a Hadoop cluster and yield the URL of its HDFS, or skip the test if the jars are missing.
+
+    The cluster's configuration is in ``folder / "conf"``.
+    """
     jars = os.environ.get("PAGECTL_HADOOP")
     if not jars:
         pytest.skip("PAGECTL_HADOOP names no folder with Hadoop's jars (CONTRIBUTING.md says how to get them)")
@@ -186,7 +189,7 @@ def hadoop(folder: Path, *words: str) -> Iterator[str]:
 
 
 def hadoop_environment() -> dict[str, str]:
-    """What a process needs to speak to HDFS. Skips the test where there is no native library."""
+    """Return the variables that a process needs for HDFS, or skip the test if the native library is missing."""
     library, jars = os.environ.get("ARROW_LIBHDFS_DIR"), os.environ.get("PAGECTL_HADOOP")
     if not library:
         pytest.skip("ARROW_LIBHDFS_DIR names no folder with libhdfs.so, which is in Hadoop's own distribution")
@@ -196,7 +199,7 @@ def hadoop_environment() -> dict[str, str]:
 
 @contextmanager
 def hdfs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HadoopStandIn]:
-    """It looks at permissions and has a folder ``closed`` for its owner alone. The environment has what it takes."""
+    """Start an HDFS that checks permissions, with a folder ``closed`` to others, and set the environment for it."""
     for variable, value in hadoop_environment().items():
         monkeypatch.setenv(variable, value)
     with hadoop(folder, "hdfs") as url:
@@ -236,7 +239,7 @@ def free_port() -> int:
 
 @contextmanager
 def stand_in(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    """A store of this scheme with an empty bucket, behind a proxy, and credentials for it in the environment."""
+    """Yield a store of this scheme with an empty bucket behind a proxy, and set credentials in the environment."""
     for variable, value in _NOWHERE.items():
         monkeypatch.setenv(variable, value)
     monkeypatch.setenv("AZURE_STORAGE_KEY", AZURITE_KEY)
@@ -252,7 +255,7 @@ def stand_in(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @contextmanager
 def service(command: list[str], log: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A server that listens; it is gone at the end, with all that it started."""
+    """Start a server, wait until it listens, and kill its whole session at the end."""
     with log.open("wb") as out:
         running = subprocess.Popen(
             command, cwd=log.parent, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True

@@ -80,7 +80,7 @@ def messages(out: StoredPath) -> Counter[tuple[int, int]]:
 
 
 def named_files(out: Path, version: int | None = None) -> list[str]:
-    """The files that the log of a table names; ``version``: of Iceberg."""
+    """List the data files that a table's log names; ``version`` selects a version of an Iceberg table."""
     if format_of(out) is LakeFormat.DELTA:
         from deltalake import DeltaTable
 
@@ -115,7 +115,7 @@ def named_messages(out: Path) -> Counter[tuple[int, int]]:
 def committing(
     out: StoredPath, number: int, run: str, overwrite: bool = False, form: LakeFormat = LakeFormat.DELTA
 ) -> Callable[[], None]:
-    """A commit of one file, which is not there."""
+    """Prepare the commit of one data file that does not exist."""
     made = [TablePart(f"part-00000-0-{run}.parquet", FileFacts(3, 3, {}, {}), ())]
     schema = table_schema(TableSpec().schema, ())
     commit = FormatCommit(form, out, out, schema, (), made, number, overwrite, run)

@@ -19,7 +19,7 @@ OF_A_FLEET = ("broker", "exported_at", "sent", "expires", "where", "file", "queu
 
 
 def plain(value: Any) -> Any:
-    """Maps sorted, binaries as bytes, NaN equal to itself."""
+    """Normalise a value for comparison: maps sorted, binaries as bytes, floats as text so that NaN equals NaN."""
     if hasattr(value, "asDict"):
         value = value.asDict()
     if isinstance(value, dict):
@@ -34,7 +34,7 @@ def plain(value: Any) -> Any:
 
 
 def rows_of(case: GoldenCase, body: TableBody = TableBody.BASE64) -> list[dict[str, Any]]:
-    """What a table of the case must hold, in order."""
+    """Decode the rows that a table of the case must contain, in order."""
     data = case.data()
     rows: list[dict[str, Any]] = []
     state = load_state(data / "paging", data / "journal", data / "bindings")
@@ -49,19 +49,19 @@ def rows_of(case: GoldenCase, body: TableBody = TableBody.BASE64) -> list[dict[s
 
 
 def _emptied(row: dict[str, Any]) -> dict[str, Any]:
-    """An empty map cannot be told from an empty list in Python."""
+    """Replace empty maps and lists by None, because Python cannot tell one from the other."""
     return {key: value if value not in ([], {}) else None for key, value in row.items()}
 
 
 def of_one_broker(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of a fleet's table as the row of one broker: queues by id alone, nothing that is said beside them."""
+    """Reduce a row of a fleet's table to that of a single broker: queues by id, no columns of the fleet."""
     lists = {name: row[name] for name in QUEUE_LISTS if row.get(name)}
     ids = {name: [queue["id"] if isinstance(queue, dict) else queue for queue in each] for name, each in lists.items()}
     return {name: value for name, value in (row | ids).items() if name not in OF_A_FLEET}
 
 
 def texts(found: list[Any]) -> list[str]:
-    """The rows in the order store, page, number, each as text."""
+    """Serialise rows in the order of store, page and number."""
     rows = sorted((of_one_broker(_emptied(plain(row))) for row in found), key=lambda row: [row[name] for name in ORDER])
     return [json.dumps(row, sort_keys=True, default=str) for row in rows]
 

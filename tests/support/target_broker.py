@@ -29,6 +29,8 @@ CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
 
 @dataclass(slots=True)
 class TargetBroker:
+    """A running broker to which messages are sent, controlled through its standard input."""
+
     process: subprocess.Popen[str]
     folder: Path
     port: int
@@ -72,12 +74,12 @@ class TargetBroker:
         return int(self.ask(f"prune {queue}"))
 
     def dump(self, queue: str) -> list[str]:
-        """What a core client is given, scheduled messages too: a line each."""
+        """Receive all messages of a queue with a core client, scheduled ones included; return a line for each."""
         return listed(self.process, f"dump {queue}")[:-1]
 
 
 def listed(process: subprocess.Popen[str], command: str) -> list[str]:
-    """The lines that a program answers a command with, up to and with the one that begins with "end"."""
+    """Send a command to a program and return the lines of its answer, up to the one that starts with "end"."""
     assert process.stdin and process.stdout
     process.stdin.write(f"{command}\n")
     process.stdin.flush()

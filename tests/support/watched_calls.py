@@ -88,7 +88,7 @@ def check_call(argv: list[str], status: int, out: str, err: str) -> None:
 
 
 def command_of(argv: list[str]) -> tuple[str, ...]:
-    """The command's path; as much of it as is there."""
+    """Return the command's path, incomplete if the call does not name a whole command."""
     words = [word for word in argv if word != "--debug"][:2]
     if not words or words[0] not in TREE:
         return ()
@@ -96,7 +96,7 @@ def command_of(argv: list[str]) -> tuple[str, ...]:
 
 
 def schema_of(path: tuple[str, ...], argv: list[str]) -> str | None:
-    """The schema of what the call prints; None where that is no JSON."""
+    """Return the name of the schema of a call's output, or None if the output is no JSON."""
     if path == ("pages", "seal"):
         return "pages-seal.line"
     if (
@@ -124,7 +124,7 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def validate(name: str, text: str) -> None:
-    """A document, or where the schema is one of lines, the lines."""
+    """Validate a document, or a sample of lines if the schema describes lines."""
     if not name.endswith(".line"):
         documents = [text]
     else:
