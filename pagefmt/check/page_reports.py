@@ -15,7 +15,6 @@ from typing import Final
 
 from pagefmt.check.broker_reader import BrokerReading, read_as_broker
 from pagefmt.check.broker_verdict import BrokerVerdict, PageContext, judge
-from pagefmt.check.quick_check import proves_sound
 from pagefmt.check.zeroed_sectors import zeroed_sectors
 from pagefmt.codec.pages.broker_payload import walk_payload
 from pagefmt.codec.pages.frames import Damage, DamageKind
@@ -182,7 +181,7 @@ def _strict_look(page: Page, bytes_before: int) -> _StrictReading:
     layout = page.strict_layout()
     sound = SoundRecords(page, bytes_before)
     for number, offset, length in page.frames():
-        if sound.hold(offset, length) or proves_sound(page.buf, offset, length):
+        if sound.hold(offset, length):
             decoded += 1
             continue
         record = page.record(number, offset, length, layout)

@@ -30,6 +30,7 @@ from pagefmt.outstanding.message_filter import Judged, MessageFilter, SelectedMe
 from pagefmt.outstanding.message_location import MessageOrigin, PageOrigin
 from pagefmt.table.joined_pages import JoinedPages, page_groups
 from pagefmt.table.location_columns import note_schedules, set_apart
+from pagefmt.table.message_row import selected_row
 from pagefmt.table.table import PageSource
 from pagefmt.vectors import (
     IrregularPage,
@@ -38,7 +39,6 @@ from pagefmt.vectors import (
     PageFrames,
     opened_chunks,
     ordinary_lines,
-    selected_row,
     wanted_records,
 )
 

@@ -13,7 +13,7 @@ name                                          plain code                        
 ``decode_page``, ``PageColumns``              ``handed_out_row``, which reads one record      test_columns.py
 ``opened_chunks``, ``wanted_records``         ``pagefmt.outstanding.message_filter``          test_facts.py
 ``level_for``, ``of_reference``, ``select``   ``pagefmt.selector``                            test_facts.py
-``ordinary_lines``                            ``selected_row``, ``plain_rows``                test_json_lines.py
+``ordinary_lines``                            ``pagefmt.table.message_row``                   test_json_lines.py
 ``xml_items``                                 ``pagefmt.exchange.xml_writing``                test_xml_texts.py
 ``SoundRecords``                              the strict reader of ``pagefmt.codec.pages``    test_verify_at_once.py
 ============================================  ==============================================  ======================
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.watch import PagesWatch
     from pagefmt.vectors.core.line_parts import LineSource
     from pagefmt.vectors.fact_columns import entries
-    from pagefmt.vectors.message_row import plain_rows, selected_row
     from pagefmt.vectors.ordinary_records import ordinary_lines
     from pagefmt.vectors.page_columns import PageColumns, decode_page
     from pagefmt.vectors.pages.chunks import CHUNK, read_chunks
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
 _NAMES: Final = {
     "core.line_parts": "LineSource",
     "fact_columns": "entries",
-    "message_row": "plain_rows selected_row",
     "ordinary_records": "ordinary_lines",
     "page_columns": "PageColumns decode_page",
     "pages.chunks": "CHUNK read_chunks",

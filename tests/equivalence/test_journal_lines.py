@@ -21,9 +21,9 @@ from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.message_filter import MessageFilter, wanted_messages
 from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.table.json_lines import LineFormat, MessageLines, picked_lines
+from pagefmt.table.message_row import selected_row
 from pagefmt.table.table import PageSource, TableQuery, page_batches
 from pagefmt.vectors import load_state
-from pagefmt.vectors.message_row import selected_row
 
 EVERY = MessageFilter()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from golden_cases import GoldenCase, cases
 
-from pagefmt.check.quick_check import proves_sound
+from pagefmt.change.salvage.quick_check import proves_sound
 from pagefmt.codec.messages.core_message import CoreMessage
 from pagefmt.codec.messages.properties import encode_properties
 from pagefmt.codec.pages.record import decode_record, encode_record

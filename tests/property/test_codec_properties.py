@@ -11,10 +11,10 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pagefmt.change.salvage.quick_check import proves_sound
 from pagefmt.check.broker_reader import read_as_broker
 from pagefmt.check.broker_verdict import PageContext
 from pagefmt.check.page_reports import newest_of, verify_bytes
-from pagefmt.check.quick_check import proves_sound
 from pagefmt.codec.messages.amqp_sections import decode_sections
 from pagefmt.codec.messages.amqp_values import decode_amqp_value, encode_amqp_value
 from pagefmt.codec.messages.bodies import inflated, map_of, stream_of, text_of

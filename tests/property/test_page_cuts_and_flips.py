@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 from small_pages import NEW_PAGE, OLD_PAGE, cuts, flips
 
+from pagefmt.change.salvage.quick_check import proves_sound
 from pagefmt.check.broker_reader import read_as_broker
 from pagefmt.check.broker_verdict import PageContext
 from pagefmt.check.page_reports import verify_bytes
-from pagefmt.check.quick_check import proves_sound
 from pagefmt.codec.pages.frames import Damage, DamageKind
 from pagefmt.codec.pages.page import Page
 from pagefmt.codec.pages.record import PageRecord, encode_record

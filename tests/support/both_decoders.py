@@ -18,8 +18,8 @@ from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter, select_messages
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.table.json_lines import LineFormat, MessageLines, picked_lines
+from pagefmt.table.message_row import selected_row
 from pagefmt.vectors import load_state, sound_records
-from pagefmt.vectors.message_row import selected_row
 
 EVERY_FORM = frozenset(BodyForm)
 SIZE = MessageOptions(frozenset({BodyForm.SIZE}))

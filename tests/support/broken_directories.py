@@ -8,7 +8,7 @@ from pathlib import Path
 
 from page_damage import queues_of, spans
 
-from pagefmt.check.quick_check import proves_sound
+from pagefmt.change.salvage.quick_check import proves_sound
 from pagefmt.codec.pages.routes import routed_exactly
 from pagefmt.directory.locate import within
 from pagefmt.journal.files import HEADER, Journal

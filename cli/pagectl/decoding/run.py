@@ -222,7 +222,7 @@ class _Decoding:
 
     def few_rows(self, unit: Unit) -> list[Iterator[Any]]:
         """Return the messages of each of the first pages as long as few bytes were read: they are read one by one."""
-        from pagefmt.vectors import plain_rows
+        from pagefmt.table.message_row import plain_rows
 
         few: list[Iterator[Any]] = []
         for at in unit:
@@ -351,7 +351,7 @@ def _line_texts(run: _Decoding, unit: Unit) -> Iterator[tuple[int, MessageLines 
     if len(few) == len(unit):
         return
     from pagefmt.outstanding.message_filter import SelectedMessage
-    from pagefmt.vectors import selected_row
+    from pagefmt.table.message_row import selected_row
 
     for n, item in run.together(unit, len(few), as_rows=False):
         if isinstance(item, SelectedMessage):

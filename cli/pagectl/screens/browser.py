@@ -500,7 +500,7 @@ class RecordsScreen(SearchScreen):
         from pagefmt.codec.messages.large import LargeMessages
         from pagefmt.describe.message_json import BodyForm, MessageOptions
         from pagefmt.outstanding.message_filter import SelectedMessage
-        from pagefmt.vectors import selected_row
+        from pagefmt.table.message_row import selected_row
 
         if row >= self.index.count:
             damage = self.index.damage

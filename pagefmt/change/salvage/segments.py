@@ -14,7 +14,7 @@ from enum import StrEnum
 from struct import Struct
 from typing import Final
 
-from pagefmt.check.quick_check import proves_sound
+from pagefmt.change.salvage.quick_check import proves_sound
 from pagefmt.codec.pages.broker_payload import walk_old_record, walk_payload
 from pagefmt.codec.pages.frames import Buffer, all_zero, at_hand, find_behind
 from pagefmt.codec.pages.record import (

@@ -17,11 +17,9 @@ the number of items without bytes are limited.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
-from functools import partial
-from struct import Struct, pack
-from typing import Any, Final
+from struct import pack
+from typing import Final
 
 from pagefmt.codec.messages.properties import double_of, float_of
 from pagefmt.codec.messages.values import NULL, TypedValue, ValueKind
@@ -114,117 +112,6 @@ NO_BYTES: Final = frozenset((0x40, 0x41, 0x42, 0x43, 0x44, 0x45))
 
 def decode_amqp_value(reader: ByteReader, depth: int = 0) -> TypedValue:
     """Decode a value. Raise ``Undecodable`` if bytes, sizes or counts do not fit, or nesting is too deep."""
-    if reader.__class__ is ByteReader:
-        try:
-            (value,), behind = _usual(reader.buf, reader.pos, reader.end, 1, depth)
-        except _UNUSUAL:
-            pass
-        else:
-            if behind <= reader.end:
-                reader.pos = behind
-                return value
-    return _careful(reader, depth)
-
-
-# -- the usual case: sound values of the usual kinds, in a fraction of the time ------------------------------------
-
-# What ``_usual`` raises for a value that ``_careful`` has to decode or to reject.
-_UNUSUAL: Final = (IndexError, KeyError, struct.error, UnicodeDecodeError)
-_ALONE: Final = {
-    0x40: TypedValue(ValueKind.NULL, None, 0x40), 0x41: TypedValue(ValueKind.BOOLEAN, True, 0x41),
-    0x42: TypedValue(ValueKind.BOOLEAN, False, 0x42), 0x43: TypedValue(ValueKind.UINT, 0, 0x43),
-    0x44: TypedValue(ValueKind.ULONG, 0, 0x44), 0x45: TypedValue(ValueKind.LIST, (), 0x45),
-}  # fmt: skip
-_NUMBERS: Final = {
-    code: (kind, Struct(form).unpack_from, 1 + Struct(form).size)
-    for code, kind, form in (
-        (0x50, ValueKind.UBYTE, ">B"),
-        (0x51, ValueKind.BYTE, ">b"),
-        (0x52, ValueKind.UINT, ">B"),
-        (0x53, ValueKind.ULONG, ">B"),
-        (0x54, ValueKind.INT, ">b"),
-        (0x55, ValueKind.LONG, ">b"),
-        (0x60, ValueKind.USHORT, ">H"),
-        (0x61, ValueKind.SHORT, ">h"),
-        (0x70, ValueKind.UINT, ">I"),
-        (0x71, ValueKind.INT, ">i"),
-        (0x73, ValueKind.CHAR, ">I"),
-        (0x80, ValueKind.ULONG, ">Q"),
-        (0x81, ValueKind.LONG, ">q"),
-        (0x83, ValueKind.TIMESTAMP, ">q"),
-        (0x98, ValueKind.UUID, "16s"),
-    )
-}
-_REALS: Final = {0x72: (float_of, Struct(">I").unpack_from, 5), 0x82: (double_of, Struct(">Q").unpack_from, 9)}
-_ENCODINGS: Final = {
-    0xA0: (ValueKind.BYTES, None), 0xA1: (ValueKind.STRING, "utf-8"), 0xA3: (ValueKind.SYMBOL, "latin-1"),
-    0xB0: (ValueKind.BYTES, None), 0xB1: (ValueKind.STRING, "utf-8"), 0xB3: (ValueKind.SYMBOL, "latin-1"),
-}  # fmt: skip
-_u32 = Struct(">I").unpack_from
-_typed: Final[Callable[[tuple[ValueKind, Any, int]], TypedValue]] = partial(tuple.__new__, TypedValue)
-
-
-def _usual(buf: bytes | memoryview, at: int, limit: int, count: int, depth: int) -> tuple[list[TypedValue], int]:
-    """Decode ``count`` values from an offset on.
-
-    Return them and the offset after them, which may be beyond ``limit``.
-    """
-    values: list[TypedValue] = []
-    for _ in range(count):
-        if at >= limit:
-            raise IndexError
-        code = buf[at]
-        if code in _ENCODINGS:
-            kind, encoding = _ENCODINGS[code]
-            start, end = (at + 5, at + 5 + _u32(buf, at + 1)[0]) if code & 0x10 else (at + 2, at + 2 + buf[at + 1])
-            raw = bytes(buf[start:end])
-            values.append(_typed((kind, raw if encoding is None else raw.decode(encoding, "surrogatepass"), code)))
-            at = end
-        elif code in _NUMBERS:
-            kind, unpack, width = _NUMBERS[code]
-            values.append(_typed((kind, unpack(buf, at + 1)[0], code)))
-            at += width
-        elif code in _ALONE:
-            values.append(_ALONE[code])
-            at += 1
-        elif code in _REALS:
-            make_value, unpack, width = _REALS[code]
-            values.append(make_value(unpack(buf, at + 1)[0]))
-            at += width
-        elif depth >= MAX_DEPTH:
-            raise IndexError
-        elif code == 0x00:
-            described, at = _usual(buf, at + 1, limit, 2, depth + 1)
-            values.append(TypedValue(ValueKind.DESCRIBED, tuple(described)))
-        else:
-            value, at = _usual_items(buf, at, limit, depth)
-            values.append(value)
-    return values, at
-
-
-_COMPOUNDS: Final = {0xC0: ValueKind.LIST, 0xC1: ValueKind.MAP, 0xD0: ValueKind.LIST, 0xD1: ValueKind.MAP}
-
-
-def _usual_items(buf: bytes | memoryview, at: int, limit: int, depth: int) -> tuple[TypedValue, int]:
-    """Decode a list or map. Return it and the offset after it."""
-    code = buf[at]
-    kind = _COMPOUNDS[code]
-    if code & 0x10:
-        end, count, at = at + 5 + _u32(buf, at + 1)[0], _u32(buf, at + 5)[0], at + 9
-    else:
-        end, count, at = at + 2 + buf[at + 1], buf[at + 2], at + 3
-    if end > limit or count > end - at or (kind is ValueKind.MAP and count % 2):
-        raise IndexError
-    items, behind = _usual(buf, at, end, count, depth + 1)
-    if behind != end:
-        raise IndexError
-    return TypedValue(kind, tuple(zip(items[::2], items[1::2]) if kind is ValueKind.MAP else items), code), end  # noqa: B905
-
-
-# -- any value, field by field; errors name the place ------------------------------------------------------------------
-
-
-def _careful(reader: ByteReader, depth: int) -> TypedValue:
     at = reader.pos
     return _payload(reader, reader.u8("constructor"), at, depth)
 
@@ -237,7 +124,9 @@ def _payload(reader: ByteReader, code: int, at: int, depth: int) -> TypedValue:
         raise Undecodable(at, f"nested deeper than {MAX_DEPTH}")
     match code:
         case 0x00:
-            return TypedValue(ValueKind.DESCRIBED, (_careful(reader, depth + 1), _careful(reader, depth + 1)))
+            return TypedValue(
+                ValueKind.DESCRIBED, (decode_amqp_value(reader, depth + 1), decode_amqp_value(reader, depth + 1))
+            )
         case 0xC0 | 0xD0:
             items, count = _compound(reader, code == 0xC0)
             return TypedValue(ValueKind.LIST, _items(items, count, depth), code)
@@ -259,7 +148,7 @@ def _compound(reader: ByteReader, small: bool) -> tuple[ByteReader, int]:
 def _items(items: ByteReader, count: int, depth: int) -> tuple[TypedValue, ...]:
     if count > items.left():
         raise Undecodable(items.pos, f"{count} items cannot fit into {items.left()} bytes")
-    decoded = tuple(_careful(items, depth + 1) for _ in range(count))
+    decoded = tuple(decode_amqp_value(items, depth + 1) for _ in range(count))
     items.finish("list or map")
     return decoded
 
@@ -274,7 +163,7 @@ def _map(items: ByteReader, count: int, code: int, depth: int) -> TypedValue:
 def _array(items: ByteReader, count: int, code: int, depth: int) -> TypedValue:
     at = items.pos
     item_code = items.u8("constructor of the items")
-    descriptor = _careful(items, depth + 1) if item_code == 0 else None
+    descriptor = decode_amqp_value(items, depth + 1) if item_code == 0 else None
     inner = items.u8("constructor of the items") if descriptor is not None else item_code
     if count > (MAX_EMPTY_ITEMS if inner in NO_BYTES else items.left()):
         raise Undecodable(at, f"{count} items cannot fit into {items.left()} bytes")
