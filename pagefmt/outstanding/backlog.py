@@ -77,7 +77,7 @@ class Backlog(NamedTuple):
 
 
 class SharedPages(NamedTuple):
-    """Pages of one address that stay for these ``queues`` together."""
+    """Pages of one address, each of which all of these ``queues`` and no others hold."""
 
     address: str | None
     queues: tuple[str, ...]
@@ -250,7 +250,10 @@ def _whole(summary: StoreSummary, since: dict[int, int], bodies: Mapping[int, in
 
 
 def _oldest(state: StoreState, queues: Iterable[QueueLoad]) -> dict[int, int]:
-    """Return timestamps (ms) by queue id, for queues whose first outstanding messages have one."""
+    """Return by queue id the timestamp (ms) of the first outstanding message that has one.
+
+    A queue is absent if none of the first few has one.
+    """
     begin: dict[int, list[QueueLoad]] = {}
     for queue in queues:
         if queue.first is not None:
