@@ -208,7 +208,10 @@ class _ToProperties:
                 )
 
     def _add_beans(self, keys: Path, names: Path) -> bool:
-        """Add the words that create beans on the way to a key; return whether all agree with words added before."""
+        """Add the pairs that create the beans on the way to a key, such as the kind of a policy.
+
+        ``names`` fill the empty keys. Return False if a bean was already created as one of another kind.
+        """
         for end, key in enumerate(keys, 1):
             if "=" in key:
                 path, word = _filled(keys[:end], names), key.partition("=")[2]
