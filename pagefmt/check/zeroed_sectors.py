@@ -28,7 +28,7 @@ _NAMED: Final = 5
 
 
 class SectorRuns:
-    """Runs of sectors of zeros, from ``starts`` up to ``ends``, of a file that is looked at piece by piece."""
+    """Runs of zeroed sectors, from ``starts`` up to ``ends``, in a file that is searched piece by piece."""
 
     __slots__ = ("ends", "starts")
 

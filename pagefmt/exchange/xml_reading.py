@@ -59,9 +59,9 @@ class NotJournalXml(PageFmtError):
 
 @dataclass(slots=True)
 class QueueImport:
-    """What one queue would get. ``bytes`` of bodies; ``large``: messages with a body in a file of its own.
+    """The messages that one queue would receive. ``bytes``: of their bodies. ``large``: number of large messages.
 
-    ``made``: the file has no binding of it.
+    ``made``: the document has no binding of the queue, so the broker creates it.
     """
 
     name: str

@@ -49,7 +49,7 @@ class PreparedRecord(NamedTuple):
 
 
 class PackedFile(NamedTuple):
-    """Survivors ``start`` to ``end``, in load order, then what is left of prepared transactions."""
+    """A new file: survivors ``start`` to ``end`` in load order, then records of prepared transactions."""
 
     start: int
     end: int

@@ -215,7 +215,7 @@ class AppendedFile:
 
 
 def appended_files(loaded: LoadedJournal, records: Iterable[JournalRecord]) -> Iterator[AppendedFile]:
-    """Yield the files that add these records, of no transaction, behind all that a journal has."""
+    """Yield new files with these records, outside of any transaction, to follow all files of a journal."""
     if not loaded.files:
         return
     last = max(loaded.files, key=lambda file: file.header.file_id)

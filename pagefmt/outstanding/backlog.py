@@ -86,10 +86,10 @@ class SharedPages(NamedTuple):
 
 
 class StoreBacklog(NamedTuple):
-    """Of a store with pages of ``size`` bytes: ``whole``, and by queue in rising order of ids.
+    """The backlog of a store with pages of ``size`` bytes: as a ``whole``, and by queue in rising order of ids.
 
-    ``groups`` of queues hold the ``shared`` bytes, nobody the ``free`` ones; of ``unknown`` ones nobody knows.
-    ``waiting``: for each page file, the newest last, whether it holds something, or nobody knows.
+    ``groups`` of queues hold the ``shared`` bytes, no queue holds the ``free`` ones, and for the ``unknown`` ones that
+    is not known. ``waiting``: for each page file, the newest last, whether a queue holds it, or may do so.
     """
 
     whole: Backlog

@@ -45,7 +45,7 @@ class StoreVerdict(NamedTuple):
 
     ``conditions`` worst first, a sentence for each in ``remarks``. ``counted``: it is known what is outstanding.
 
-    ``closed``: what of it this user may not read, in words; empty if nothing. ``remarks`` do not repeat it.
+    ``closed``: why this user may not read a part of it; empty if all is readable. ``remarks`` do not repeat it.
     """
 
     conditions: tuple[Condition, ...]

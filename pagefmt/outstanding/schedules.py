@@ -24,7 +24,7 @@ _KEY: Final = "_AMQ_LVQ_NAME"
 class BrokerStart(NamedTuple):
     """The time and edition of an assumed broker start.
 
-    ``now``: when a broker of the ``edition`` would start (ms): what is scheduled for earlier is due by then.
+    ``now``: when a broker of the ``edition`` starts (ms since 1970); messages scheduled for earlier times are due.
     """
 
     now: int = 0

@@ -85,7 +85,7 @@ class StoreRemark(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """One store folder with what the journals say about it.
+    """A store folder with the facts that the journals hold about it.
 
     ``queues``: of its address; None: any. ``unknown`` set: what is outstanding in it is not known, and ``queues`` are
     all that it might be for. ``same_address``: this folder and others of its address, in listing order.

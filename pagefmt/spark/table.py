@@ -79,7 +79,7 @@ class FolderRefused(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class TableTarget:
-    """Where a table goes, and how. ``folder``: of ``table_at``. ``mode``: rights of its files."""
+    """The place and form of a table. ``folder``: see ``table_at``. ``mode``: rights of its files."""
 
     folder: Path
     compression: str = "zstd"
@@ -153,9 +153,9 @@ class Increment:
 
 @dataclass(slots=True)
 class PartFiles:
-    """What one task wrote: files, below the run's folder; ``shortened`` as ``PartitionedTable``.
+    """The result of one task: its files, by paths below the run's folder. ``shortened``: see ``PartitionedTable``.
 
-    ``log``: of the pages that it looked at.
+    ``log``: the file with the entries of its pages, None if there are none.
     """
 
     files: dict[str, FileFacts] = field(default_factory=dict)

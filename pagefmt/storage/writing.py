@@ -163,7 +163,7 @@ class Disk:
                 os.close(handle)
 
     def link(self, path: Path, name: Path) -> None:
-        """Give a file a second name; a synced copy if the file system has no links, or ``name`` is on another one."""
+        """Give a file a second name. Without hard links, or across file systems, write a synced copy instead."""
         with self._at(path) as (source, old), self._at(name) as (folder, new):
             try:
                 os.link(old, new, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
@@ -386,7 +386,10 @@ def write_bytes(
 
 
 def _open_locked(fresh: Path, target: Path, mode: int) -> int:
-    """Create the new file beside the target, after another process's is gone; one that a killed run left is removed."""
+    """Create and lock the new file beside the target, waiting for another process that writes it.
+
+    Remove a left-over one.
+    """
     users = {os.geteuid()}
     if target.exists():
         mode = target.stat().st_mode & 0o666
@@ -416,7 +419,7 @@ def _open_locked(fresh: Path, target: Path, mode: int) -> int:
 
 
 def _left_over(fresh: Path, users: set[int]) -> int:
-    """Open the new file that another run left; -1 if it is gone by now.
+    """Open the new file that another run left, and return its descriptor, or -1 if the file is gone.
 
     Raises ``TargetRefused`` if it is not this user's, or is a second name of another file.
     """

@@ -58,7 +58,7 @@ _SKIPPED, _WRITTEN, _BY_ITSELF = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class XmlTexts:
-    """Finished elements, and how many messages have which routing: those of the text, and those nobody waits for."""
+    """Finished elements, and message counts by routing, including messages for which no queue waits."""
 
     text: memoryview
     counts: tuple[tuple[Routing, int], ...] = ()

@@ -202,7 +202,7 @@ class StoresScreen(SearchScreen):
 
 
 class PagesScreen(SearchScreen):
-    """The pages of a store; those in sight are looked through for damage."""
+    """The pages of a store; visible ones are checked for damage."""
 
     def __init__(self, opened: OpenedPlace, store: Store) -> None:
         name = store.address if store.address is not None else store.name

@@ -110,7 +110,7 @@ class QueueToSend:
     def target_of(self, message: Message) -> str:
         """Return the address to send this message to.
 
-        Nobody can send to an address with wildcards (docs/spec/messages.md 16), so messages of a queue on such an
+        A client cannot send to an address with wildcards (docs/spec/messages.md 16), so messages of a queue on such an
         address go to the address that they were originally sent to, from where the broker routes them to the queue.
         """
         address, both, queue = self.target.partition(FQQN)

@@ -305,7 +305,7 @@ class Peer:
             self._check_open(self._link)
 
     def _drain(self) -> None:
-        """Wait until no more than ``_WAITING_OUTPUT`` bytes of what was given to Proton are kept here or there."""
+        """Wait until at most ``_WAITING_OUTPUT`` bytes of output wait in Proton and in this object."""
         self._take_output()
         while len(self._output) + cproton.pn_session_outgoing_bytes(self._session._impl) > _WAITING_OUTPUT:
             self._turn(1.0)

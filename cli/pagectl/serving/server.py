@@ -192,7 +192,7 @@ class EditorServer(LanguageServer):
         self._resting = asyncio.get_running_loop().call_later(IDLE, gc.collect)
 
     def check_all(self) -> None:
-        """Check all documents, after something beside them has changed."""
+        """Check all documents again, because a file or setting that they depend on has changed."""
         self.documents.forget_surroundings()
         for uri in list(self.documents.open):
             self.check(uri)

@@ -379,7 +379,7 @@ def _journal_back(disk: Disk, backup: Backup, entries: list[BackupEntry]) -> Non
 
 
 def switch_journal(disk: Disk, folder: Path, delete: list[str], finish: list[str]) -> None:
-    """Replace files of a journal by others, which are beside them, synced, with ``.cmp`` after their names.
+    """Replace files of a journal by synced new ones in the same folder, which have ``.cmp`` after their names.
 
     The control file makes this one step: if it is interrupted, a starting broker or ``settle_journal`` completes it.
     """

@@ -233,15 +233,13 @@ def transaction_counts(journal: MessageJournal) -> dict[int, int]:
 
 
 def live_transactions(store: StoreState, page: PageFile) -> Iterator[tuple[int, int, AckState, int]]:
-    """Yield (queue id, transaction, state, number of records) for the live records of a page sent in a transaction.
-
-    One combination may come several times; its numbers add up.
-    """
+    """Yield (queue id, transaction, state, number of records) for the live records of a page sent in a transaction."""
     from pagefmt.vectors.routes.route_columns import IrregularPage
 
-    # The list is complete before the first item leaves: if the page turns out to be irregular halfway through, the
-    # fallback starts from its first record, and nothing is counted twice.
     try:
+        # The list is complete before the first item leaves: if the page turns out to be irregular halfway through, the
+        # fallback starts from its first record, and nothing is counted twice. Either way, a combination of the first
+        # three may come several times; its numbers add up.
         yield from list(_at_once(store, page))
     except IrregularPage:
         for route, states in store.ack_states(page):

@@ -49,7 +49,7 @@ class SegmentOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Bytes of a file that the system does not give; zeros stand in their place."""
+    """Bytes of a file that the system cannot read, replaced by zeros."""
 
     start: int
     end: int

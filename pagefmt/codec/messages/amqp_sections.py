@@ -58,7 +58,7 @@ class AmqpHeader:
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
-    """A section of the body: its descriptor (0x75 to 0x77) and value, and where it stands in the message."""
+    """A section of the body: its descriptor (0x75 to 0x77), its value, and its position in the message."""
 
     descriptor: int
     value: TypedValue
@@ -74,9 +74,9 @@ class BodySection:
 
 @dataclass(frozen=True, slots=True)
 class AmqpSections:
-    """None: the section is absent. ``property_fields`` holds what is not null, by name.
+    """The decoded sections of a message, None where absent. ``property_fields``: fields that are not null, by name.
 
-    ``late``: a section stands behind the application properties or the body where the broker does not look for it.
+    ``late``: a section follows the application properties or the body, where the broker does not look for it.
     """
 
     header: AmqpHeader | None = None

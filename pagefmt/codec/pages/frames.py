@@ -30,7 +30,7 @@ _WINDOW: Final = 1 << 20
 
 
 class DamageKind(StrEnum):
-    """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4).
+    """A kind of damage: where reading stops (5.3), or in a payload within valid marks (4.4).
 
     ``UNREADABLE``: the system does not give the bytes (a failing disk, a file that was cut).
     ``NOT_PERMITTED``: this user may not read the file; nothing is known of it, and nothing is wrong with it.

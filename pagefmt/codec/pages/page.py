@@ -57,7 +57,7 @@ _HEAD: Final = Struct(">qb").unpack_from
 class OddRecord(NamedTuple):
     """A record that a broker hands out although it is not understood to its last byte.
 
-    ``record``: what is understood of it, None where that is not enough for a message.
+    ``record``: the part of it that is understood, None if that is not enough for a message.
     """
 
     route: Route

@@ -63,7 +63,7 @@ class HadoopStore(RemoteStore):
 
     @classmethod
     def takes_user(cls, user: str) -> bool:
-        """Return that one is refused in words of its own."""
+        """Return True: ``check_url`` refuses a user with a message of its own."""
         return True
 
     @classmethod

@@ -192,7 +192,7 @@ class _Maker:
 
 @dataclass(slots=True)
 class PlanMatch:
-    """The messages ``rows`` (None: all) that a plan fits: where each window begins, and the values behind them."""
+    """The messages ``rows`` (None: all) that a plan fits: the starts of the windows, and the values after them."""
 
     plan: Plan
     rows: Ints | None

@@ -35,8 +35,8 @@ class RecordPlaces:
 class PageFrames:
     """Offsets and payload lengths of the records in a buffer, and whether they fill it to its last byte.
 
-    Where the buffer is a chunk of a page: ``base`` is its offset in the file, ``number`` that of its first record, and
-    ``unreadable`` why the system gives nothing behind it. Where it holds several pages: ``places`` of the records.
+    If the buffer is a chunk of a page, ``base`` is its offset in the file, ``number`` that of its first record, and
+    ``unreadable`` why nothing after it can be read. If it holds several pages, ``places`` are those of the records.
     """
 
     offset: Ints
