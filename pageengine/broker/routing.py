@@ -177,7 +177,10 @@ def _to_page(broker: Broker, message: Message, store: AddressStore, group: Bound
 
 
 def _divert(broker: Broker, message: Message, tx: Transaction | None) -> bool:
-    """Route copies along the diverts of the message's address; return whether an exclusive one took the message."""
+    """Route copies of the message along the diverts of its address, only the exclusive ones if there are any.
+
+    Return whether an exclusive divert took the message, so that it does not reach its own address.
+    """
     settings, address = broker.settings, message.address
     matching = [
         divert

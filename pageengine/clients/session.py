@@ -81,7 +81,11 @@ class Session(Producer):
     # sending
 
     def send(self, op: Send) -> Decision:
-        """Return the verdict of a send, or `blocked`; a blocked one goes on in ``continue_sends``."""
+        """Send a message and return the verdict.
+
+        It is `blocked` if earlier sends or credits are pending; ``continue_sends`` then continues the send, and its
+        verdict is appended to ``releases``. It is `failed` if the client itself refuses to send to a full address.
+        """
         if self.pending:
             self.pending.append(op)
             return Decision(BLOCKED)
@@ -211,14 +215,14 @@ class Session(Producer):
     # transactions
 
     def end_local(self, *, commit: bool) -> str | None:
-        """Commit or rollback of a local session; the error, or None."""
+        """Commit or roll back a local session, and start its next transaction. Return the error, or None."""
         tx = self.tx
         assert tx is not None
         self.tx = Transaction(self.broker)
         return self.finish(tx, commit=commit)
 
     def finish(self, tx: Transaction, *, commit: bool) -> str | None:
-        """Commit or roll back a transaction or branch; the error, or None."""
+        """Commit or roll back a transaction or branch. Return the error for which a commit failed, or None."""
         if commit and tx.failed is None:
             tx.commit()
             return None
@@ -234,7 +238,7 @@ class Session(Producer):
         tx.roll_back()
 
     def close(self) -> None:
-        """Close producers and consumers; uncommitted work is rolled back."""
+        """Close producers and consumers, and roll back uncommitted work."""
         self.closed = True
         self.pending.clear()
         for consumer in list(self.consumers.values()):

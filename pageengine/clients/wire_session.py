@@ -102,7 +102,7 @@ class WireSession(Session):
             self.broker.schedule.settle()
 
     def continue_sends(self) -> None:
-        """Do nothing: no grant resumes such a session, ``go_on`` checks by itself."""
+        """Do nothing: no grant of credits resumes such a session, because ``go_on`` checks for itself."""
 
     def routed(self, message: Message, r: str = ACCEPTED) -> ClientDecision:
         """Route the message and return the verdict, ``r`` unless routing refused it."""
@@ -118,9 +118,9 @@ class WireSession(Session):
         )
 
     def dropped_connection(self, verdict: ClientDecision, frame: str, error: str | None = None) -> ClientDecision:
-        """End the connection as the broker does and return the verdict.
+        """Close the connection from the broker's side, and return ``verdict``, changed to `closed`.
 
-        The broker sends a last ``frame`` unless that is `none`.
+        ``frame``: the last one that the broker sends, `none` if it sends none. ``error``: the one in the verdict.
         """
         verdict.r = CLOSED
         verdict.frame = frame

@@ -25,7 +25,10 @@ class ClientBuffer:
         self.size += 1
 
     def take(self) -> Reference | None:
-        """Return the next message for the application, or None if there is none."""
+        """Remove and return the next message for the application, or None if there is none.
+
+        Of the messages with the highest priority, it is the first that arrived.
+        """
         if not self.size:
             return None
         self.size -= 1

@@ -88,9 +88,10 @@ def result_of(engine: Engine, item: Item) -> OperationResult:
 
 
 def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, OperationResult]]:
-    """Yield each item of the trace with its result, up to operation ``until``.
+    """Apply the items of the trace one by one, and yield each with its result.
 
-    Raises ``TraceError`` when a malformed line is reached; what came before it was applied.
+    ``until``: number of the last operation to apply; None for all. Raises ``TraceError`` at a malformed line, after the
+    items before it were applied.
     """
     for item in reader:
         yield item, engine.apply(item) if type(item) is Send else result_of(engine, item)
@@ -122,14 +123,14 @@ def trace_warnings(reader: TraceReader, recording: Recording) -> list[str]:
 
 
 def begin(recording: Recording, engine: Engine) -> None:
-    """Tell the recording of a replay how it begins: the state, the configured queues, the timer of pages."""
+    """Start the recording of a replay with the state, the configured queues and the timer of page syncs."""
     settings, in_batches = engine.settings, engine.profile.writes_pages_in_batches
     recording.answers = AnswerTimer(max(settings.page_sync_timeout, 0), durable_only=not in_batches)
     recording.begin(engine.state(), {queue.name: queue.address for queue in settings.queues})
 
 
 def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
-    """Replay the whole trace and keep what it amounts to."""
+    """Replay the whole trace and return its recording."""
     engine = configuration.engine(reader)
     recording = Recording(reader.header.name)
     begin(recording, engine)

@@ -27,7 +27,7 @@ _UNKNOWN = {
 class SideBySide(NamedTuple):
     """Two replays: their names, their totals, and where they differ.
 
-    ``warnings``: what is missing. ``lacking``: whether lines of the trace or of an outcome are.
+    ``warnings``: what was ignored or is missing. ``lacking``: lines of the trace or of an outcome are missing.
     """
 
     names: tuple[str, str]
@@ -62,7 +62,12 @@ def compared_outcomes(left: Path, right: Path, *, decisions_only: bool) -> SideB
 def compared_configurations(
     trace: Path, sides: Sequence[Configuration], names: tuple[str, str], *, skip_bad_lines: bool, decisions_only: bool
 ) -> SideBySide:
-    """Replay a trace under two configurations at the same time, so that no outcome has to be kept."""
+    """Replay a trace under two configurations, and compare the outcomes line by line.
+
+    ``skip_bad_lines``: do not stop at malformed lines. ``decisions_only``: compare decisions, not states.
+    """
+    # Both outcomes are iterators that replay as they are read. The comparison reads them in turn, so the two replays
+    # advance together and no outcome is kept in memory. Each side reads the trace by itself.
     recordings = Recording(names[0]), Recording(names[1])
     outcomes = []
     for side, recording in zip(sides, recordings, strict=True):

@@ -152,7 +152,7 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> None:
     ref.scheduled = old.scheduled
     queue.add_tail(ref)
     if not ref.linked:
-        # a reload counts what is scheduled as if it waited, and nothing takes that back
+        # a reload counts a scheduled message as if it waited, and no later event corrects the counts
         queue.mem_count += 1
         queue.mem_bytes += ref.mem
         queue.phantoms += 1
@@ -160,7 +160,12 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> None:
 
 
 def _reloaded(new: Broker, queue: Queue, message: Message, fresh: set[int]) -> Reference:
-    """Return a reference as the journal has it; the first one of a message accounts the message anew."""
+    """Return a new reference to a stored message for a queue of the new broker.
+
+    ``fresh``: ids of the messages reloaded so far. The first reference to a message resets its reference count and
+    moves it to the store of the new broker, with its size in memory after a reload, which is not the one when it was
+    sent.
+    """
     if message.id not in fresh:
         fresh.add(message.id)
         message.references = 0

@@ -43,7 +43,7 @@ def delete_address(run: Run, op: ops.DeleteAddress, result: OperationResult) -> 
 
 
 def create_queue(run: Run, op: ops.CreateQueue, result: OperationResult) -> None:
-    """Make the queue, its address if that is missing, and the store of that address."""
+    """Create a queue, its address unless it exists, and the store of that address."""
     broker = run.broker
     if op.queue in broker.queues:
         raise OperationFailed("QUEUE_EXISTS")
@@ -88,7 +88,7 @@ def open_session(run: Run, op: ops.OpenSession, result: OperationResult) -> None
 
 
 def close_session(run: Run, op: ops.CloseSession, result: OperationResult) -> None:
-    """Close a session and its consumers."""
+    """Close a session and its consumers. A session that does not exist is ignored."""
     session = run.sessions.pop(op.session, None)
     if session is None:
         return
@@ -120,7 +120,7 @@ def pause(run: Run, op: ops.PauseQueue, result: OperationResult) -> None:
 
 
 def resume(run: Run, op: ops.ResumeQueue, result: OperationResult) -> None:
-    """Go on with delivery from a queue."""
+    """Resume delivery from a queue."""
     queue = queue_named(run, op.queue)
     queue.paused = False
     run.broker.schedule.touch(queue)
@@ -136,7 +136,7 @@ def block(run: Run, op: ops.BlockAddress, result: OperationResult) -> None:
 
 
 def unblock(run: Run, op: ops.UnblockAddress, result: OperationResult) -> None:
-    """Let the producers of an address go on."""
+    """Unblock the producers of an address."""
     store = _blockable(run, op.address)
     if store is not None:
         store.blocked_by_operator = False
@@ -151,7 +151,7 @@ def _blockable(run: Run, address: str) -> AddressStore | None:
 
 
 def disk_full(run: Run, op: ops.DiskFull, result: OperationResult) -> None:
-    """Apply a report of a full disk or of room, if the disk monitor watches."""
+    """Apply a report that the disk is full or has room again, if the disk monitor is on."""
     settings = run.settings
     limited = settings.max_disk_usage != -1 or settings.min_disk_free != -1
     if run.profile.disk_monitor and settings.disk_scan_period >= 0 and limited:

@@ -88,7 +88,11 @@ def _left_page_mode(store: AddressStore) -> None:
 
 
 def _page_full_changed(store: AddressStore, before: StoreRecord, op: Operation, now: StoreRecord) -> None:
-    """Check that the flag is set by a new page or a counted message, and cleared if no limit applies (invariant 27)."""
+    """Check invariant 27, which says when a store becomes page full and when it stays so.
+
+    It becomes page full only by a new page or a counted message. While it is paging, it is page full unless it is below
+    its limits.
+    """
     if now.page_full:
         counts = now.written > before.written or op.op in ("commit", "receive", "ack", "expire", "rollback")
         require(27, now.highest_page > before.highest_page or counts, f"{store.address} is page full without a page")

@@ -98,7 +98,7 @@ def parse_override(text: str) -> SettingOverride:
 
 
 def check_override(override: SettingOverride, document: Document) -> None:
-    """Raise ``SettingError`` for what the broker does not have, or would refuse in the file."""
+    """Raise ``SettingError`` for an unknown setting, one that no replay uses, or a value that the broker refuses."""
     setting = in_scope(Scope.BROKER if override.match is None else Scope.ADDRESS).get(override.name)
     if setting is None or (override.match is None and override.name not in OF_BROKER):
         what = "setting of the broker that a replay uses" if override.match is None else "setting of an address"

@@ -42,7 +42,10 @@ class PageContext:
 
 
 def judge(reading: BrokerReading, size: int, edition: Edition, place: PageContext) -> BrokerVerdict:
-    """Put into words what follows from a reading (4.4, 5.3, 5.4, 5.5)."""
+    """Return what a broker of the edition does with the page that it read this way, as an action and a sentence.
+
+    ``size``: bytes of the page file. ``place`` decides what a broker makes of bytes after the records (4.4, 5.3 – 5.5).
+    """
     if reading.error is not None:
         return _judge_throw(reading, edition, place)
     if reading.undeliverable is not None:

@@ -1,4 +1,4 @@
-"""Everything ``journal verify`` has to say: the files of all three journals, then findings."""
+"""The report of ``journal verify``: the files of all three journals, then findings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def verify_journals(
         reports += file_reports("bindings", state.bindings.loaded, live=live)
         findings += check_records("bindings", Journal.BINDINGS, state.bindings.loaded, live=live)
         findings += check_types("bindings", Journal.BINDINGS, state.bindings.loaded, edition)
-        jms, reason = _jms(place)
+        jms, reason = _jms_journal(place)
         if jms is not None:
             reports += file_reports("jms", jms, live=live)
             findings += check_records("jms", Journal.JMS, jms, live=live)
@@ -56,8 +56,11 @@ def verify_journals(
     return state, reports, findings
 
 
-def _jms(place: DataLocation) -> tuple[LoadedJournal | None, str | None]:
-    """HornetQ and Artemis 1.x have one, in the folder of the bindings."""
+def _jms_journal(place: DataLocation) -> tuple[LoadedJournal | None, str | None]:
+    """Load the JMS journal of HornetQ or Artemis 1.x from the folder of the bindings.
+
+    Return it, or None if there is none; and why it cannot be read, or None. Never both.
+    """
     assert place.bindings is not None
     try:
         loaded = load_journal(place.bindings, Journal.JMS)

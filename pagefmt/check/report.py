@@ -1,4 +1,4 @@
-"""Everything ``pages verify`` has to say about a place: pages one by one, then findings, gravest first."""
+"""The report of ``pages verify`` on a place: pages one by one, then findings, gravest first."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PageReport:
 
     @property
     def sound(self) -> bool:
-        """Readable, without a fault, and read to its end by the broker; or a broker is just writing it."""
+        """Return whether the page is readable, free of faults and read to its end by the broker, or being written."""
         return self.motion is not None or (
             self.verdict is not None and self.verdict.sound and self.verdict.broker.reading.whole
         )

@@ -30,7 +30,7 @@ _LINE_LIMIT: Final = 1 << 16
 
 
 class BadSeal(PageFmtError):
-    """A manifest that is none, with the line."""
+    """The file is not a valid seal; the message has the line number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SealChange(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class SealDifference:
-    """A file that is not as it was sealed."""
+    """A file that differs from its entry in the seal."""
 
     file: str
     change: SealChange
@@ -61,7 +61,11 @@ class SealDifference:
 
 
 def sealed_files(place: DataLocation) -> list[tuple[str, Path]]:
-    """Return name and path of the files that a seal covers, sorted. Links and irregular files are left out."""
+    """Return (name in the seal, path) of the files that a seal of this place covers, by name.
+
+    Of a whole paging directory these are all files of its folders and the large messages; of one store or page, only
+    its files. Links and irregular files are left out.
+    """
     files: list[tuple[str, Path]] = []
     if place.page is not None:
         folder = (place.store or place.page.parent).name

@@ -1,4 +1,4 @@
-"""Sectors that were lost: nothing has checksums, but a disk that loses a sector returns 512 aligned zero bytes.
+"""Lost sectors: pages have no checksums, but a disk that loses a sector returns 512 aligned zero bytes.
 
 A run of such sectors inside a record counts if the bytes directly before and after it are not zero: zeros in a message
 end anywhere.
@@ -28,7 +28,7 @@ _NAMED: Final = 5
 
 
 class SectorRuns:
-    """Runs of sectors of zeros, from ``starts`` up to ``ends``, of a file that is looked at piece by piece."""
+    """Runs of zeroed sectors, from ``starts`` up to ``ends``, in a file that is searched piece by piece."""
 
     __slots__ = ("ends", "starts")
 
@@ -85,7 +85,10 @@ def zeroed_sectors(page: Page, place: str) -> Finding | None:
 
 
 def _zero_runs(buf: Buffer, reach: Reach | None = None) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of runs of zeroed sectors. ``reach``: see ``Page.reach``."""
+    """Yield (start, end) offsets of runs of zeroed sectors, ascending. Stop where ``reach`` returns False.
+
+    ``reach``: see ``Page.reach``; None if all bytes are in memory.
+    """
     run: tuple[int, int] | None = None
     for base in range(0, len(buf) - SECTOR + 1, _WINDOW):
         upto = min(base + _WINDOW, len(buf) - len(buf) % SECTOR)

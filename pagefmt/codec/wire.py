@@ -213,7 +213,7 @@ class ByteWriter:
         self.out += string_bytes(value, mark)
 
     def done(self) -> bytes:
-        """Everything that was written."""
+        """Return all bytes that were written."""
         return bytes(self.out)
 
 

@@ -66,6 +66,10 @@ def _section(cursor: ByteReader) -> Iterator[Field]:
 
 
 def _compound(cursor: ByteReader, code: int) -> Iterator[Field]:
+    """Yield the head of a list or map section, then one field for each item or pair.
+
+    A section with any other value, such as a null, is a single field.
+    """
     at = cursor.pos
     constructor = cursor.u8("constructor")
     if constructor not in _SHORT | _LONG:

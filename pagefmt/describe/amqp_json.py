@@ -69,8 +69,8 @@ def _properties_json(sections: AmqpSections) -> Json | None:
 def body_section_json(section: BodySection, message: bytes | None = None) -> Json:
     """Return one body section as JSON (docs/spec/messages.md 9.3).
 
-    Data is shown by size and SHA-256; a sequence or a value in full, unless ``message``, its encoded message, is given:
-    then like data.
+    Data is shown by size in bytes and SHA-256. A sequence or a value is shown in full if ``message`` is None; given
+    the encoded message that contains the section, it is shown by size and SHA-256 of its encoded value.
     """
     value = section.value
     kind = {0x75: "data", 0x76: "sequence"}.get(section.descriptor, "value")

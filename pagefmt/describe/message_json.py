@@ -87,7 +87,10 @@ def record_json(page: int, number: int | None, record: PageRecord, wanted: Messa
 
 
 def odd_json(page: int, number: int | None, odd: OddRecord, wanted: MessageOptions) -> Json:
-    """Return a record that is not understood as JSON: null for what is not known, and the damage."""
+    """Return a record that is not fully understood as JSON: null for what is not known, and the damage.
+
+    ``number`` is None for a record without a position, as in ``record_json``.
+    """
     _, _, length, tx, large_type, message_id, queues = odd.route
     place: Json = {
         "page": page,
@@ -147,7 +150,7 @@ def _facts(message: Message, edition: Edition) -> Json:
 
 
 def stored_facts(message: Message) -> Json:
-    """Return what a message says of itself; with AMQP, a reader that has not scanned it may say less."""
+    """Return the facts stored in a message. See ``unscanned`` for what a broker reports of AMQP before scanning."""
     return {
         "protocol": message.protocol,
         "id": message.id,
@@ -164,7 +167,10 @@ def stored_facts(message: Message) -> Json:
 
 
 def unscanned(edition: Edition) -> Json:
-    """Return what the reader of an edition says of a standard AMQP message without reading its sections."""
+    """Return the fields of an ordinary AMQP message that a broker's reader reports before it has scanned the sections.
+
+    They take the place of the decoded message's own values.
+    """
     match edition:
         case Edition.ARTEMIS_2_17:
             return {}
@@ -185,6 +191,11 @@ def declared_size(message: Message, properties: dict[str, TypedValue]) -> int | 
 
 
 def _amqp_body(message: AmqpMessage | AmqpLargeMessage, file: LargeFile | None, wanted: MessageOptions) -> Json:
+    """Return the wanted forms of an AMQP body.
+
+    Hex and base64 are those of the whole encoded message. Its body has no size of its own: ``body_size`` is null.
+    ``file``: of a large message, None if it is missing.
+    """
     fields: Json = {}
     if BodyForm.SIZE in wanted.forms:
         fields["body_size"] = None
@@ -236,7 +247,10 @@ def _digest(file: LargeFile | None) -> Json:
 def _content(
     kind: int, body: bytes | None, properties: dict[str, TypedValue], file: LargeFile | None, wanted: MessageOptions
 ) -> Json:
-    """Text, value, base64, hex. A body that does not fit its type gives ``body_error`` and is shown as hex."""
+    """Return the wanted forms of a core body.
+
+    One that does not fit its type gives ``body_error`` and is shown as hex.
+    """
     fields: Json = {}
     content: bytes | None = None
     try:
@@ -259,6 +273,10 @@ def _why(err: NotReadable | Undecodable) -> str:
 
 
 def _by_type(kind: int, content: bytes | None, forms: frozenset[BodyForm]) -> Json:
+    """Return the text or the value of a core body, if its message type has one and it is wanted; else nothing.
+
+    ``kind``: the message type. ``content`` None: the key with null. Raise ``Undecodable``.
+    """
     if kind == TEXT and BodyForm.TEXT in forms:
         return {"body_text": None if content is None else text_of(content)}
     if kind in READABLE and BodyForm.TEXT in forms:

@@ -184,7 +184,7 @@ def read_queue(reader: ByteReader) -> dict[str, Value]:
 
 
 def encode_queue(queue: QueueBinding) -> bytes:
-    """Return the body of a queue binding: the fields that it has, in the order of the format."""
+    """Return the body of a queue binding: its fields in the order of the format, then the unknown bytes in ``rest``."""
     out = ByteWriter()
     for name, kind in QUEUE_FIELDS:
         if name in queue.fields:
@@ -210,7 +210,10 @@ def decode_address(record: int, body: bytes) -> AddressBinding:
 
 
 def read_address_binding(reader: ByteReader, record: int = 0) -> AddressBinding:
-    """Read an address binding from a cursor. Raise ``BadBinding``, ``Undecodable``."""
+    """Read an address binding from a cursor. Raise ``BadBinding``, ``Undecodable``.
+
+    ``record``: the id of the journal record, which becomes the binding's id.
+    """
     name = reader.sstr("address")
     count = reader.i32("number of routing types")
     types = tuple(reader.take(count, "routing types"))

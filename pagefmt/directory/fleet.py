@@ -80,10 +80,11 @@ class FleetBroker:
 
 
 def fleet_of(paths: Iterable[str], listing: Path | None = None, columns: Sequence[str] = FIELDS) -> list[FleetEntry]:
-    """Return the brokers of paths or path patterns, then those of a list, in order. Their name is the full path.
+    """Return the brokers of paths or path patterns, then those of a list, each in order.
 
-    ``columns`` are those that a list may have. With ``FIELDS``, directories are wanted, so a pattern matches no files
-    except archives and pages. Raises ``FleetError``, also if two brokers have one name, and ``NotReadable``.
+    A broker of a path has the full path as its name. ``columns``: those that the list may have; with ``FIELDS``, the
+    brokers are directories, so a pattern matches no files except archives and pages. Raises ``NotReadable``, and
+    ``FleetError`` if the list or a pattern is unusable or two brokers have the same name.
     """
     named = [path for text in paths for path in _matching(any_path(text), files=columns is not FIELDS)]
     entries = [FleetEntry(path_name(path), path) for path in named]

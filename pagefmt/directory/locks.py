@@ -1,4 +1,4 @@
-"""The locks that a running broker holds, held by us while files are changed.
+"""The locks of a running broker, which pagectl holds while it changes files.
 
 =======================  =========================================================================
 ``journal/serverlock.1``  Artemis 2.x: the whole file
@@ -34,7 +34,7 @@ _FLOCK: Final = struct.Struct("hhqqi4x")  # Linux, 64 bit: type, whence, start, 
 
 
 class BrokerRuns(PageFmtError):
-    """Someone holds a lock that only a live broker holds."""
+    """Another process holds a lock of a running broker."""
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def _holder_of(path: Path, start: int, length: int) -> int | None:
 
 
 def node_id(journal: Path | None) -> str | None:
-    """Return the node id of a journal's broker, in ``server.lock`` after three bytes; None if unknown."""
+    """Return the id of the broker's node, which ``server.lock`` has after three bytes; None if unknown or all zero."""
     if journal is None:
         return None
     try:
@@ -99,6 +99,11 @@ def _locks(journal: Path | None, instance: Path | None) -> Iterator[tuple[Path, 
 
 
 def _take(stack: ExitStack, path: Path, start: int, length: int, untaken: list[str] | None) -> int:
+    """Lock a range of a file until the stack closes. Return the descriptor, or -1 if nothing was locked.
+
+    Nothing is locked if the file is missing, or if this user may not take the lock: then ``untaken`` gets a line. Raise
+    ``BrokerRuns`` if the lock is held, or cannot be taken and ``untaken`` is None.
+    """
     try:
         handle = os.open(path, os.O_RDWR | _FLAGS)
     except FileNotFoundError:
@@ -122,7 +127,7 @@ def _held(path: Path, process: int | None) -> BrokerRuns:
 
 
 def _seen(path: Path, start: int, length: int) -> str:
-    """Return what is known of a lock that cannot be taken. Raises ``BrokerRuns`` if it is held."""
+    """Return a sentence on whether a broker holds a lock that cannot be taken. Raise ``BrokerRuns`` if one does."""
     try:
         process = _holder_of(path, start, length)
     except OSError:

@@ -103,7 +103,10 @@ class Store(NamedTuple):
 
     @property
     def from_replica(self) -> bool:
-        """Left by a replication backup: no address, and a name that lets a broker skip it without a warning."""
+        """Return whether a replication backup left the folder behind.
+
+        It has no address, and a name that makes a broker skip it without a warning.
+        """
         return self.address is None and "oldreplica." in self.name
 
     @property
@@ -140,10 +143,10 @@ class PagingDirectory(NamedTuple):
     closed: str = ""
 
     def stores(self) -> Iterator[Store]:
-        """Yield the stores by folder name, without those that disappear meanwhile.
+        """Yield the stores in the order of their folder names. A folder deleted since the listing is left out.
 
-        They are read one at a time, because there may be hundreds of thousands. If the directory is ``closed``, one
-        store stands for all of them.
+        They are read one at a time, because there may be hundreds of thousands. A ``closed`` directory, which has no
+        listing, yields a single unreadable store with its own path.
         """
         if self.closed:
             yield Store(self.path, AddressText(None, problem=self.closed), (), (), self.closed, permitted=False)
@@ -204,7 +207,10 @@ def read_store(folder: Path) -> Store:
 
 
 def store_entries(folder: Path) -> Iterator[tuple[StoreEntry, os.stat_result]]:
-    """Everything in a store folder, in the system's order. Raises ``FileGone``, and ``NotReadable`` on the way."""
+    """Yield every entry of a store folder, in the system's order, with its status.
+
+    Raise ``FileGone`` if the folder is gone, and ``NotReadable`` if listing it fails, possibly after some entries.
+    """
     try:
         with listed(folder) as entries:
             for entry in entries:
@@ -260,7 +266,10 @@ def classify(name: str, status: os.stat_result) -> StoreEntry:
 
 
 def read_address(path: Path) -> AddressText:
-    """Return the first line without its line end; nothing is trimmed (2.2)."""
+    """Return the first line of an ``address.txt`` without its line end, or why there is none.
+
+    White space stays (2.2).
+    """
     try:
         raw = read_start(path, ADDRESS_LIMIT)
     except FileGone:

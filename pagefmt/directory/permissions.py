@@ -44,9 +44,9 @@ class Reads(Flag):
 
 
 def closed_files(place: DataLocation, reads: Reads = Reads.PAGES) -> ClosedFiles | None:
-    """Return what a command ``reads`` of a place and this user may not read, or None if nothing.
+    """Return the files that a command ``reads`` in a place but this user may not read; None if there are none.
 
-    Folders below a URL and in archives are not looked at: who may read them shows when they are read.
+    Folders below a URL and in archives are not checked: a lack of rights shows when they are read.
     """
     single: list[Path] = []
     folders: list[Path | None] = []
@@ -94,11 +94,15 @@ def _below(folders: Iterable[Path | None]) -> Iterator[tuple[Path, bool]]:
 
 
 def _may(path: Path | str, how: int) -> bool:
-    """Return whether this user may do that. What is not there is not closed."""
+    """Return whether this user has the access ``how`` (``os.R_OK`` …) to a path, or the path does not exist."""
     return os.access(path, how, effective_ids=_EFFECTIVE) or not _is_there(path)
 
 
 def _is_there(path: Path | str) -> bool:
+    """Return whether a path exists.
+
+    One that cannot be looked up, for lack of rights to its folder, counts as existing.
+    """
     try:
         return bool(stat.S_IFMT(os.lstat(path).st_mode))
     except FileNotFoundError:

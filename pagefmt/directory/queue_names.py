@@ -1,4 +1,4 @@
-"""Queues by their names, as people write them."""
+"""Look-up of queues by the names that users write."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class NoSuchQueue(PageFmtError):
 
 
 def named_queue(bindings: Bindings, name: str, place: DataLocation) -> QueueBinding:
-    """Return the queue that a name or fully qualified name (``address::queue``) means. Raise ``NoSuchQueue``.
+    """Return the queue with this name or fully qualified name (``address::queue``). Raise ``NoSuchQueue``.
 
-    ``place``: whose bindings these are.
+    ``place`` is only used for the hint in the error.
     """
     matches = [queue for queue in bindings.queues.values() if name in (queue.name, qualified(queue))]
     if len(matches) == 1:

@@ -120,18 +120,19 @@ def _address_findings(store: Store, address: str, addresses: Collection[str]) ->
         yield _finding(store.name, "address.txt", StoreFault.CHARSET, detail)
     elif "?" in address and address not in addresses:
         for other in sorted({*addresses, *_addresses_in(store)} - {address}):
-            if address not in (_written(other, "?"), _written(other, "??")):
+            if address not in (_without_utf8(other, "?"), _without_utf8(other, "??")):
                 continue
             detail = f"this is {other!r} as written by a broker without UTF-8; other brokers deliver nothing from here"
             yield _finding(store.name, "address.txt", StoreFault.LOSSY, detail)
 
 
-def _written(address: str, instead: str) -> str:
-    """Return the address as a JVM without UTF-8 writes it.
+def _without_utf8(address: str, replacement: str) -> str:
+    """Return the address as a JVM with the ASCII character set writes it.
 
-    Each character becomes ``?``; a character outside the BMP becomes ``instead``: one mark, or one for each surrogate.
+    ASCII characters stay. Others become ``?``, and those outside the BMP become ``replacement``: ``?``, or ``??`` from
+    a JVM that replaces each surrogate.
     """
-    marks = ("?" if ord(character) < 0x10000 else instead for character in address)
+    marks = ("?" if ord(character) < 0x10000 else replacement for character in address)
     return "".join(character if character.isascii() else mark for character, mark in zip(address, marks, strict=True))
 
 

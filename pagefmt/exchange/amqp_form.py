@@ -111,6 +111,11 @@ class _AmqpParts:
         self.annotations["x-opt-jms-reply-to"] = TypedValue(ValueKind.BYTE, _PREFIXES.get(prefix, 0))
 
     def _of_amqp(self, name: str, typed: TypedValue, form: CoreForm) -> None:
+        """Store a property in which a broker keeps a part of a converted AMQP message. ``name``: without ``JMS_AMQP_``.
+
+        It restores a header field, or an entry of the delivery annotations (DA), message annotations (MA) or footer
+        (FT), whose ``ENCODED_`` values are AMQP bytes. Other names are dropped.
+        """
         self.header |= name.startswith("HEADER")
         if name == "HEADERDURABLE":
             self.durable = form.durable
@@ -132,7 +137,7 @@ def amqp_form(form: CoreForm, address: str | None, now: int, streamed: int | Non
     Args:
         form: of the core message.
         address: of the message.
-        now: in ms.
+        now: ms since 1970.
         streamed: number of bytes that follow as the body; None if the body is in the form.
 
     Raises:
@@ -178,7 +183,7 @@ def _fields(parts: _AmqpParts, form: CoreForm, address: str | None) -> None:
 
 
 def _times(parts: _AmqpParts, form: CoreForm, now: int) -> int | None:
-    """Set the times of the message. Return the header's time to live in ms, or None."""
+    """Set creation, delivery and expiry times. Return the header's time to live in ms, None without expiration."""
     if form.timestamp:
         parts.fields["creation_time"] = TypedValue(ValueKind.TIMESTAMP, form.timestamp)
     scheduled = java_long(form.properties.get("_AMQ_SCHED_DELIVERY", NULL))

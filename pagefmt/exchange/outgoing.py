@@ -111,15 +111,15 @@ def own_duplicate_id(message: Message) -> str | bytes | None:
 def outgoing(
     message: Message, large: LargeMessages | None, *, tunnel: bool, duplicate_id: str | None, scheduled: int, now: int
 ) -> Outgoing:
-    """Return the message as it is sent.
+    """Return the form in which a stored message is sent to a broker.
 
     Args:
         message: a message of a page or of the journal.
         large: the large-messages directory, if there is one.
         tunnel: send core messages unchanged within AMQP instead of converting them.
         duplicate_id: to add; None if the message has its own.
-        scheduled: earliest delivery from the queue in ms; 0: as the message says.
-        now: in ms.
+        scheduled: earliest delivery from the queue, ms since 1970; 0: as the message says.
+        now: ms since 1970.
 
     Raises:
         Undecodable: the message cannot be read.
@@ -245,7 +245,7 @@ def _as_is(
     own = [entry.name for entry in message.extra.entries or () if entry.name != "_AMQ_AD"]
     lost = tuple(f"{name}: the broker's own note about an AMQP message" for name in own)
     assert isinstance(message, AmqpMessage | AmqpLargeMessage)
-    header = _time_left(message, now, longest)
+    header = _header_with_time_left(message, now, longest)
     if header is not None and message.expiration - now > longest:
         lost += (f"a time to live above {longest} ms is cut to that",)
     if isinstance(message, AmqpMessage):
@@ -287,10 +287,11 @@ def _edited(content: bytes, header: bytes | None, duplicate_id: str | None, sche
     return edited + content[at:]
 
 
-def _time_left(message: AmqpMessage | AmqpLargeMessage, now: int, longest: int) -> bytes | None:
-    """Return a header with the remaining time to live, or None if the header stays.
+def _header_with_time_left(message: AmqpMessage | AmqpLargeMessage, now: int, longest: int) -> bytes | None:
+    """Return the encoded header section with the remaining time to live, or None if the header stays unchanged.
 
-    It stays if the message expires at a fixed time. A time above 2^31 - 1 ms lies in the past for brokers such as 2.28.
+    It stays if it has no time to live or the message expires at a fixed time. ``now``: ms since 1970. ``longest``:
+    limit of the time in ms, because brokers such as 2.28 take more than 2^31 - 1 ms for a time in the past.
     """
     sections = message.scanned()
     header = sections.header
@@ -307,10 +308,12 @@ def _time_left(message: AmqpMessage | AmqpLargeMessage, now: int, longest: int) 
 def _with_entry(
     content: bytes, bound: _Bound | None, before: int, code: int, name: TypedValue, typed: TypedValue
 ) -> tuple[int, int, bytes]:
-    """Return start and end of a map section, and its bytes with one more entry.
+    """Return the start and end of the map section to replace, and its encoding with one more entry at the end.
 
-    Without such a section, start and end are ``before``.
+    ``bound`` None: there is no such section, so the new one is inserted at ``before``.
     """
+    # The new section is always a map32 (D1), because the entry may not fit a map8 (C1), whose size and count are a byte
+    # each. Existing items are copied as they are; a section with any other value, such as null, has none.
     items, count = b"", 0
     if bound is not None and content[bound.value] == 0xC1:
         items, count = content[bound.value + 3 : bound.end], content[bound.value + 2]

@@ -54,14 +54,14 @@ _SHOWN: Final = 60
 
 
 class NotJournalXml(PageFmtError):
-    """The file is not what ``artemis data exp`` writes; says which line."""
+    """The file is not one that ``artemis data exp`` writes; the message has the line."""
 
 
 @dataclass(slots=True)
 class QueueImport:
-    """What one queue would get. ``bytes`` of bodies; ``large``: messages with a body in a file of its own.
+    """The messages that one queue would receive. ``bytes``: of their bodies. ``large``: number of large messages.
 
-    ``made``: the file has no binding of it.
+    ``made``: the document has no binding of the queue, so the broker creates it.
     """
 
     name: str
@@ -94,7 +94,7 @@ class ImportPlan:
     more_faults: int = 0
 
     def remarks(self) -> Iterator[str]:
-        """Yield what is worth knowing before the import."""
+        """Yield a sentence for each way in which messages are lost, arrive twice, or create a queue."""
         if self.stop is not None:
             yield (
                 f"the import stops at line {self.stop[0]}: {count_text(self.messages, 'message')} before it arrive, "
@@ -124,7 +124,10 @@ def _short(text: str) -> str:
 
 
 class _SeenIds:
-    """The duplicate ids of an address that its broker remembers, the oldest first. ``count``: that it has taken."""
+    """The duplicate ids that a broker remembers of an address, the oldest first.
+
+    ``count``: number of ids added so far.
+    """
 
     def __init__(self) -> None:
         self._ids: OrderedDict[str, None] = OrderedDict()
@@ -150,7 +153,7 @@ class _BodySize:
         self._length = self._padding = 0
 
     def text(self, text: str) -> None:
-        """Count a piece of the body's Base64 text."""
+        """Add a piece of the body's Base64 text. White space outside of a CDATA section ends the part before it."""
         plain = text.strip()
         if not plain:
             if self._length and not self.in_section:
@@ -184,7 +187,7 @@ def _whole(plain: str, padded: str) -> bool:
 
 
 class _PlanReader:
-    """Takes the events of the parser."""
+    """Handlers of the XML parser's events, which fill the plan."""
 
     def __init__(self, path: Path, edition: Edition) -> None:
         self.path, self.plan, self._edition = path, ImportPlan(), edition
@@ -258,7 +261,10 @@ class _PlanReader:
             self.plan.queues.setdefault(queue, QueueImport(queue, address))
 
     def _old_binding(self, attributes: dict[str, str]) -> None:
-        """Add a binding of HornetQ or 1.x, without the prefixes of its names."""
+        """Add a binding of HornetQ or 1.x, whose names lose their prefixes (``jms.queue.`` …).
+
+        The placeholder of a topic without queues adds an address only.
+        """
         address, queue = attributes.get("address", ""), attributes.get("queue-name", "")
         for prefix in _OLD_PREFIXES:
             address = address.removeprefix(prefix)
@@ -372,12 +378,15 @@ def _fits(value: str, bounds: tuple[int, int]) -> bool:
 
 
 def _number(text: str) -> int:
-    """Return the number that matches ``_NUMBER``, without the zeros before it, of which there may be any number."""
+    """Return the number that matches ``_NUMBER``; it may have any number of leading zeros."""
     return int(text[:1].strip("0123456789") + (text.lstrip("+-0") or "0"))
 
 
 def import_plan(path: Path, edition: Edition = NEWEST) -> ImportPlan:
-    """Read a document and return what an import would do. Raise ``NotJournalXml``, ``NotReadable``."""
+    """Read a document and return what an import into a new broker of the edition would do.
+
+    A document that is malformed from some line on still has a plan. Raises ``NotJournalXml``, ``NotReadable``.
+    """
     reader = _PlanReader(path, edition)
     with open_stream(path) as stream:
         try:

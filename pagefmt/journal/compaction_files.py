@@ -75,7 +75,10 @@ def encode_control(control: RenameControl) -> bytes:
 
 
 def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
-    """Return the folder as the broker sees it after it finished a pending compaction: name → file with its bytes."""
+    """Return the folder as a broker sees it after it completed a pending compaction, and notes on what it does.
+
+    Both mappings are from a file's name to the file that has its content now.
+    """
     names = dict(entries)
     notes: list[FileNote] = []
     control_file = names.pop(CONTROL_FILE, None)

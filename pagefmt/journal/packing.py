@@ -36,7 +36,10 @@ _HEAD: Final = [("kind", "u1"), ("file_id", ">i4"), ("compact", "i1"), ("id", ">
 
 
 class PreparedRecord(NamedTuple):
-    """One of a prepared transaction. ``row``: of the columns; of a PREPARE -1, and ``records`` the number it names."""
+    """A record of a prepared transaction.
+
+    ``row``: in the columns; -1 for a PREPARE, which names ``records`` records.
+    """
 
     kind: RecordKind
     tx: int
@@ -46,7 +49,7 @@ class PreparedRecord(NamedTuple):
 
 
 class PackedFile(NamedTuple):
-    """Survivors ``start`` to ``end``, in load order, then what is left of prepared transactions."""
+    """A new file: survivors ``start`` to ``end`` in load order, then records of prepared transactions."""
 
     start: int
     end: int
@@ -76,7 +79,7 @@ class PackedJournal:
                 left -= len(part)
                 yield part
         for record in packed_file.prepared:
-            encoded = encode(_whole(columns, record), file_id, FORMAT)
+            encoded = encode(_prepared_record(columns, record), file_id, FORMAT)
             left -= len(encoded)
             yield encoded
         while left:
@@ -153,7 +156,8 @@ def _size(columns: JournalColumns, record: PreparedRecord) -> int:
     return FRAME_LAYOUTS[FORMAT][record.kind].total + body
 
 
-def _whole(columns: JournalColumns, record: PreparedRecord) -> JournalRecord:
+def _prepared_record(columns: JournalColumns, record: PreparedRecord) -> JournalRecord:
+    """Return a record of a prepared transaction as a compaction copies it: its compact count is one higher."""
     row = record.row
     if row < 0:
         return JournalRecord(record.kind, tx=record.tx, body=record.xid, records=record.records, compact=1)

@@ -79,9 +79,9 @@ class Positions:
 
 
 class PositionIndex:
-    """Numbers by (queue, page), ascending, each once. ``repeated`` counts what stood there more than once.
+    """Message numbers by (queue, page), ascending and distinct. ``repeated``: number of duplicates that were dropped.
 
-    Memory: 4 bytes a position and 16 for each (queue, page); while it is made, 8 more a position.
+    Memory: 4 bytes per position and 16 per (queue, page); 8 more per position during construction.
     """
 
     __slots__ = ("_numbers", "_of_queue", "_pages", "_starts", "repeated")
@@ -97,9 +97,11 @@ class PositionIndex:
             last = self._add(chunk, last)
 
     def _add(self, chunk: PositionChunk, last: tuple[int, ...] | None) -> tuple[int, ...]:
-        """Add positions behind all earlier ones and return the last of them."""
+        """Add positions that follow all earlier ones in order, and return the last (queue, page, number)."""
         import numpy as np
 
+        # Positions are sorted, so comparing each with its predecessor shows where a (queue, page) ``begins`` and which
+        # numbers are ``new``. The last position of the previous chunk is the predecessor of the first one.
         queues, pages, numbers = chunk
         begins, new = np.ones(len(queues), bool), np.ones(len(queues), bool)
         begins[1:] = (queues[1:] != queues[:-1]) | (pages[1:] != pages[:-1])
@@ -119,7 +121,10 @@ class PositionIndex:
         return int(queues[-1]), int(pages[-1]), int(numbers[-1])
 
     def _note_queues(self, queues: Ints) -> None:
-        """Note for each queue the range of its pages among the pages that are about to be added."""
+        """Extend each queue's range in ``_pages`` by its pages that are about to be added.
+
+        ``queues``: the queue of each of these pages, ascending.
+        """
         import numpy as np
 
         edges = [0, *(np.flatnonzero(queues[1:] != queues[:-1]) + 1).tolist(), len(queues)]
@@ -160,7 +165,7 @@ class PositionIndex:
         return pages, np.add.reduceat(scattered(numbers), starts[:-1] - starts[0]) if len(pages) else scattered(pages)
 
     def chunks(self) -> Iterator[PositionChunk]:
-        """Everything that is there, ascending."""
+        """Yield all positions by rising queue, page and number, at most ``AT_ONCE`` in a chunk."""
         import numpy as np
 
         pages, starts = np.frombuffer(self._pages, np.int64), np.frombuffer(self._starts, np.int64)
@@ -172,7 +177,7 @@ class PositionIndex:
                 yield PositionChunk(np.full(end - begin, queue), pages[at], numbers[begin:end])
 
     def pages(self) -> Iterator[tuple[int, int]]:
-        """(queue, page) of everything that is there, ascending."""
+        """Yield each (queue, page) that has positions, ascending."""
         for queue, (first, behind) in self._of_queue.items():
             for page in self._pages[first:behind]:
                 yield queue, page
@@ -222,7 +227,7 @@ def _distinct(values: Ints) -> list[int]:
 
 
 class _WordCoding(NamedTuple):
-    """A position as one word that sorts as it does: sorting words is ten times as fast as sorting rows."""
+    """An encoding of a position in one word of the same order: sorting words is ten times as fast as sorting rows."""
 
     queues: list[int]
     low_page: int

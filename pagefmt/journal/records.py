@@ -119,9 +119,9 @@ class BadJournalRecord(PageFmtError):
 
 
 def frame_at(buf: bytes | memoryview | FileStretches, at: int, version: int) -> JournalFrame | str:
-    """Return the record at ``at``, or a phrase on what is wrong with it.
+    """Return the frame of the record at ``at``, or a phrase on what is wrong with it.
 
-    Ignores the file id (docs/spec/journal.md 3.1).
+    The file id is not checked (docs/spec/journal.md 3.1). ``at`` must be within ``buf``.
     """
     (kind,) = buf[at : at + 1]
     shape = FRAME_LAYOUTS[version].get(kind)

@@ -26,7 +26,7 @@ _KINDS: Final = bytes([RecordKind.EVENT, ord("-"), RecordKind.ROLLBACK])
 
 
 class TornRecord(NamedTuple):
-    """A place that starts like a record of this very file and is none. Offset in bytes from the start of the file."""
+    """Bytes that begin like a record of this file and are none. ``offset``: in bytes from the start of the file."""
 
     offset: int
     detail: str
@@ -67,13 +67,13 @@ class TornRecords:
         return TORN_LISTED - len(self.first)
 
     def add(self, offset: int, detail: str) -> None:
-        """Count one; ``offset`` in bytes from the start of the file."""
+        """Add a torn record at ``offset``, in bytes from the start of the file."""
         self.count += 1
         if self.room:
             self.first.append(TornRecord(offset, detail))
 
     def note_gap(self, buf: JournalBytes, start: int, end: int) -> None:
-        """Note the bytes between two live records as damage, unless they are the zeros that fill a block."""
+        """Note the bytes between two live records as damage, unless they are zeros that complete a block."""
         if not end % ALIGNMENT and only_fill(buf, start, end):
             return
         if len(self.gaps) < TORN_LISTED:

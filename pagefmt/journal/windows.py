@@ -1,4 +1,4 @@
-"""Journal files some MiB at a time: memory grows neither with the size of a file nor with what stands in it."""
+"""Reading of journal files in windows of some MiB, so that memory does not depend on a file's size or content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Choice = Callable[[npt.NDArray[np.uint8], Ints], npt.NDArray[np.bool_]]
 
 
 class _Candidates(NamedTuple):
-    """Offsets of a window of a file which look like records, and which ``are``; ``columns``: of those alone."""
+    """Offsets ``at`` in a window that look like records; ``good`` marks those that are. ``columns``: of these alone."""
 
     base: int
     content: npt.NDArray[np.uint8]
@@ -69,7 +69,10 @@ def frames_in_windows(file: JournalBytes, header: JournalHeader, torn: TornRecor
 def chosen_frames(
     file: JournalBytes, header: JournalHeader, torn: TornRecords, record: int | None, user_type: int | None
 ) -> Iterator[JournalFrame]:
-    """Yield the records of a file with this id and of this type, of any where it is None. ``torn`` gets torn ones."""
+    """Yield the records of a file with this id and user type; None selects any.
+
+    Torn records are added to ``torn``.
+    """
     for frames in frames_in_windows(file, header, torn):
         for frame in map(frames.frame, range(len(frames.at))):
             if record in (None, frame.id) and user_type in (None, frame.user_type):
@@ -77,7 +80,7 @@ def chosen_frames(
 
 
 def first_stated(file: JournalBytes, version: int, wanted: Sequence[int]) -> int | None:
-    """Return the file id in the first record that states one of ``wanted``, or None."""
+    """Return the file id of the first record whose file id is one of ``wanted``, or None if no record has one."""
     for candidates in _candidates(
         file, version, HEADER.size, len(file), lambda content, at: np.isin(stated_ids(content, at), wanted), lambda: 0
     ):
@@ -151,7 +154,10 @@ class _CheckSizes(NamedTuple):
 
 
 def _apart(starts: Ints, ends: Ints, end: int) -> Ints:
-    """Return the records that a reader meets that continues after each one; no broker nests records."""
+    """Return the rows of the records that do not begin within an earlier one, from the offset ``end`` on.
+
+    No broker nests records, but a body may contain bytes of one.
+    """
     if not len(starts) or (starts[0] >= end and (ends[:-1] <= starts[1:]).all()):
         return np.arange(len(starts))
     kept: list[int] = []

@@ -41,7 +41,10 @@ _PIECE: Final = 1 << 20
 
 
 class Unwanted(NamedTuple):
-    """Records of these types go whose id, or with ``body`` the ``i64`` that their body begins with, is one of these."""
+    """A rule for records to remove: those of the user ``types`` whose id is one of ``values``.
+
+    ``body``: instead of the id, the ``i64`` at the start of the body is compared.
+    """
 
     types: tuple[int, ...]
     values: Collection[int]
@@ -50,7 +53,7 @@ class Unwanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JournalChange:
-    """What becomes of a journal. ``references``: page transaction → the number that its record shall name."""
+    """The changes of a journal. ``references``: page transaction → new number of references in its record."""
 
     unwanted: Sequence[Unwanted]
     references: Mapping[int, int] = field(default_factory=dict)
@@ -58,7 +61,7 @@ class JournalChange:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What becomes of one file. ``lost``: transaction → how many of its records in this file go; ``records``: all."""
+    """The change of one file. ``lost``: transaction → number of its records removed here; ``records``: all removed."""
 
     file: JournalFile
     change: JournalChange
@@ -81,12 +84,14 @@ class FileChange:
             left -= min(left, _PIECE)
 
     def _staying(self, opened: FileStretches, frames: JournalFrames) -> Iterator[bytes | memoryview]:
-        """Yield the records that stay, with their numbers changed as planned."""
+        """Yield the bytes of the records that stay, with their numbers changed as planned."""
         import numpy as np
 
         stays = ~_unwanted(frames, self.change.unwanted)
         if not stays.any():
             return
+        # Records that stay add 1 at their start and -1 at their end, so the running sum is 1 within them: one selection
+        # copies them all. Only the last record can extend beyond the window; its remainder is read from the file.
         starts, ends = (frames.at - frames.base)[stays], (frames.at + frames.total - frames.base)[stays]
         upto = min(int(ends[-1]), len(frames.content))
         new, marks = frames.content[:upto].copy(), np.zeros(upto + 1, np.int8)
@@ -116,7 +121,7 @@ def changed_file(file: JournalFile, change: JournalChange) -> FileChange | None:
 
 
 def _first_of_body(frames: JournalFrames) -> Ints:
-    """Return the ``i64`` at the start of each body, -1 for shorter bodies."""
+    """Return the ``i64`` at the start of each body; -1 for shorter bodies, and for records without a user type."""
     import numpy as np
 
     from pagefmt.journal.fast_scan import bodies_at
@@ -128,6 +133,7 @@ def _first_of_body(frames: JournalFrames) -> Ints:
 
 
 def _unwanted(frames: JournalFrames, unwanted: Sequence[Unwanted]) -> npt.NDArray[np.bool_]:
+    """Return which of the records are removed: those that any of the ``unwanted`` describes."""
     import numpy as np
 
     first = _first_of_body(frames)
@@ -209,7 +215,7 @@ class AppendedFile:
 
 
 def appended_files(loaded: LoadedJournal, records: Iterable[JournalRecord]) -> Iterator[AppendedFile]:
-    """Yield the files that add these records, of no transaction, behind all that a journal has."""
+    """Yield new files with these records, outside of any transaction, to follow all files of a journal."""
     if not loaded.files:
         return
     last = max(loaded.files, key=lambda file: file.header.file_id)
@@ -232,7 +238,7 @@ def _appended(last: JournalFile, file_id: int, records: list[JournalRecord]) -> 
 
 
 class _Waiting:
-    """Records on their way to files; ``record`` is the next one."""
+    """Records that wait to be written; ``record`` is the next one."""
 
     def __init__(self, records: Iterator[JournalRecord]) -> None:
         self.records = records

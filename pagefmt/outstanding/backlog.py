@@ -77,7 +77,7 @@ class Backlog(NamedTuple):
 
 
 class SharedPages(NamedTuple):
-    """Pages of one address that stay for these ``queues`` together."""
+    """Pages of one address, each of which all of these ``queues`` and no others hold."""
 
     address: str | None
     queues: tuple[str, ...]
@@ -86,10 +86,10 @@ class SharedPages(NamedTuple):
 
 
 class StoreBacklog(NamedTuple):
-    """Of a store with pages of ``size`` bytes: ``whole``, and by queue in rising order of ids.
+    """The backlog of a store with pages of ``size`` bytes: as a ``whole``, and by queue in rising order of ids.
 
-    ``groups`` of queues hold the ``shared`` bytes, nobody the ``free`` ones; of ``unknown`` ones nobody knows.
-    ``waiting``: for each page file, the newest last, whether it holds something, or nobody knows.
+    ``groups`` of queues hold the ``shared`` bytes, no queue holds the ``free`` ones, and for the ``unknown`` ones that
+    is not known. ``waiting``: for each page file, the newest last, whether a queue holds it, or may do so.
     """
 
     whole: Backlog
@@ -250,7 +250,10 @@ def _whole(summary: StoreSummary, since: dict[int, int], bodies: Mapping[int, in
 
 
 def _oldest(state: StoreState, queues: Iterable[QueueLoad]) -> dict[int, int]:
-    """Return timestamps (ms) by queue id, for queues whose first outstanding messages have one."""
+    """Return by queue id the timestamp (ms) of the first outstanding message that has one.
+
+    A queue is absent if none of the first few has one.
+    """
     begin: dict[int, list[QueueLoad]] = {}
     for queue in queues:
         if queue.first is not None:

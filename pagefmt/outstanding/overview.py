@@ -45,7 +45,7 @@ class StoreVerdict(NamedTuple):
 
     ``conditions`` worst first, a sentence for each in ``remarks``. ``counted``: it is known what is outstanding.
 
-    ``closed``: what of it this user may not read, in words; empty if nothing. ``remarks`` do not repeat it.
+    ``closed``: why this user may not read a part of it; empty if all is readable. ``remarks`` do not repeat it.
     """
 
     conditions: tuple[Condition, ...]
@@ -171,7 +171,10 @@ def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messa
 
 
 def closed_part(state: StoreState, damages: Sequence[tuple[PageFile, Damage]]) -> str:
-    """Return what of a store this user may not read, in words; empty if nothing."""
+    """Return why this user may not read the store, or the first page that this user may not read; "" if neither.
+
+    ``damages``: of the store's pages.
+    """
     if _is_closed(state.unknown):
         return state.store.problem or state.store.text.problem or ""
     closed = [(page, damage) for page, damage in damages if damage.kind is DamageKind.NOT_PERMITTED]
@@ -180,7 +183,7 @@ def closed_part(state: StoreState, damages: Sequence[tuple[PageFile, Damage]]) -
 
 
 def _is_closed(unknown: Unknown | None) -> bool:
-    """Return whether it is for lack of rights that a store or its address is not known."""
+    """Return whether a store or its address is unknown for lack of rights."""
     of_store = (UnknownPart.FOLDER, UnknownPart.ADDRESS)
     return unknown is not None and unknown.part in of_store and not unknown.permitted
 

@@ -24,7 +24,7 @@ _KEY: Final = "_AMQ_LVQ_NAME"
 class BrokerStart(NamedTuple):
     """The time and edition of an assumed broker start.
 
-    ``now``: when a broker of the ``edition`` would start (ms): what is scheduled for earlier is due by then.
+    ``now``: when a broker of the ``edition`` starts (ms since 1970); messages scheduled for earlier times are due.
     """
 
     now: int = 0
@@ -135,7 +135,7 @@ def _hash(number: int) -> int:
 
 
 def amqp_at_default(edition: Edition) -> bool:
-    """Ordinary AMQP messages that were not looked into have the default priority."""
+    """Return whether brokers of the edition assume the default priority for AMQP messages not yet scanned."""
     return Edition.ARTEMIS_2_10 < edition < Edition.ARTEMIS_2_44
 
 
@@ -156,6 +156,7 @@ def _pushed_out(priorities: list[int], size: int) -> list[int]:
 
 
 def _last_value_keys(queues: Mapping[int, QueueBinding]) -> dict[int, str]:
+    """Return the property that holds the last-value key, by id of each last-value queue."""
     keys = {}
     for number, queue in queues.items():
         key = queue.fields.get("last_value_key")

@@ -1,4 +1,4 @@
-"""What there is of a running broker's files when they are looked at first (docs/spec/page-files.md 3).
+"""The files of a running broker at the first look (docs/spec/page-files.md 3).
 
 Pages grow at their end only and are deleted whole. So a page that is read later, up to the size that it had then, is
 the page as it was then; and a journal that is read after this look knows everything about it: commits, acknowledgements
@@ -41,7 +41,10 @@ def _cut(page: PageFile, size: int) -> PageFile:
 
 
 def take_snapshot(paging: PagingDirectory, large_messages: Path | None) -> Snapshot:
-    """Memory: 16 bytes a page, and an id for each body. Raises ``NotReadable``."""
+    """List the pages with their sizes, and the ids of the large messages. Raise ``NotReadable``.
+
+    Memory: 16 bytes per page, and one id per large message.
+    """
     bodies = LargeMessages(large_messages).unsorted() if large_messages is not None else ()
     ids = frozenset(file.id for file in bodies if file.id is not None)
     pages = {

@@ -85,7 +85,7 @@ class StoreRemark(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """One store folder with what the journals say about it.
+    """A store folder with the facts that the journals hold about it.
 
     ``queues``: of its address; None: any. ``unknown`` set: what is outstanding in it is not known, and ``queues`` are
     all that it might be for. ``same_address``: this folder and others of its address, in listing order.
@@ -162,9 +162,9 @@ class StoreState:
         return PageRule(self.journal, self.queues, page, live=self.live)
 
     def not_known(self, shown: str) -> str | None:
-        """Set where it is not known what is outstanding: why, empty where that is so of the whole directory.
+        """Return why it is not known what is outstanding in this store, or None if there is nothing to report.
 
-        ``shown``: what the answer has in place of it.
+        The reason is empty if it applies to the whole directory. ``shown``: what a report shows instead.
         """
         if self.unknown is None or self.unknown.alone or not (self.store.pages or self.store.problem):
             return None
@@ -206,14 +206,20 @@ class StoreState:
             yield StoreRemark.LOST, lost_acknowledgements(damage, most)
 
     def ack_states(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, AckState]]]]:
-        """Every readable record of a page with what becomes of it for each queue that it names."""
+        """Yield the route of each readable record of a page, with its state for each queue that it names.
+
+        Raise ``CannotKnow`` if the journal is not known.
+        """
         rule = self.sure_rule(page.number)
         with open_page(page) as opened:
             for route in opened.routes():
                 yield route, rule.ack_states(route[0], route[3], route[6])
 
     def pages(self, queues: dict[int, QueueLoad], read_page: PageLook[LoadOfPage] | None = None) -> Iterator[PageLoad]:
-        """Yield the load of each page, and add the queues' loads to ``queues``."""
+        """Yield the load of each page by rising number, after its loads for queues were added to ``queues``, by id.
+
+        ``read_page``: None for ``page``. Raises ``CannotKnow`` if the journal is not known.
+        """
         read_page = read_page or StoreState.page
         for page in self.store.pages:
             load, loads = read_page(self, page)
@@ -227,9 +233,10 @@ class StoreState:
         ``keep``: with the numbers of the records that are outstanding.
         """
         load = self.vectors.load(page, self.sure_rule(page.number), keep) if self.vectors is not None else None
-        return self._with_care(page, keep) if load is None else load
+        return self._load_by_record(page, keep) if load is None else load
 
-    def _with_care(self, page: PageFile, keep: bool) -> LoadOfPage:
+    def _load_by_record(self, page: PageFile, keep: bool) -> LoadOfPage:
+        """Do what ``page`` does for any page, reading it record by record. Raise ``CannotKnow``."""
         rule = self.sure_rule(page.number)
         counts: Counter[AckState] = Counter()
         loads: dict[int, QueueLoad] = {}
@@ -437,15 +444,18 @@ def _loaded(
     inspect: Callable[[LoadedJournal], object],
     vectors: PageVectors | None,
 ) -> PagingState:
+    """Read the journals of a place and return the state of its directory. ``inspect``: see ``load_journals``."""
+    # A running broker's pages are listed before its journals are read, so that the journals know all about the records
+    # in the snapshot. How many messages a damaged journal may repeat is counted on demand, because it reads all pages.
     snapshot = take_snapshot(paging, place.large_messages) if live else None
     state = PagingState(paging, load_journals(place, inspect), same_addresses(paging), snapshot, live, vectors)
     return replace(state, known=state.known._replace(again=cache(lambda: _again(state))))
 
 
 def _again(state: PagingState) -> int | None:
-    """Return how many messages may be delivered again at most where a journal is damaged; None: not known.
+    """Return the largest number of messages that may be delivered again because the journal is damaged.
 
-    A record may have acknowledged a page with all that is in it.
+    A lost record may have acknowledged a whole page. None if the number is not known.
     """
     damage = state.journal.loaded.damage
     if damage is None or state.known.unread is not None:

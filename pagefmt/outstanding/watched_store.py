@@ -1,4 +1,4 @@
-"""One store that is looked at again and again: its listing, what is remembered of its pages, and the sums of that."""
+"""A store that is watched: its listing, a note for each of its pages, and sums over the notes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Group(NamedTuple):
 
 
 class _PageNote(NamedTuple):
-    """What is remembered of a page."""
+    """The facts about a page that stay in memory after it was read. ``moving``: a broker is changing it."""
 
     size: int
     held_by: tuple[int, ...]
@@ -101,7 +101,7 @@ class _PageNote(NamedTuple):
 
 @dataclass(slots=True)
 class _Sum:
-    """Over the pages that hold something for the same queues: of groups, or of files."""
+    """A sum over the pages that hold something for the same queues: of their groups, or of their files."""
 
     queues: tuple[int, ...]
     pages: int = 0
@@ -122,7 +122,7 @@ class _Sum:
 
 @dataclass(slots=True)
 class StoreWatch:
-    """One folder: its listing, what is remembered of its pages, and the sums of that."""
+    """A store folder: its listing, a note for each of its pages, and sums over the notes."""
 
     folder: Path
     text: AddressText = field(default_factory=lambda: AddressText(None))
@@ -145,7 +145,10 @@ class StoreWatch:
     _judged: tuple[object, ...] = ()
 
     def list(self, *, linked: bool = False) -> None:
-        """List the folder again if it has to be; one that is ``linked`` has nothing. Raises ``FileGone``."""
+        """List the folder again if it may have changed. Raise ``FileGone``.
+
+        ``linked``: the folder is a symbolic link, which counts as empty.
+        """
         try:
             status = self.folder.lstat()
         except OSError as err:
@@ -191,7 +194,10 @@ class StoreWatch:
         return PageFile(number, self.folder, page_name(number), int(row["size"]))
 
     def judge(self, state: StoreState, journal: JournalMarks, bodies: Mapping[int, int]) -> int:
-        """Bring ``backlog`` up to date; how many pages were read for that. ``bodies``: as ``backlog_of``."""
+        """Bring ``backlog`` up to date, and return how many pages were read for that.
+
+        ``bodies``: message id → bytes of its large-message file.
+        """
         facts = journal.number, self._listings, state.live, state.same_address
         if facts == self._judged and not self._again:
             return 0
@@ -220,6 +226,8 @@ class StoreWatch:
         self, state: StoreState, queues: Collection[int], journal: JournalMarks, bodies: Mapping[int, int]
     ) -> int:
         """Read the pages that changed since they were read, and forget those that are gone."""
+        # A page is read again only if its row differs from the one at the last reading: its size, its time, the
+        # fingerprint of its acknowledgements (``marks``), or that of its transactions ``low`` to ``high`` (``sent``).
         new, old = self._listed.copy(), self._table
         new["marks"] = journal.marks(new["number"], queues)
         known_rows, at = where_equal(new["number"], old["number"])
@@ -247,20 +255,26 @@ class StoreWatch:
     def _note(
         self, load: PageLoad, loads: dict[int, QueueLoad], motion: str | None, bodies: Mapping[int, int]
     ) -> _PageNote:
+        """Return what is remembered of a page that was read.
+
+        Queues with equal loads share a group. ``motion``: what a broker is doing with the page, which explains its
+        damage; None if nothing. ``bodies``: message id → bytes of its large-message file.
+        """
         alike: dict[tuple[int, int, int, int, int, int], list[int]] = {}
-        for queue, held in sorted(loads.items()):
-            first = held.first[1] if held.first else -1
-            large = sum(bodies.get(message, 0) for message in held.large)
-            alike.setdefault((held.messages, held.bytes, held.in_doubt, first, held.begins, large), []).append(queue)
+        for queue, of_queue in sorted(loads.items()):
+            first = of_queue.first[1] if of_queue.first else -1
+            large = sum(bodies.get(message, 0) for message in of_queue.large)
+            key = (of_queue.messages, of_queue.bytes, of_queue.in_doubt, first, of_queue.begins, large)
+            alike.setdefault(key, []).append(queue)
         damage = load.damage if load.damage is None or load.damage.kind is not DamageKind.NOT_PERMITTED else None
-        groups = tuple(_Group(_shared(self._sums, tuple(queues)), *what) for what, queues in alike.items())
+        groups = tuple(_Group(_shared(self._sums, tuple(queues)), *key) for key, queues in alike.items())
         held_by = _shared(self._files, load.held_by)
         return _PageNote(
             load.size, held_by, groups, load.readable, damage is not None and motion is None, motion is not None
         )
 
     def _remember(self, number: int, note: _PageNote | None) -> None:
-        """Replace what was remembered of the page; None forgets it."""
+        """Replace the note of a page, and update the sums and sets that depend on it. None removes the page."""
         self._sent_at.pop(number, None)
         before = self._notes.pop(number, None)
         if before is not None:
@@ -362,7 +376,10 @@ class StoreWatch:
                 yield f"{page_name(min(numbers))} {what}" + f", and {len(numbers) - 1} more" * (len(numbers) > 1)
 
     def _oldest(self, state: StoreState, queues: set[int]) -> dict[int, int]:
-        """Return timestamps (ms) by queue id, for queues whose first outstanding messages have one."""
+        """Return by queue id the timestamp (ms) of the first outstanding message that has one.
+
+        A queue is absent if none of the first few has one.
+        """
         first: dict[int, tuple[int, _Group]] = {}
         for number in self._table["number"].tolist():
             if len(first) == len(queues):

@@ -23,7 +23,10 @@ _LONG_MIN: Final = -(1 << 63)
 
 
 def calculate(sign: str, left: Value, right: Value, *, convert: bool) -> Value:
-    """Return ``left sign right`` for two known values; text plus anything is text."""
+    """Return ``left sign right`` for two known values; text plus anything is text.
+
+    ``convert``: text may be read as a number. Raise ``EvaluationFailed`` if a side is not a number.
+    """
     if sign == "+" and isinstance(left, str):
         return left + java_text(right)
     return _OPERATIONS[sign](_operand(left, convert), _operand(right, convert))
@@ -68,6 +71,7 @@ def _product(left: float, right: float) -> float:
 
 
 def _quotient(left: Number, right: Number) -> Number:
+    """Divide as Java divides doubles, also for whole numbers: a zero divisor gives infinity or NaN."""
     a, b = float(left.value), float(right.value)
     if b != 0:
         return Number(JavaClass.DOUBLE, a / b)
@@ -92,7 +96,10 @@ _OPERATIONS: Final[dict[str, Callable[[Number, Number], Number]]] = {
 
 
 def negated(value: Value) -> Value:
-    """Unary minus: unknown for what is no number; the broker throws for byte and short."""
+    """Return the number with its sign changed; None (unknown) for any other value.
+
+    Raise ``EvaluationFailed`` for byte, short and OTHER, for which the broker throws.
+    """
     if not isinstance(value, Number):
         return None
     if value.kind in (JavaClass.BYTE, JavaClass.SHORT, JavaClass.OTHER):
@@ -120,7 +127,7 @@ def java_text(value: Value) -> str:
 def real_text(value: Number) -> str:
     """Return the text of ``Double.toString`` or ``Float.toString``.
 
-    The digits are the fewest that read back as the number, with an exponent below 1e-3 and from 1e7 on.
+    It has the fewest digits that read back as the number, and an exponent below 1e-3 and from 1e7 on.
     """
     real = float(value.value)
     if math.isnan(real) or math.isinf(real):

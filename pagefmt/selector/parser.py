@@ -62,11 +62,11 @@ class Selector:
     root: Node
 
     def names(self) -> Iterator[str]:
-        """Return the header fields and properties that it asks for, under the broker's names."""
+        """Return the broker's names of the header fields and properties in the selector; one may come several times."""
         return (node.name for node in self._nodes() if isinstance(node, PropertyName))
 
     def facts(self) -> Iterator[MessageFact]:
-        """Return the facts that it asks for beyond properties."""
+        """Return the facts in the selector other than header fields and properties."""
         return (node for node in self._nodes() if isinstance(node, MessageFact))
 
     def _nodes(self) -> Iterator[Node]:
@@ -108,22 +108,23 @@ def _prefixes(text: str) -> tuple[int, bool, bool]:
 
 
 class _Parser:
-    __slots__ = ("_convert", "_depth", "_on")
+    __slots__ = ("_convert", "_depth", "_tokens")
 
-    def __init__(self, on: TokenStream, convert: bool) -> None:
-        self._on = on
+    def __init__(self, tokens: TokenStream, convert: bool) -> None:
+        self._tokens = tokens
         self._convert = convert
         self._depth = 0
 
     # Conditions
 
     def whole(self) -> Node:
-        if self._on.next().kind is TokenKind.END:
-            raise self._on.error("the selector is empty")
-        first = self._on.next()
+        """Parse the selector to its end. Raise ``SelectorError`` if it is empty, or a value instead of a condition."""
+        if self._tokens.next().kind is TokenKind.END:
+            raise self._tokens.error("the selector is empty")
+        first = self._tokens.next()
         node = self._condition()
-        if self._on.next().kind is not TokenKind.END:
-            raise self._on.error(f"the selector should end here, found {self._on.next().shown()}")
+        if self._tokens.next().kind is not TokenKind.END:
+            raise self._tokens.error(f"the selector should end here, found {self._tokens.next().shown()}")
         return self._truth(node, first)
 
     def _truth(self, node: Node, at: Token) -> Node:
@@ -131,7 +132,7 @@ class _Parser:
             return node
         if isinstance(node, PropertyName):
             return Truth(node)
-        raise self._on.error("expected a condition, not a value", at)
+        raise self._tokens.error("expected a condition, not a value", at)
 
     def _condition(self) -> Node:
         return self._junction("OR", self._both)
@@ -140,69 +141,70 @@ class _Parser:
         return self._junction("AND", self._equality)
 
     def _junction(self, word: str, member: Callable[[], Node]) -> Node:
-        first = self._on.next()
+        first = self._tokens.next()
         node = member()
-        if not self._on.comes(word):
+        if not self._tokens.comes(word):
             return node
         members = [self._truth(node, first)]
-        while self._on.accept(word):
-            at = self._on.next()
+        while self._tokens.accept(word):
+            at = self._tokens.next()
             members.append(self._truth(member(), at))
         return Junction(word == "OR", tuple(members))
 
     def _equality(self) -> Node:
-        first = self._on.next()
+        first = self._tokens.next()
         left = self._compared()
-        while self._on.comes("=", "<>", "IS"):
-            sign = self._on.take()
+        while self._tokens.comes("=", "<>", "IS"):
+            sign = self._tokens.take()
             left = self._null_test(left) if sign.text == "IS" else self._equal(left, first, sign)
         return left
 
     def _null_test(self, left: Node) -> Node:
-        negated = self._on.accept("NOT")
-        self._on.expect("NULL")
+        negated = self._tokens.accept("NOT")
+        self._tokens.expect("NULL")
         test = Equal(left, Constant(None), self._convert)
         return Not(test) if negated else test
 
     def _equal(self, left: Node, first: Token, sign: Token) -> Node:
-        at = self._on.next()
+        at = self._tokens.next()
         right = self._compared()
         for node, token in ((left, first), (right, at)):
             if isinstance(node, Constant) and node.value is None:
-                raise self._on.error(f"NULL cannot be compared with '{sign.text}' (use IS NULL)", token)
+                raise self._tokens.error(f"NULL cannot be compared with '{sign.text}' (use IS NULL)", token)
         if isinstance(left, Constant) and isinstance(right, Constant) and is_condition(left) > is_condition(right):
-            raise self._on.error("TRUE and FALSE can only be compared with a condition", sign)
+            raise self._tokens.error("TRUE and FALSE can only be compared with a condition", sign)
         test = Equal(left, right, self._convert)
         return Not(test) if sign.text == "<>" else test
 
     # Comparisons
 
     def _compared(self) -> Node:
-        first = self._on.next()
+        first = self._tokens.next()
         left = self._sum()
         while True:
-            if self._on.comes(*ORDERS):
-                sign = self._on.take()
-                at = self._on.next()
+            if self._tokens.comes(*ORDERS):
+                sign = self._tokens.take()
+                at = self._tokens.next()
                 left = self._ordered(sign.text, left, first, self._sum(), at)
-            elif self._on.comes("LIKE", "BETWEEN", "IN"):
-                left = self._word(left, first, negated=False)
-            elif self._on.comes("NOT") and self._on.comes("LIKE", "BETWEEN", "IN", ahead=1):
-                self._on.take()
-                left = self._word(left, first, negated=True)
+            elif self._tokens.comes("LIKE", "BETWEEN", "IN"):
+                left = self._word_test(left, first, negated=False)
+            elif self._tokens.comes("NOT") and self._tokens.comes("LIKE", "BETWEEN", "IN", ahead=1):
+                self._tokens.take()
+                left = self._word_test(left, first, negated=True)
             else:
                 return left
 
     def _ordered(self, sign: str, left: Node, left_at: Token, right: Node, right_at: Token) -> Node:
         for node, token in ((left, left_at), (right, right_at)):
             if isinstance(node, Constant) and not is_number(node):
-                raise self._on.error("only numbers can be ordered, and this is a constant of another type", token)
+                raise self._tokens.error("only numbers can be ordered, and this is a constant of another type", token)
             if is_condition(node):
-                raise self._on.error("only numbers can be ordered, and this is a condition", token)
+                raise self._tokens.error("only numbers can be ordered, and this is a condition", token)
         return Ordered(sign, left, right, self._convert)
 
-    def _word(self, left: Node, first: Token, *, negated: bool) -> Node:
-        word = self._on.take().text
+    def _word_test(self, left: Node, first: Token, *, negated: bool) -> Node:
+        """Parse LIKE, BETWEEN or IN and its right side. ``first``: the token at which ``left`` begins, for errors."""
+        word = self._tokens.take().text
         if word == "BETWEEN":
             return self._between(left, first, negated)
         if word == "IN":
@@ -211,10 +213,11 @@ class _Parser:
         return Not(node) if negated else node
 
     def _between(self, value: Node, first: Token, negated: bool) -> Node:
-        low_at = self._on.next()
+        """Parse ``low AND high`` as two comparisons, joined by AND, or if ``negated`` by OR."""
+        low_at = self._tokens.next()
         low = self._sum()
-        self._on.expect("AND")
-        high_at = self._on.next()
+        self._tokens.expect("AND")
+        high_at = self._tokens.next()
         high = self._sum()
         signs = ("<", ">") if negated else (">=", "<=")
         return Junction(
@@ -223,60 +226,63 @@ class _Parser:
         )
 
     def _in(self, left: Node, first: Token, negated: bool) -> Node:
+        """Parse the list of strings after IN. Raise ``SelectorError`` unless ``left`` is a name."""
         if not isinstance(left, PropertyName):
-            raise self._on.error("IN needs a name on its left", first)
-        self._on.expect("(")
-        members = [self._on.string().text]
-        while self._on.accept(","):
-            members.append(self._on.string().text)
-        self._on.expect(")")
+            raise self._tokens.error("IN needs a name on its left", first)
+        self._tokens.expect("(")
+        members = [self._tokens.string().text]
+        while self._tokens.accept(","):
+            members.append(self._tokens.string().text)
+        self._tokens.expect(")")
         return In(left, frozenset(members), negated)
 
     def _like(self, left: Node) -> Node:
-        pattern = self._on.string()
+        pattern = self._tokens.string()
         escape = None
-        if self._on.accept("ESCAPE"):
-            token = self._on.string()
+        if self._tokens.accept("ESCAPE"):
+            token = self._tokens.string()
             escape = token.text
             if len(escape.encode("utf-16-be", "surrogatepass")) != 2:
-                raise self._on.error("ESCAPE takes exactly one character", token)
+                raise self._tokens.error("ESCAPE takes exactly one character", token)
         try:
             return LikeTest(left, like(pattern.text, escape))
         except ValueError as err:
-            raise self._on.error(str(err), pattern) from err
+            raise self._tokens.error(str(err), pattern) from err
 
     # Values
 
     def _sum(self) -> Node:
         left = self._product()
-        while self._on.comes("+", "-"):
-            left = Arithmetic(self._on.take().text, left, self._product(), self._convert)
+        while self._tokens.comes("+", "-"):
+            left = Arithmetic(self._tokens.take().text, left, self._product(), self._convert)
         return left
 
     def _product(self) -> Node:
         left = self._unary()
-        while self._on.comes("*", "/", "%"):
-            left = Arithmetic(self._on.take().text, left, self._unary(), self._convert)
+        while self._tokens.comes("*", "/", "%"):
+            left = Arithmetic(self._tokens.take().text, left, self._unary(), self._convert)
         return left
 
     def _unary(self) -> Node:
+        """Parse an operand with its signs. Raise ``SelectorError`` if it is nested beyond ``NESTING_LIMIT``."""
         self._depth += 1
         if self._depth > NESTING_LIMIT:
-            raise self._on.error(f"nested more than {NESTING_LIMIT} deep")
-        node = self._signed() if self._on.comes("+", "-", "NOT") else self._primary()
+            raise self._tokens.error(f"nested more than {NESTING_LIMIT} deep")
+        node = self._signed() if self._tokens.comes("+", "-", "NOT") else self._primary()
         self._depth -= 1
         return node
 
     def _signed(self) -> Node:
-        sign = self._on.take().text
-        at = self._on.next()
+        """Parse ``+``, ``-`` or NOT, which binds as tightly as the signs, and its operand."""
+        sign = self._tokens.take().text
+        at = self._tokens.next()
         operand = self._unary()
         if sign == "NOT":
             return Not(self._truth(operand, at))
         return Minus(operand) if sign == "-" else operand
 
     def _primary(self) -> Node:
-        token = self._on.take()
+        token = self._tokens.take()
         if token.kind is TokenKind.NAME:
             return PropertyName(token.text)
         if token.kind is TokenKind.STRING:
@@ -285,7 +291,7 @@ class _Parser:
             return Constant(_WORDS[token.text])
         if token.kind is TokenKind.SIGN and token.text == "(":
             node = self._condition()
-            self._on.expect(")")
+            self._tokens.expect(")")
             return node
         if token.kind in (TokenKind.SIGN, TokenKind.KEYWORD, TokenKind.END):
             raise self._unwanted(token)
@@ -293,19 +299,19 @@ class _Parser:
 
     def _unwanted(self, token: Token) -> SelectorError:
         if token.text in ("XPATH", "XQUERY"):
-            return self._on.error(f"{token.text} looks into XML bodies and is not supported", token)
-        return self._on.error(f"expected a value or a name, found {token.shown()}", token)
+            return self._tokens.error(f"{token.text} looks into XML bodies and is not supported", token)
+        return self._tokens.error(f"expected a value or a name, found {token.shown()}", token)
 
     def _number(self, token: Token) -> Number:
         if token.kind is TokenKind.FLOAT:
             return Number(JavaClass.DOUBLE, float(token.text))
         if token.kind is TokenKind.DECIMAL:
             if len(token.text) > DIGITS_LIMIT:
-                raise self._on.error(f"a number of more than {DIGITS_LIMIT} digits", token)
+                raise self._tokens.error(f"a number of more than {DIGITS_LIMIT} digits", token)
             return _decimal(int(token.text.rstrip("lL")))
         value = int(token.text, 16 if token.kind is TokenKind.HEX else 8)
         if value != wrapped(value, 64):
-            raise self._on.error(f"'{token.text}' is too large for a long", token)
+            raise self._tokens.error(f"'{token.text}' is too large for a long", token)
         return _decimal(value)
 
 

@@ -51,7 +51,10 @@ class EvaluationFailed(Exception):
 
 
 def number(kind: JavaClass, value: int | float) -> Number:
-    """Return a number of the class; whole numbers wrap, ``float`` is rounded to single precision."""
+    """Return a number of the Java class. Whole numbers wrap to its bits, ``float`` is rounded to single precision.
+
+    Values of BIG and OTHER stay as they are.
+    """
     if kind in BITS:
         return Number(kind, wrapped(int(value), BITS[kind]))
     if kind is JavaClass.FLOAT:
@@ -66,7 +69,10 @@ def wrapped(value: int, bits: int) -> int:
 
 
 def single(value: int | float) -> float:
-    """Round once to IEEE single precision, as a Java cast does."""
+    """Round to IEEE single precision, in one step for whole numbers too, as a Java cast does.
+
+    Too large becomes infinity.
+    """
     if isinstance(value, int):
         value = _odd_rounded(value)
     try:

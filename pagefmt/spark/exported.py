@@ -1,4 +1,4 @@
-"""What a table holds of pages and journals, so that an export adds only what is new (``export --incremental``).
+"""The log of the pages and journals in a table, by which ``export --incremental`` adds only what is new.
 
 The folder ``_exported`` of the table has a file for each run. It appears with the rows of the run or not at all, and
 none is ever changed. Of every page that was looked at it has size and checksum, and the messages of it that are in the
@@ -72,11 +72,14 @@ BrokerRemarks: TypeAlias = Mapping[str, Sequence[tuple[str, bool]]]
 
 
 class LogRefused(PageFmtError):
-    """A table that cannot be added to: it was made otherwise, or its log cannot be read."""
+    """The table cannot be added to: it was written with other settings, or its log cannot be read."""
 
 
 class PageEntry(NamedTuple):
-    """What a run found out about a page. ``rows``: added by it; ``missing``: exported, and no longer in the page."""
+    """The result of a run for one page. ``rows``: number of rows that it added.
+
+    ``missing``: number of messages that earlier runs exported and the page no longer has.
+    """
 
     broker: str
     store: str
@@ -126,8 +129,9 @@ def entries_to(
 ) -> Iterator[LogWriter]:
     """Open a file of entries for writing.
 
-    ``settings``: of the table. ``wrong``: what is damaged or not known of brokers. ``brokers``: directories from which
-    the brokers of the table were read.
+    The file of a whole run begins with the ``settings`` of its table, what is ``wrong`` with brokers, and the
+    directories from which the ``brokers`` of the table were read. That of a task has none of them: ``settings`` is
+    None.
     """
     values = {_SETTINGS: settings, _WRONG: wrong or {}, _BROKERS: brokers or {}}
     noted = {} if settings is None else {name: json.dumps(value) for name, value in values.items()}
@@ -383,10 +387,11 @@ def _batches(reader: pa.RecordBatchFileReader) -> pa.Table:
 
 @dataclass(slots=True)
 class BrokerNews:
-    """A broker beside the log. ``skipped``: pages that are as they were, by store. ``looked``: how many others.
+    """The changes of a broker since the log was written. ``skipped``: numbers of unchanged pages, by store.
 
-    ``same_journal``: the journal is as it was. ``known``: what is in the table of what has
-    to be looked at.
+    ``looked``: number of other pages, and of journals that may have changed. ``same_journal``: the journal has not.
+    ``known``: messages that the table has already, of the pages and journal to be read. ``deleted``: pages that are
+    gone.
     """
 
     broker: FleetBroker
@@ -417,7 +422,11 @@ def all_news(brokers: Sequence[FleetBroker], log: ExportLog | None, within: Stor
 
 
 def news_of(broker: FleetBroker, log: ExportLog | None, within: StoredIn) -> BrokerNews:
-    """Return what changed in a broker since the last run, by names, sizes and times: no file is read."""
+    """Return what changed in a broker since the last run, judged by names, sizes and times: no file is read.
+
+    ``log``: None for the first run. A broker that cannot be listed counts as one changed page, so that the survey of
+    the run reports why; none of its pages counts as deleted.
+    """
     news = BrokerNews(broker)
     before = log.of_broker(broker.name) if log is not None else {}
     gone = {key: item for key, item in before.items() if key[1] != JOURNAL}

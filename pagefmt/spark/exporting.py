@@ -127,7 +127,7 @@ def export(job: ExportJob, run: SparkRun, fleet: list[FleetBroker], failed: Mapp
 
 @contextmanager
 def added_to(folder: Path, fleet: list[FleetBroker]) -> Iterator[Path | None]:
-    """Hold the table, so that no other export changes it meanwhile. Yield None if there is no table yet."""
+    """Lock the table until the block ends, and yield its folder; None if there is no table yet."""
     rights = reduce(and_, (private_mode(broker.place) for broker in fleet))
     there = isinstance(folder, FarPath) or folder.is_dir()
     with hidden_as(rights), table_at(folder) if there else nullcontext() as held:
@@ -137,9 +137,10 @@ def added_to(folder: Path, fleet: list[FleetBroker]) -> Iterator[Path | None]:
 def _increment(
     job: ExportJob, held: Path | None, fleet: list[FleetBroker], run: SparkRun
 ) -> tuple[list[KnownBroker], Increment]:
-    """Return which brokers of the table those of the call are, and what is new.
+    """Return the brokers of the call as the table knows them, and what is new since it was written.
 
-    Raises ``ExportRefused`` if the table cannot be added to.
+    ``held``: the table's folder, or None if there is no table yet. A table that is overwritten counts as empty. Raises
+    ``ExportRefused`` if the table cannot be added to, for example because it was exported with other settings.
     """
     spec = job.spec
     settings = {"in": str(spec.within), "body": str(spec.body), "where": spec.where, "partition_by": list(job.splits)}

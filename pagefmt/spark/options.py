@@ -169,6 +169,10 @@ def _one_of(words: Any, options: Mapping[str, str], name: str, usual: Any) -> An
 
 
 def _brokers(options: Mapping[str, str]) -> tuple[FleetBroker, ...]:
+    """Locate the brokers of the options. One of several that cannot be located is left out with a warning.
+
+    Raise ``BadOption`` if there is none, and ``LocateError`` for a single broker.
+    """
     listing = options.get("brokers")
     paths = [*json.loads(options.get("paths", "[]")), *([options["path"]] if options.get("path") else [])]
     entries = fleet_of(paths, None if listing is None else Path(listing))

@@ -300,6 +300,7 @@ def _hint(message: str) -> str:
 
 
 def _settings(master: str) -> dict[str, str]:
+    """Return the default settings of a Spark context. With a local master, Java listens on loopback only."""
     local = is_local(master)
     java_options = f"-Dlog4j2.configurationFile={_logging_file()} {LOCAL_JAVA if local else ''}".rstrip()
     settings = {

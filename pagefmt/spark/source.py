@@ -62,7 +62,9 @@ class PageFiles(DataSource):
 
         created = created_options(dict(self.options))
         schema: StructType = from_arrow_schema(SourceOptions.of(created or dict(self.options)).schema())
-        if created is not None:  # Spark hands on to queries of the table what its columns are, and not its options
+        if (
+            created is not None
+        ):  # Spark passes a table's columns to its queries but not its options, so the first column carries them
             schema.fields[0].metadata = {NAME: json.dumps(created)}
         return schema
 

@@ -62,7 +62,7 @@ Watched = Callable[[], AbstractContextManager[None]]  # a context around the job
 SURVEYS: Final = 16  # tasks per core for surveys of brokers
 # bytes of pages for the files of one task, if the table is split by a column that differs within pages
 SPLIT: Final = 8 * GROUP
-LOG: Final = "pages.arrow"  # what a run found out about pages, in its folder and in that of each task
+LOG: Final = "pages.arrow"  # the entries of a run's pages, in its folder and in that of each task
 _UNSHARED: Final = "sees a different folder there; every machine has to see the same one, or name a URL (s3://…)"
 OF_PAGE: Final = ("broker", "store", "page")
 # columns with one value for all messages of a page
@@ -74,12 +74,12 @@ class ExportFailed(PageFmtError):
 
 
 class FolderRefused(PageFmtError):
-    """A table's folder is another one on another machine."""
+    """The machine of a task does not see the table's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableTarget:
-    """Where a table goes, and how. ``folder``: of ``table_at``. ``mode``: rights of its files."""
+    """The place and form of a table. ``folder``: see ``table_at``. ``mode``: rights of its files."""
 
     folder: Path
     compression: str = "zstd"
@@ -153,9 +153,9 @@ class Increment:
 
 @dataclass(slots=True)
 class PartFiles:
-    """What one task wrote: files, below the run's folder; ``shortened`` as ``PartitionedTable``.
+    """The result of one task: its files, by paths below the run's folder. ``shortened``: see ``PartitionedTable``.
 
-    ``log``: of the pages that it looked at.
+    ``log``: the file with the entries of its pages, None if there are none.
     """
 
     files: dict[str, FileFacts] = field(default_factory=dict)
@@ -198,14 +198,17 @@ def backlogs_of(context: SparkContext, brokers: Sequence[FleetBroker], spec: Tab
     surveyed_now = surveys(context, brokers, wanted)
     groups = grouped([piece for item in surveyed_now for piece in item.pieces])
     results = _looked(
-        lambda: context.parallelize(groups, len(groups)).flatMap(lambda item: list(_plain(item, wanted))).collect()
+        lambda: (
+            context.parallelize(groups, len(groups)).flatMap(lambda item: list(_backlog_rows(item, wanted))).collect()
+        )
     )
     failed = {item.broker: item.failed for item in surveyed_now if item.failed is not None}
     failed |= {item.broker: item.why for item in results if isinstance(item, BrokerFailure)}
     return FleetBacklogs([item for item in results if not isinstance(item, BrokerFailure)], failed)
 
 
-def _plain(group: PageGroup, spec: TableSpec) -> Iterator[dict[str, Any] | BrokerFailure]:
+def _backlog_rows(group: PageGroup, spec: TableSpec) -> Iterator[dict[str, Any] | BrokerFailure]:
+    """Yield the rows of a group as dictionaries, ``oldest`` in ms, and the brokers that cannot be read completely."""
     for piece in group.pieces:
         for batch in rows_of(piece, spec):
             if isinstance(batch, BrokerFailure):
@@ -356,7 +359,11 @@ def _in_table(file: str, number: int, run: str) -> str:
 
 
 def write_part(group: PageGroup, spec: TableSpec, target: TableTarget, run: Path) -> PartFiles:
-    """Write the rows of a group into files of their own; runs in the task, possibly twice at a time."""
+    """Write the rows of a group to files in a new folder of the run. Runs in the task.
+
+    The folder's name is random, because Spark may run a task twice at a time; only the files of the attempt whose
+    result it returns become part of the table. Raises ``FolderRefused`` if this machine does not see the run's folder.
+    """
     part_files = PartFiles()
     name = uuid.uuid4().hex
     if not isinstance(run, StoredPath) and not run.is_dir():

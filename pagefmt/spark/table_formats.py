@@ -43,9 +43,9 @@ _MICROSECONDS: Final = pa.timestamp("us", "UTC")
 
 
 def carry_out_commit(commit: FormatCommit, noting: Path) -> None:
-    """Commit the files to the table. Raise ``FormatRefused``.
+    """Make the files part of the table by one commit. Raise ``FormatRefused`` if it cannot be made.
 
-    ``noting`` takes the names of files to remove if this fails.
+    ``noting``: a file to which the Iceberg commit writes the names of its own files, to be removed if it fails.
     """
     with _in_one_line(commit.table):
         if commit.form is LakeFormat.DELTA:
@@ -160,11 +160,14 @@ def _in_one_line(folder: Path) -> Iterator[None]:
     except Exception as err:
         if isinstance(err, OSError) and err.errno is not None:
             raise
-        raise FormatRefused(f"{folder}: the table's log cannot be read or written: {_said(err)}") from err
+        raise FormatRefused(f"{folder}: the table's log cannot be read or written: {_error_text(err)}") from err
 
 
-def _said(err: Exception) -> str:
-    """Without colours, and without URLs and what a store answers; of that the reason alone."""
+def _error_text(err: Exception) -> str:
+    """Return the text of a library's error on one line, without colours and URLs, of at most 300 characters.
+
+    Of a store's answer only the reason is returned.
+    """
     from pagefmt.storage.stores.answers import code_reason  # obstore, which an executor has for URLs alone
 
     if reason := code_reason(str(err)):
@@ -188,10 +191,10 @@ def _commit_delta(commit: FormatCommit) -> None:
     except Exception as err:
         behind = [*_commits_behind(commit.folder, before)]
         if any(commit.run in entry for entry in behind):
-            return  # the answer was lost
+            return  # this commit has succeeded, only its answer was lost
         if behind:
             raise FormatRefused(
-                f"{commit.table}: another program has committed to it meanwhile; export again ({_said(err)})"
+                f"{commit.table}: another program has committed to it meanwhile; export again ({_error_text(err)})"
             ) from err
         raise
 

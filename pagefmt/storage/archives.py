@@ -89,7 +89,7 @@ class Unpacked(NamedTuple):
 
 
 class Archive(FileTree):
-    """An archive by the names of its members. ``kept``: the file in which their bytes are, zips aside."""
+    """The members of an archive by name. ``kept``: the file with their bytes, unless the archive is a zip."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class Archive(FileTree):
             yield FarEntry(name, self.status(prefix + name))
 
     def opened(self, inner: str) -> OpenFile:
-        """Also while others are open."""
+        """Open a member, also while others are open. Raise ``OSError`` if it is no regular file or was not unpacked."""
         self.status(inner)
         member = self._members.get(inner)
         if member is None or not stat.S_ISREG(member.mode):
@@ -182,7 +182,7 @@ class _MemberFile(OpenFile):
         return self._size
 
     def read_at(self, count: int, at: int) -> bytes:
-        """Read bytes of the member. A hole reads as zeros; if the archive is cut off, fewer bytes come."""
+        """Read bytes of the member. Holes read as zeros. If the archive is cut off, fewer bytes are returned."""
         end = min(at + count, self._size)
         content = b""
         for begin, size, where in self._parts:
@@ -210,7 +210,7 @@ class _ZippedFile(OpenFile):
         return self._info.file_size
 
     def read_at(self, count: int, at: int) -> bytes:
-        """Forward without loss; going back starts anew."""
+        """Read bytes of the member. Reading backwards unpacks it from its start again."""
         try:
             self._stream.seek(at)
             return self._stream.read(count)
@@ -336,7 +336,11 @@ def _zipped_name(info: zipfile.ZipInfo) -> str:
 
 
 def _tarred(stream: Any, kept: _UnnamedFile | None, content: _Content) -> Iterator[tuple[str, Member]]:
-    """Yield the members. With ``kept``, the bytes of relevant ones are stored there."""
+    """Yield name and member of a tar, in its order. Raise ``ReadError`` if it is cut off or damaged.
+
+    ``kept``: a file to which the bytes of members that brokers have are copied; None if they stay where they are. A
+    hard link counts as the member that it names.
+    """
     guarded = _HeaderReader(stream)
     regular: dict[str, Member] = {}
     with tarfile.open(fileobj=guarded, mode="r:") as tar:  # type: ignore[call-overload]
@@ -346,7 +350,7 @@ def _tarred(stream: Any, kept: _UnnamedFile | None, content: _Content) -> Iterat
                 raise tarfile.ReadError(f"{info.name!r} has a time that is no number")
             content.add(info.size)
             member = _member(info, guarded, kept) if info.isreg() else Member(_file_type(info), 0, info.mtime)
-            if info.islnk():  # another name of a member in front of it
+            if info.islnk():  # another name of an earlier member
                 member = regular.get(_key(info.linkname), member)
             if stat.S_ISREG(member.mode):
                 regular[_key(info.name)] = member
@@ -411,7 +415,7 @@ def _check_holes(info: tarfile.TarInfo, pieces: list[tuple[int, int]]) -> None:
 
 
 class _HeaderReader:
-    """What tarfile reads from: no header is so large that it fills the memory. ``last``: what was read last."""
+    """The file that tarfile reads, which refuses headers that would fill the memory. ``last``: the bytes read last."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -454,7 +458,10 @@ def _unxz() -> lzma.LZMADecompressor:
 
 
 def _stream(file: FileStream, codec: str) -> NativeFile | _Streams | gzip.GzipFile:
-    """Whatever follows the last stream is an error, other than padding of zeros behind those that tapes pad."""
+    """Return a stream of the unpacked content.
+
+    Bytes after the last compressed stream raise an error, except zeros, with which tapes are padded.
+    """
     match codec:
         case "gzip":
             return gzip.GzipFile(fileobj=file)
@@ -498,7 +505,7 @@ class _Decompressed:
 
 
 class _UnnamedFile(OpenFile):
-    """A temporary file without a name. It leaves room for others."""
+    """A temporary file without a name, which leaves a part of the file system free."""
 
     def __init__(self) -> None:
         self._disk = tempfile.TemporaryFile(prefix="pagectl-")  # noqa: SIM115 (closed with this)
@@ -511,14 +518,17 @@ class _UnnamedFile(OpenFile):
         return self._file.read_at(count, at)
 
     def listing(self, members: bytes) -> Unpacked:
-        """Append a list of the members."""
+        """Append a list of the members, and return how other processes of this machine find it."""
         token = os.urandom(16)
         self._disk.write(token + members)
         self._disk.flush()
         return Unpacked(f"/proc/{os.getpid()}/fd/{self._disk.fileno()}", self._size, token)
 
     def take(self, stream: _HeaderReader, size: int) -> int:
-        """Store this many bytes of a stream. Return where they are."""
+        """Append this many bytes of a stream and return their offset.
+
+        Raise ``OSError`` if there is no room for them.
+        """
         folder = tempfile.gettempdir()
         usage = shutil.disk_usage(folder)
         if size > usage.free - LEFT_FREE * usage.total:

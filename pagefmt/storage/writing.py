@@ -152,7 +152,7 @@ class Disk:
             )
 
     def append(self, path: Path, line: bytes) -> None:
-        """Append to a file, which is made if it is not there; synced."""
+        """Append to a file, creating it if it is missing, and sync it."""
         with self._at(path) as (folder, name):
             handle = os.open(name, _BESIDE | os.O_APPEND, 0o600, dir_fd=folder)
             try:
@@ -163,7 +163,7 @@ class Disk:
                 os.close(handle)
 
     def link(self, path: Path, name: Path) -> None:
-        """Give a file a second name; a synced copy if the file system has no links, or ``name`` is on another one."""
+        """Give a file a second name. Without hard links, or across file systems, write a synced copy instead."""
         with self._at(path) as (source, old), self._at(name) as (folder, new):
             try:
                 os.link(old, new, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
@@ -191,7 +191,7 @@ class Disk:
             os.unlink(name, dir_fd=folder)
 
     def remove_left_over(self, path: Path) -> None:
-        """Remove what a killed run left under a name of ours, if it is there."""
+        """Remove a file that a killed run left under a temporary name. Raise ``LinkRefused`` if it is anything else."""
         mode = self.mode(path)
         if mode and not stat.S_ISREG(mode):
             raise LinkRefused(f"{path}: a link, or not a file: pagectl did not make it; see what it is and remove it")
@@ -238,6 +238,7 @@ class Disk:
             self._filling = None
 
     def _copy_rights(self, path: Path, like: Path) -> None:
+        """Give a folder owner, rights and attributes of ``like``, as far as user and system permit."""
         with self._at(path) as (folder, name):
             handle = _open_folder(name, folder, path)
             try:
@@ -250,7 +251,7 @@ class Disk:
             os.rmdir(name, dir_fd=folder)
 
     def sync_folder(self, path: Path) -> None:
-        """Make the names in a folder durable."""
+        """Sync a folder, which makes the names in it durable."""
         with self._at(path) as (folder, name):
             handle = _open_folder(name, folder, path)
             try:
@@ -385,7 +386,10 @@ def write_bytes(
 
 
 def _open_locked(fresh: Path, target: Path, mode: int) -> int:
-    """Create the new file beside the target, after another process's is gone; one that a killed run left is removed."""
+    """Create and lock the new file beside the target, waiting for another process that writes it.
+
+    Remove a left-over one.
+    """
     users = {os.geteuid()}
     if target.exists():
         mode = target.stat().st_mode & 0o666
@@ -415,7 +419,7 @@ def _open_locked(fresh: Path, target: Path, mode: int) -> int:
 
 
 def _left_over(fresh: Path, users: set[int]) -> int:
-    """Open the new file that another run left; -1 if it is gone by now.
+    """Open the new file that another run left, and return its descriptor, or -1 if the file is gone.
 
     Raises ``TargetRefused`` if it is not this user's, or is a second name of another file.
     """
@@ -557,7 +561,11 @@ def copy_rights(handle: int, like: Path) -> None:
 
 
 def _copy_attributes(handle: int, like: Path) -> bool:
-    """Copy the extended attributes. Return whether the access list is now equal."""
+    """Make the extended attributes equal to those of ``like``, as far as permitted.
+
+    Return False if the access list may differ: the file system has no attributes, or refuses the list. A security label
+    is copied but never removed.
+    """
     try:
         theirs, ours = set(os.listxattr(like, follow_symlinks=False)), set(os.listxattr(handle))
     except OSError:  # a file system without any

@@ -1,7 +1,7 @@
-"""Pages of a store as rows of a table: small ones together, as if they were one.
+"""Pages of a store as rows of a table: small pages are read together, as if they were one.
 
-What a page costs besides its records is more than most small pages hold. A page with anything that columns do not read
-is read by itself, and is told and shown as any other.
+The fixed cost of a page exceeds that of its records if it is small. A page with anything that columns do not read is
+read by itself, and reported like any other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Found: TypeAlias = pa.RecordBatch | TableDamage
 
 @dataclass(frozen=True, slots=True)
 class _PagesOrigin(PageOrigin):
-    """Of the records of several pages, numbered on from page to page."""
+    """The origin of the records of several pages, which are numbered across pages."""
 
     names_of_files: Sequence[str] = ()
     owner: Ints | None = None
@@ -43,9 +43,10 @@ class _PagesOrigin(PageOrigin):
 
 @dataclass(frozen=True, slots=True)
 class JoinedPages:
-    """Pages that are read as one. ``source``: one that has all of their records, numbered on from page to page.
+    """Small pages that are read as one. ``source``: a source with all of their records, numbered across pages.
 
-    ``owner``: the page of each record. ``sound`` is cleared for pages that have to be read by themselves.
+    ``owner``: the page of each record, as an index in the group. ``sound``: by page, False if it has to be read by
+    itself.
     """
 
     content: PageBytes
@@ -66,9 +67,10 @@ class JoinedPages:
         return cls(content, read.frames, opened, source, places.owner, read.sound)
 
     def in_turn(self, rows: Ints) -> Iterator[tuple[int, int | None, int, int]]:
-        """Yield (first page, page after the last, first row, row after the last) of each run of sound pages.
+        """Yield (first page, page after the last, first row, row after the last) of each run of sound pages, in order.
 
-        ``rows``: records that something was made of. A page to be read by itself has None in the place of the last.
+        A page that is not sound has a run of its own, with None instead of the page after the last: it has to be read
+        by itself. ``rows``: ascending numbers of the records that a result was made of; the rows yielded index it.
         """
         bounds = np.searchsorted(self.owner[rows], np.arange(len(self.sound) + 1)).tolist()
         for before, n in pairwise((-1, *np.flatnonzero(~self.sound).tolist(), len(self.sound))):
@@ -91,7 +93,10 @@ def joined_batches(sources: Iterable[PageSource], wanted: TableQuery) -> Iterato
 
 
 def page_groups(sources: Iterable[PageSource]) -> Iterator[tuple[int, list[PageSource]]]:
-    """Yield what is read at once, with the number of its first source; one that is read by itself is not waited for."""
+    """Group small pages of a store up to ``CHUNK`` bytes. Yield each group with the number of its first source.
+
+    A page that is read by itself ends the group before it, and is yielded before the next source is requested.
+    """
     group: list[PageSource] = []
     size = first = 0
     for n, source in enumerate(sources):
@@ -111,7 +116,7 @@ def page_groups(sources: Iterable[PageSource]) -> Iterator[tuple[int, list[PageS
 
 
 def _follows(source: PageSource, last: PageSource) -> bool:
-    """Return whether it is a later page of the same store."""
+    """Return whether ``source`` is a later page of the same store as ``last``."""
     return (source.store, source.address) == (last.store, last.address) and source.page > last.page
 
 

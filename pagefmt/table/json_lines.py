@@ -1,4 +1,4 @@
-"""JSON MessageLines of a page from columns: the same text as the reference decoder gives.
+"""Rendering of a page's records as JSON Lines from columns. Output equals the reference decoder's byte for byte.
 
 The text of each field is made for all records of a chunk at once; the fields are then joined into lines. Irregular
 records and large messages are left to the reference decoder.
@@ -159,6 +159,11 @@ def _source_lines(
 def _group_lines(
     group: Sequence[PageSource], state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter
 ) -> Iterator[tuple[int, Item]]:
+    """Yield items with the index in the group of their page, or of their first page if lines are of several.
+
+    The small pages of a group are rendered as one. A page with anything that columns do not read is then read by
+    itself, in its turn, so the order is that of the pages.
+    """
     read = JoinedPages.of(group)
     rule, origin = read.source.rule, read.source.origin
     rows = np.zeros(0, np.int64)

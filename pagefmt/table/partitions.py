@@ -118,7 +118,10 @@ class PartitionedTable:
             self._flush(max(self._parts.values(), key=lambda part: part.bytes))
 
     def _by_queue(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a row for each queue of each message."""
+        """Return a row for each queue of each message, with the queue in a column ``queue``.
+
+        Only ``self.queues`` count, unless that is None. A message without any has no row.
+        """
         lists = batch.column(needs("queue", outstanding=self.outstanding))
         names, rows = pc.list_flatten(lists), pc.list_parent_indices(lists)
         if self.queues is not None:
@@ -127,7 +130,9 @@ class PartitionedTable:
         return batch.take(rows).append_column("queue", names)
 
     def _keys(self, batch: pa.RecordBatch) -> tuple[list[Key], Ints]:
-        """Return the distinct combinations of values, and the index of each row's combination."""
+        """Return the distinct combinations of the splits' values, and the index of each row's combination."""
+        # One split after another: the code of a row's combination so far and that of its next value make one number.
+        # Numbering the distinct numbers again keeps the codes small, however many splits there are.
         which = np.zeros(batch.num_rows, np.int64)
         keys: list[Key] = [()]
         for split in self.splits:
@@ -166,6 +171,11 @@ class PartitionedTable:
         part.waiting, part.bytes = [], 0
 
     def _file(self, part: _Part) -> TableFile:
+        """Return the open file of a partition.
+
+        If it has none, its next file is opened; if ``_OPEN`` files are open already, the partition that was created
+        first closes its file, and continues in a new one.
+        """
         if part.opened is None:
             opened = [part_ for part_ in self._parts.values() if part_.opened is not None]
             if len(opened) >= _OPEN:

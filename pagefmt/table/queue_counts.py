@@ -21,11 +21,11 @@ _NEVER: Final = (1 << 63) - 1  # takes the place of a time (ms) that is not set,
 
 @dataclass(slots=True)
 class QueueCount:
-    """Messages that a queue is to be given: of them in the ``journal``, in ``pages``, and ``scheduled`` of both.
+    """The messages that wait for a queue: in the ``journal``, in ``pages``, and how many of both are ``scheduled``.
 
-    Those ``in_doubt`` count apart, and those ``acknowledged`` that still lie on the disk. ``bytes`` of their records;
-    ``oldest``: the earliest time (ms) that one was sent.
-    ``unknown``: why this is not all of it. ``paused``: it gives them to nobody before it is resumed.
+    ``in_doubt`` and ``acknowledged`` ones, which are still on disk, count separately. ``bytes``: of the records of
+    waiting messages. ``oldest``: the earliest time (ms) that one was sent, None if unknown. ``unknown``: why the counts
+    are incomplete. ``paused``: the queue delivers nothing until it is resumed.
     """
 
     address: str | None
@@ -48,7 +48,10 @@ class QueueCount:
 
 
 class QueueCounts:
-    """Of all queues that have a binding or a message, by id. ``all_queues``: False if bindings may be missing."""
+    """The counts of all queues that have a binding or a message, by id.
+
+    ``all_queues``: False if bindings may be missing.
+    """
 
     def __init__(self, bindings: Bindings | None, *, all_queues: bool = True) -> None:
         self.all_queues = all_queues
@@ -70,7 +73,12 @@ class QueueCounts:
                 count.unknown = count.unknown or why
 
     def take(self, batch: pa.RecordBatch, unknown: str | None) -> None:
-        """Count the rows of ``QUERY``. ``unknown``: why nobody knows what is outstanding of them."""
+        """Count the rows of a batch of ``QUERY``.
+
+        ``unknown``: why it is not known which of them are outstanding, or None.
+        """
+        # States are dictionary-encoded, so the batch has few distinct (queue, state) entries: messages, bytes and
+        # earliest times are summed up per entry, and only these sums are handled one by one.
         lists = batch.column("queues_state")
         offsets, states = np.asarray(lists.offsets), lists.values
         which = np.asarray(states.indices)[offsets[0] : offsets[-1]]
@@ -89,9 +97,19 @@ class QueueCounts:
     def _add(
         self, entry: dict[str, Any], several: int, size: int, oldest: int, unknown: str | None, *, in_pages: bool
     ) -> None:
+        """Add messages with one state to the count of their queue.
+
+        Args:
+            entry: id of the queue and state, an item of ``queues_state``.
+            several: number of messages.
+            size: bytes of their records.
+            oldest: when the first of them was sent, in ms; ``_NEVER`` if unknown.
+            unknown: why it is not known what is outstanding, or None.
+            in_pages: whether they are in pages, not in the journal.
+        """
         number, state = entry["id"], entry["state"]
         gone = state in (QueueState.ACKNOWLEDGED, None) and unknown is None
-        if gone and number not in self.queues:  # of a queue that was deleted
+        if gone and number not in self.queues:  # the queue was deleted
             return
         count = self.of(number)
         if state == QueueState.IN_DOUBT:

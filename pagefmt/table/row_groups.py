@@ -31,14 +31,14 @@ Field = tuple[int, int, Any]
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """What a Parquet file of ``rows`` says of its columns, which have come before."""
+    """The footer of a Parquet file of ``rows`` rows, whose columns were passed before."""
 
     footer: bytes
     rows: int
 
 
 class _Pieces(RawIOBase):
-    """What is written into it behind the magic number, until it is taken."""
+    """A file in memory that keeps what is written after the magic number until it is drained."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -82,7 +82,7 @@ def encoded(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[Pa
 
 
 class JoinedParquet:
-    """Takes row groups of one schema, in their order, and writes a file of them."""
+    """A writer that joins row groups of one schema, in their order, to a Parquet file."""
 
     def __init__(self, out: IO[bytes], schema: pa.Schema) -> None:
         self._out, self._schema = out, schema
@@ -105,7 +105,10 @@ class JoinedParquet:
         self.rows += part.rows
 
     def close(self) -> None:
-        """Write the footer, which makes the file complete."""
+        """Write the footer, which makes the file complete. ``out`` stays open.
+
+        It is the footer of the first part with all row groups; a file without any has that of an empty table.
+        """
         if not self._footer:
             for part in encoded(self._schema, ()):
                 self.append(part)
@@ -167,6 +170,7 @@ class _ThriftReader:
         raise ValueError(f"type {kind} in a footer of Parquet")
 
     def _varint(self) -> int:
+        """Read an unsigned integer of 7 bits per byte, the lowest first; a set high bit means that more follow."""
         value = shift = 0
         while True:
             (byte,) = self._in.read(1)

@@ -1,4 +1,4 @@
-"""Tables of what there is beside messages: pages, queues, damage, acknowledgements.
+"""Tables other than that of messages: pages, queues, damage, acknowledgements.
 
 ``docs/message-table.md`` has them column by column; null is what is not known.
 """
@@ -114,7 +114,11 @@ def page_row(state: StoreState, page: PageFile, queues: Mapping[int, str]) -> di
 
 
 def queue_rows(state: StoreState) -> Iterator[dict[str, Any]]:
-    """Yield the queues that hold pages of a store, as in ``messages top --in pages``. Reads one page at a time."""
+    """Yield a row for each queue that holds pages of a store, as in ``messages top --in pages``.
+
+    If no queue does, or the journal is not known, a row without a queue has the remark, if there is one. Pages are read
+    one at a time.
+    """
     store = {"store": state.store.name, "store_address": state.store.address}
     if state.unknown is not None and state.unknown.part is UnknownPart.JOURNAL:
         yield store | {"remark": state.unknown.reason}

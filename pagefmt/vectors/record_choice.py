@@ -34,9 +34,9 @@ from pagefmt.vectors.selector_columns import body_unread, decides, level_for, of
 def opened_chunks(
     page: Path | PageFile | PageInMemory, part: FilePart = WHOLE_FILE, chunk: int = CHUNK
 ) -> Iterator[tuple[PageBytes, PageFrames, Page]]:
-    """Yield a page chunk by chunk, in the layout that the page's start determines.
+    """Yield the chunks of a page: content, frames, and the content as a ``Page`` with the layout of the first chunk.
 
-    Valid until the next one is requested.
+    A chunk is valid only until the next one is requested, because its buffer is used again.
     """
     layout = None
     for content, frames in read_chunks(page, chunk, part, reuse=True):

@@ -66,7 +66,7 @@ def _headers(record: PageRecord) -> Row:
 
 
 def _text(text: str | None) -> str | None:
-    """Lone surrogates as U+FFFD: Arrow's text is UTF-8."""
+    """Return the text with U+FFFD for lone surrogates, which Arrow's UTF-8 cannot hold."""
     return None if text is None else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -169,7 +169,10 @@ def _body_string(record: PageRecord) -> Row:
 
 
 def _body_text(record: PageRecord) -> Row:
-    """Return the text of any body inside the record. Compressed bodies are not inflated."""
+    """Return the text of a body within the record, whatever the message's type.
+
+    It is null for bodies in files, compressed ones, and those that have no text or do not decode.
+    """
     message = record.message
     if isinstance(message, AmqpLargeMessage):
         return {"body_text": None}

@@ -58,7 +58,7 @@ _SKIPPED, _WRITTEN, _BY_ITSELF = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class XmlTexts:
-    """Finished elements, and how many messages have which routing: those of the text, and those nobody waits for."""
+    """Finished elements, and message counts by routing, including messages for which no queue waits."""
 
     text: memoryview
     counts: tuple[tuple[Routing, int], ...] = ()
@@ -157,9 +157,9 @@ def _alike(content: PageBytes, frames: PageFrames, rows: Ints) -> Iterator[Ints]
 
 
 def _routings(rule: PageRule, routes: RouteColumns) -> tuple[Ints, list[Routing]]:
-    """Return each record's index into the list of routings.
+    """Return each record's index into the list of the distinct routings, and that list.
 
-    Raises ``IrregularPage`` if there are many routings, or queues in several orders.
+    Raises ``IrregularPage`` if there are many queues or routings, or queues in several orders.
     """
     keys, which = np.zeros(len(routes), np.int64), np.zeros(len(routes), np.int64)
     places: dict[int, int] = {}

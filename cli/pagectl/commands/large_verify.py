@@ -62,7 +62,7 @@ def command(
 
 
 def _counts(rows: list[LargeRow]) -> str:
-    """Large messages with their files, and files that no message refers to, each with the bytes of the files."""
+    """Return a line on large messages and files that no message refers to, with the number and bytes of files."""
     messages = [row for row in rows if row.reference is not None]
     sizes = [row.file.size for row in messages if row.file is not None]
     orphans = [row.file.size for row in rows if row.reference is None and row.file is not None]

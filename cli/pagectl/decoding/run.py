@@ -1,4 +1,4 @@
-"""Reads the messages that were asked for and writes them."""
+"""Reading and writing of the messages that a command selects."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ TEXTS_UNIT: Final = 4 << 20  # bytes of small pages whose lines are made togethe
 def carry_out_everywhere(
     directory: Path | None, options: EverywhereOptions, jobs: int, *, with_offsets: bool = False
 ) -> int:
-    """Do as ``carry_out`` does with messages of the whole store."""
+    """Write messages of journal and pages that the options select, and return the exit status.
+
+    See ``carry_out``, which this calls with all parts of ``options``.
+    """
     return carry_out(
         directory,
         options,
@@ -157,7 +160,7 @@ def _write(run: _Decoding, form: DecodeFormat, shown: ShownOptions, field: str |
 
 
 def _note_acknowledged(run: _Decoding, within: StoredIn, limit: int | None) -> None:
-    """Note how many of the messages the queues that were named have acknowledged, where that is known."""
+    """Note how many of the messages the chosen queues have acknowledged, or that it is not known."""
     from pagectl.decoding.counts import counted
     from pagefmt.outstanding.message_filter import MessageFilter
 
@@ -172,7 +175,7 @@ def _note_acknowledged(run: _Decoding, within: StoredIn, limit: int | None) -> N
 
 
 def _reader(state: PagingState, edition: Any) -> Edition:
-    """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
+    """Return the edition whose reader describes messages: the given one, else the one that the journals indicate."""
     from pagefmt.directory.edition_evidence import assumed_edition
 
     return edition_of(edition) or assumed_edition(state.bindings, state.journal)
@@ -188,7 +191,7 @@ def _message_options(place: DataLocation, forms: frozenset[BodyForm], inflate: b
 
 @dataclass(slots=True)
 class _Decoding:
-    """One call: what is read, what is wanted, how many messages came, and whether damage was met."""
+    """The state of one call: its sources and options, the number of messages written, and whether damage was met."""
 
     place: DataLocation
     state: PagingState

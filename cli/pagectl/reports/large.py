@@ -44,7 +44,7 @@ class LargeBody(Report):
 
     @classmethod
     def of(cls, row: LargeRow) -> LargeBody:
-        """Return the report of a file, or of a message without its file."""
+        """Return the report of a large-message file with its message, or of either without the other."""
         from pagefmt.outstanding.message_location import queue_state
 
         file, message = row.file, row.reference

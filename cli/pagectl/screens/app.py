@@ -43,7 +43,7 @@ class FullScreen(App[int]):
         self.ended: BaseException | None = None
 
     def on_mount(self) -> None:
-        """Show the first screen, and handle signals that end the program, so that the terminal is restored."""
+        """Show the first screen, and handle SIGTERM and SIGHUP, so that the terminal is restored."""
         import asyncio
 
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -61,7 +61,10 @@ class FullScreen(App[int]):
 
 
 def shown(first: Callable[[], Screen[None]]) -> int:
-    """Show it until it is ended; the status. Raises ``KeyboardInterrupt``, and what broke it."""
+    """Show the screen until the user leaves it, and return the exit status.
+
+    Raise ``KeyboardInterrupt`` after Ctrl-C, and ``EndedBySignal`` after a signal that ends the program.
+    """
     app = FullScreen(first)
     app.run()
     if app.ended is not None:
@@ -70,7 +73,7 @@ def shown(first: Callable[[], Screen[None]]) -> int:
 
 
 class ListScreen(Screen[None]):
-    """A title, a list, a line about what has the cursor, and the keys."""
+    """A screen with a title, a list, a line about the row at the cursor, and the keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,backspace", "back", "Back")]
 
@@ -111,11 +114,11 @@ class ListScreen(Screen[None]):
             self.app.exit(0)
 
     def on_unmount(self) -> None:
-        """Whatever works for this screen stops."""
+        """Make the threads that work for this screen stop."""
         self.gone.set()
 
     def beside(self, work: Callable[[], None]) -> None:
-        """Work in a thread that nobody waits for; what it raises is said."""
+        """Run ``work`` in a thread that does not keep the program running, and show the error that it raises."""
 
         def run() -> None:
             try:

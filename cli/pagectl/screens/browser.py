@@ -42,7 +42,7 @@ _REDRAWN: Final = 0.2
 
 
 class OpenedPlace:
-    """A place that is browsed; what the journals say about it comes later, or never."""
+    """A place that is browsed. ``state`` is None until the journals are loaded; ``unknown`` says why."""
 
     def __init__(self, place: DataLocation) -> None:
         self.place = place
@@ -97,12 +97,12 @@ class SearchScreen(ListScreen):
         self.action_next()
 
     def close_search(self) -> None:
-        """Back to the list; the text stays."""
+        """Hide the input line, keeping its text, and go back to the list."""
         self.query_one("#search", Input).display = False
         self.set_focus(self.listing)
 
     def action_back(self) -> None:
-        """Out of the search, or one level up."""
+        """Close the search if it is open, else go one level up."""
         if self.query_one("#search", Input).display:
             self.close_search()
         else:
@@ -148,7 +148,7 @@ class StoresScreen(SearchScreen):
         self.stores: list[tuple[Store, int, int]] = []
 
     def on_mount(self) -> None:
-        """List folders in a thread beside the drawing: there may be very many."""
+        """List the folders in a thread, because there may be very many."""
         self.say("listing folders …")
         self.beside(self._list)
         self.beside(self.opened.load)
@@ -202,7 +202,7 @@ class StoresScreen(SearchScreen):
 
 
 class PagesScreen(SearchScreen):
-    """The pages of a store; those in sight are looked through for damage."""
+    """The pages of a store; visible ones are checked for damage."""
 
     def __init__(self, opened: OpenedPlace, store: Store) -> None:
         name = store.address if store.address is not None else store.name
@@ -264,7 +264,7 @@ class PagesScreen(SearchScreen):
 
 
 def damage_text(index: RecordIndex) -> str:
-    """Return the damage at which reading stopped, and how many records follow it; "" without damage."""
+    """Return a sentence on the damage that ended the reading, and the records after it; "" without damage."""
     damage = index.damage
     if damage is None:
         return ""
@@ -292,7 +292,7 @@ class RecordsScreen(SearchScreen):
         self._found = ""
 
     def parts(self) -> ComposeResult:
-        """List and bytes, beside each other where there is room."""
+        """Yield the list and the bytes, side by side if there is room."""
         from textual.containers import Horizontal
 
         with Horizontal():
@@ -306,14 +306,14 @@ class RecordsScreen(SearchScreen):
         return self.query_one("#detail", Listing)
 
     def on_mount(self) -> None:
-        """Shown at once; offsets are found meanwhile."""
+        """Show the screen at once, while threads find the records and read the journals."""
         self.set_class(self.app.size.width >= WIDE, "wide")
         self.detail.display = self.has_class("wide")
         self.beside(self._scan)
         self.beside(self._load)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Both where there is room; else the one that has the keys."""
+        """Show list and bytes side by side if there is room, else the one with the focus."""
         wide = event.size.width >= WIDE
         self.set_class(wide, "wide")
         self.detail.display = wide or self.detail.has_focus
@@ -396,7 +396,7 @@ class RecordsScreen(SearchScreen):
         self.detail.head = row(0)
 
     def _bytes(self, number: int) -> tuple[int, Callable[[int], Row]]:
-        """So many lines, the heading first, and how each is made."""
+        """Return the number of lines that show a record, heading included, and a function that makes each of them."""
         if number >= self.index.count and self.index.damage is not None:
             return self._plain(damage_text(self.index), self.index.damage.offset, self.page.size)
         offset, length = self.index.frame(number)
@@ -470,6 +470,12 @@ class RecordsScreen(SearchScreen):
             self.beside(lambda: self._search(text, needles, self.listing.cursor))
 
     def _search(self, text: str, needles: list[bytes], cursor: int) -> None:
+        """Find the next record after the cursor that contains one of the ``needles``, and go to it.
+
+        Runs in a thread.
+        """
+        # The search reads bytes and may be ahead of the scan that numbers records. It then waits until the scan has
+        # passed the place. Leaving the search or the screen ends it. Only the screen's own thread changes widgets.
         index = self.index
 
         def going() -> bool:
@@ -521,7 +527,7 @@ class RecordsScreen(SearchScreen):
 
 
 def _reason(err: Exception) -> str:
-    """Without the path, which the title has."""
+    """Return the text of an error without the path, which is in the title."""
     return err.reason if isinstance(err, NotReadable) else describe(err)
 
 

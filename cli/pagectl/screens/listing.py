@@ -24,7 +24,7 @@ _CURSOR = Style(reverse=True)
 
 
 class Listing(ScrollView, can_focus=True):
-    """A heading that stays, and rows below it, one of which has the cursor."""
+    """A list with a fixed heading and rows, one of which has the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -39,7 +39,7 @@ class Listing(ScrollView, can_focus=True):
     ]
 
     class Moved(Message):
-        """The cursor is on another row."""
+        """Sent when the cursor has moved to another row."""
 
         def __init__(self, listing: Listing) -> None:
             super().__init__()
@@ -51,7 +51,7 @@ class Listing(ScrollView, can_focus=True):
             return self.listing
 
     class Opened(Moved):
-        """Enter, or a click on the row of the cursor."""
+        """Sent when the row at the cursor is opened, by Enter or a click on it."""
 
     def __init__(self, head: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -62,7 +62,10 @@ class Listing(ScrollView, can_focus=True):
         self._aside = 0
 
     def show(self, count: int, row: Callable[[int], Row] | None = None) -> None:
-        """So many rows; ``row`` makes one of them and raises nothing."""
+        """Show ``count`` rows, keeping the cursor if its row still exists.
+
+        ``row`` makes the row of a number, and must not raise; None keeps the previous function.
+        """
         self.count = count
         self._row = row or self._row
         self.virtual_size = Size(self.size.width, count + 1)
@@ -102,7 +105,7 @@ class Listing(ScrollView, can_focus=True):
         self.refresh()
 
     def action_open(self) -> None:
-        """Send that the row at the cursor is to be opened."""
+        """Send ``Opened`` for the row at the cursor."""
         if self.count:
             self.post_message(self.Opened(self))
 

@@ -68,7 +68,11 @@ class QueuedMessage(NamedTuple):
 
 @dataclass(slots=True)
 class QueueTotals:
-    """What was found of a queue, and what became of it. ``waiting``: counted before, if anybody wants to know."""
+    """The message counts of one queue. ``waiting``: counted before sending, 0 if the count was not requested.
+
+    ``messages`` of ``bytes`` were prepared for sending, by way in ``ways``. Of all messages, ``sent`` and ``refused``
+    count those of this run, ``before`` those that an earlier run sent. ``failure``: why none was sent, or None.
+    """
 
     waiting: int = 0
     messages: int = 0
@@ -86,7 +90,7 @@ class QueueTotals:
 
 @dataclass(slots=True)
 class QueueToSend:
-    """``target``: an address, or ``address::queue``."""
+    """A queue whose messages are sent. ``target``: an address, or ``address::queue``."""
 
     queue: QueueBinding
     target: str
@@ -106,7 +110,7 @@ class QueueToSend:
     def target_of(self, message: Message) -> str:
         """Return the address to send this message to.
 
-        Nobody can send to an address with wildcards (docs/spec/messages.md 16), so messages of a queue on such an
+        A client cannot send to an address with wildcards (docs/spec/messages.md 16), so messages of a queue on such an
         address go to the address that they were originally sent to, from where the broker routes them to the queue.
         """
         address, both, queue = self.target.partition(FQQN)
@@ -284,5 +288,5 @@ class Preparing:
 
 
 def next_crc(crc: int, number: int) -> int:
-    """Over the ids of the messages so far."""
+    """Return the CRC-32 of the message ids so far, ``crc``, extended by one more id."""
     return zlib.crc32((number & (1 << 64) - 1).to_bytes(8, "big"), crc)

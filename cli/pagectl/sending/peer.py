@@ -52,7 +52,7 @@ _OUTCOMES: Final = frozenset((Delivery.ACCEPTED, Delivery.REJECTED, *_RETURNED))
 
 
 class ConnectionLost(Exception):
-    """Why there is no connection any more. ``told``: the broker ended it and said why."""
+    """The connection has ended; the message has the reason. ``by_broker``: the broker ended it and gave the reason."""
 
     def __init__(self, why: str, *, by_broker: bool = False) -> None:
         super().__init__(why)
@@ -60,15 +60,18 @@ class ConnectionLost(Exception):
 
 
 class LinkEnded(Exception):
-    """Why the broker takes no messages for a target."""
+    """The broker accepts no messages for a target; the message has the reason."""
 
 
 class PartlySent(Exception):
-    """Why a message could not be read to its end after its first bytes were sent. The connection is of no more use."""
+    """A message could not be read to its end after its first bytes were sent.
+
+    The connection cannot be used any more.
+    """
 
 
 class SendingOutcome(Enum):
-    """What a broker says of a delivery. ``FULL``: it has no room; ``RETURNED``: it gave it back for another reason."""
+    """The outcome of a delivery. ``FULL``: the broker has no room; ``RETURNED``: it was released for another reason."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -77,7 +80,7 @@ class SendingOutcome(Enum):
 
 
 class Settlement(NamedTuple):
-    """``why``: what the broker says of a message that it did not accept."""
+    """How the broker settled the delivery ``number``. ``why``: its reason for not accepting the message."""
 
     number: int
     outcome: SendingOutcome
@@ -148,7 +151,7 @@ class Peer:
 
     @property
     def credit(self) -> int:
-        """So many more messages the broker takes at once."""
+        """Return how many more messages the broker accepts now."""
         return int(self._link.credit) if self._link is not None else 0
 
     @property
@@ -272,7 +275,7 @@ class Peer:
         """Raise ``LinkEnded`` if the broker has ended the link, or the session and all links with it."""
         for endpoint in (self._session, link):
             if endpoint is not None and endpoint.state & Session.REMOTE_CLOSED:
-                raise LinkEnded(_said(endpoint.remote_condition))
+                raise LinkEnded(_condition_text(endpoint.remote_condition))
 
     def close(self) -> None:
         """Close the connection in AMQP terms if the broker answers within two seconds, else only the socket."""
@@ -302,7 +305,7 @@ class Peer:
             self._check_open(self._link)
 
     def _drain(self) -> None:
-        """Wait until no more than ``_WAITING_OUTPUT`` bytes of what was given to Proton are kept here or there."""
+        """Wait until at most ``_WAITING_OUTPUT`` bytes of output wait in Proton and in this object."""
         self._take_output()
         while len(self._output) + cproton.pn_session_outgoing_bytes(self._session._impl) > _WAITING_OUTPUT:
             self._turn(1.0)
@@ -386,7 +389,7 @@ class Peer:
                 self._delivery(cproton.pn_event_delivery(event))
             elif kind == cproton.PN_CONNECTION_REMOTE_CLOSE:
                 condition = self._connection.remote_condition
-                self._ended = _said(condition)
+                self._ended = _condition_text(condition)
                 if "AMQ229031" in self._ended:
                     self._not_let_in()
             elif kind == cproton.PN_TRANSPORT_ERROR and self._ended is None:
@@ -399,7 +402,7 @@ class Peer:
             self._not_let_in(
                 "" if rejected else f"it accepts none of the authentication mechanisms offered; {condition.description}"
             )
-        self._ended = _said(condition)
+        self._ended = _condition_text(condition)
 
     def _not_let_in(self, how: str = "") -> None:
         nobody = self._where.user is None
@@ -407,6 +410,12 @@ class Peer:
         raise CallError(f"--to {self._where.url}: the broker refused the login: {how}")
 
     def _delivery(self, delivery: Any) -> None:
+        """Handle an event of a delivery: store an answer of management, or how the broker settled a message.
+
+        A delivery without a final outcome is left until its next event. Why a message was not accepted: FULL if the
+        address has no room, REJECTED if the broker refuses the message, RETURNED if another attempt may succeed. A
+        request to management that was not accepted counts as an empty answer.
+        """
         if cproton.pn_link_is_receiver(cproton.pn_delivery_link(delivery)):
             self._answered(delivery)
             return
@@ -420,7 +429,7 @@ class Peer:
         if state == Delivery.REJECTED:
             condition = remote.condition
             full = condition is not None and condition.name == "amqp:resource-limit-exceeded"
-            outcome, why = SendingOutcome.FULL if full else SendingOutcome.REJECTED, _said(condition)
+            outcome, why = SendingOutcome.FULL if full else SendingOutcome.REJECTED, _condition_text(condition)
         elif state == Delivery.MODIFIED and remote.undeliverable:
             outcome, why = SendingOutcome.REJECTED, "the broker cannot deliver it there (modified, undeliverable here)"
         elif state != Delivery.ACCEPTED:
@@ -453,7 +462,7 @@ class Peer:
             delivery.settle()
 
 
-def _said(condition: Any) -> str:
+def _condition_text(condition: Any) -> str:
     if condition is None:
         return "ended without a reason"
     text = " ".join(f"{condition.name or ''}: {condition.description or 'no reason given'}".split())

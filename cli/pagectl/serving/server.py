@@ -46,7 +46,7 @@ class EditorProtocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """UTF-16 is spoken, which every editor does."""
+        """Answer with UTF-16 as the position encoding, which every editor supports."""
         if params.capabilities.general is not None:
             params.capabilities.general.position_encodings = None
         self._initialized = True
@@ -105,7 +105,10 @@ class EditorProtocol(LanguageServerProtocol):
         )
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
-        """Plain values go out as they are: thousands of objects would be gone through for nothing."""
+        """Send a response.
+
+        Plain values bypass the library's conversion, which would visit thousands of objects for nothing.
+        """
         if error is None and isinstance(result, dict | list | None):
             self._result_types.pop(msg_id, None)
             self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
@@ -183,13 +186,13 @@ class EditorServer(LanguageServer):
         self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": diagnostics, **version})
 
     def rest_soon(self) -> None:
-        """Garbage is collected once nothing comes any more: in the middle of a check it would take as long again."""
+        """Collect garbage after ``IDLE`` seconds without a message, because it takes as long as a check."""
         if self._resting is not None:
             self._resting.cancel()
         self._resting = asyncio.get_running_loop().call_later(IDLE, gc.collect)
 
     def check_all(self) -> None:
-        """Check all documents, after something beside them has changed."""
+        """Check all documents again, because a file or setting that they depend on has changed."""
         self.documents.forget_surroundings()
         for uri in list(self.documents.open):
             self.check(uri)
@@ -197,6 +200,7 @@ class EditorServer(LanguageServer):
     # requests
 
     def _register(self) -> None:
+        """Register the handlers of requests; a saved document or changed file or setting checks all documents again."""
         register = self.protocol.fm.feature
         triggers = types.CompletionOptions(trigger_characters=["<", "/", " ", '"', "'", ">", "."])
         kinds = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])

@@ -34,11 +34,11 @@ SizeAndSum = tuple[int, int]  # size in bytes and CRC-32C of a file
 
 
 class BackupError(PageFmtError):
-    """A backup that does not fit, or that cannot be put back."""
+    """The backup is damaged, belongs to another broker, or cannot be restored."""
 
 
 class BackupStands(BackupError):
-    """A backup that has to be dropped first, or restored if it ``can_be_restored``."""
+    """A backup exists, which must be dropped first, or restored if it ``can_be_restored``."""
 
     def __init__(self, message: str, *, can_be_restored: bool) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class BackupStands(BackupError):
 
 
 def sum_of(path: Path) -> SizeAndSum:
-    """Size and CRC-32C of a file. Raises ``NotReadable``."""
+    """Return size and CRC-32C of a file. Raise ``NotReadable``."""
     from crc32c import crc32c
 
     size = crc = 0
@@ -56,7 +56,7 @@ def sum_of(path: Path) -> SizeAndSum:
 
 
 def sum_of_buffer(buf: bytes | memoryview) -> SizeAndSum:
-    """Size and CRC-32C of bytes in memory."""
+    """Return size and CRC-32C of bytes in memory."""
     from crc32c import crc32c
 
     return len(buf), crc32c(buf)
@@ -101,7 +101,7 @@ def owner_of(folder: Path, roots: dict[str, Path]) -> BackupOwner:
 
 
 class ChecksumStream:
-    """Parts that pass through, summed up in ``total``."""
+    """An iterator over parts; ``total`` is size and CRC-32C of those already yielded."""
 
     __slots__ = ("_parts", "total")
 
@@ -299,7 +299,7 @@ def _sum(value: Any) -> SizeAndSum | None:
 
 
 def left_overs(paging: Path) -> list[Path]:
-    """Unfinished new files in the store folders, of a run that was stopped."""
+    """Return the unfinished new files that a stopped run left in the store folders, by folder and name."""
     folders = [folder for folder in sorted(paging.iterdir()) if folder.is_dir() and not folder.is_symlink()]
     return [
         path
@@ -337,7 +337,10 @@ def check_still(backup: Backup) -> list[BackupEntry]:
 
 
 def restore(disk: Disk, backup: Backup) -> list[BackupEntry]:
-    """Put everything back, large-message files before the pages that name them, then drop the backup."""
+    """Restore all files, large-message files before the pages that name them, then drop the backup.
+
+    Return the restored entries. Raise ``BackupStands`` if the backup is already being dropped.
+    """
     waiting: list[BackupEntry] = []
     if backup.discarding and not backup.restored:
         raise BackupStands(f"{backup.folder}: is half dropped", can_be_restored=False)
@@ -376,7 +379,7 @@ def _journal_back(disk: Disk, backup: Backup, entries: list[BackupEntry]) -> Non
 
 
 def switch_journal(disk: Disk, folder: Path, delete: list[str], finish: list[str]) -> None:
-    """Replace files of a journal by others, which are beside them, synced, with ``.cmp`` after their names.
+    """Replace files of a journal by synced new ones in the same folder, which have ``.cmp`` after their names.
 
     The control file makes this one step: if it is interrupted, a starting broker or ``settle_journal`` completes it.
     """
@@ -387,7 +390,7 @@ def switch_journal(disk: Disk, folder: Path, delete: list[str], finish: list[str
 
 
 def settle_journal(disk: Disk, folder: Path) -> None:
-    """Complete a pending compaction of the journal as a starting broker does, and remove what others left."""
+    """Complete a pending compaction of the journal as a starting broker does, and remove unfinished files."""
     control = folder / CONTROL_FILE
     disk.remove_left_over(control.with_name(control.name + NEW_SUFFIX))
     if disk.mode(control):
@@ -414,21 +417,27 @@ def _inside(folder: Path, name: str) -> Path:
 
 
 def discard(disk: Disk, backup: Backup, *, restored: bool = False) -> int:
-    """Drop the backup; gives the bytes of the files that it kept."""
+    """Drop the backup and return the bytes of the files that it kept.
+
+    ``restored``: their contents are back in place.
+    """
     freed = 0
     with backup.written(disk):
         if not emptied(backup.folder):
             disk.append(backup.folder / LIST, _line({"discarding": True, "restored": restored}))
         for root in sorted(backup.roots):
-            freed += _empty(disk, backup.folder / root)
+            freed += _remove_folder(disk, backup.folder / root)
         for path in sorted(backup.folder.glob(f"{LIST}*")):
             disk.remove(path)
         disk.remove_folder(backup.folder)
     return freed
 
 
-def _empty(disk: Disk, folder: Path) -> int:
-    """Return everything in the folder, including files that a stopped run created before their entry in the list."""
+def _remove_folder(disk: Disk, folder: Path) -> int:
+    """Remove a folder of the backup with everything in it. Return the bytes of the removed files.
+
+    This includes files that a stopped run created before their entry in the list.
+    """
     freed = 0
     for parent, _, files in os.walk(folder, topdown=False):
         for name in files:

@@ -1,4 +1,4 @@
-"""What becomes of everything, in messages, once pages were salvaged and counted."""
+"""The plan of a recovery, in numbers of messages, made after pages were salvaged and counted."""
 
 from __future__ import annotations
 
@@ -83,7 +83,10 @@ def _holes(sources: RecoverySources) -> tuple[str, str] | None:
 
 
 def plan_of_recovery(sources: RecoverySources, salvaged: SalvagedDirectory, tally: PageTally) -> RecoveryPlan:
-    """Return the plan after the pages were written. ``tally`` has counted them."""
+    """Return what the recovery does, once the pages are written: ``salvaged`` is the result, ``tally`` counted them.
+
+    Steps are in the order of ``DamagedPart``, queues by rising id.
+    """
     steps = [_page_step(sources, item) for item in salvaged.stores]
     steps += [
         RecoveryStep(DamagedPart.PAGES, "paging", remark, "stays as it is", mends=False) for remark in salvaged.remarks

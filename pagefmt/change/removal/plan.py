@@ -51,11 +51,11 @@ OF_MESSAGE: Final = (*MESSAGES, *OF_QUEUE[:4])  # types of records that have the
 
 
 class CannotDrop(PageFmtError):
-    """A directory that a queue cannot be taken out of for sure."""
+    """The queue cannot be removed, or not with certainty."""
 
 
 class RemovalPlan:
-    """What a copy does not have. ``pages``: what becomes of pages and large messages; ``changes``: of journal files."""
+    """The changes of a copy. ``pages``: of pages and large messages; ``changes``: of journal files."""
 
     __slots__ = ()
     pages: CompactionPlan
@@ -63,7 +63,7 @@ class RemovalPlan:
 
     @property
     def new_files(self) -> Sequence[tuple[str, AppendedFile]]:
-        """Journal files that only the copy has, by directory."""
+        """Return the journal files that only the copy has, by directory."""
         return ()
 
     @property
@@ -73,7 +73,7 @@ class RemovalPlan:
 
     @property
     def records(self) -> int:
-        """Journal records that the copy does not have."""
+        """Return the number of journal records that the copy does not have."""
         return sum(change.records for change in self.changes.values())
 
 
@@ -135,10 +135,20 @@ def plan_drop(
     locked: bool = False,
     jobs: int = 1,
 ) -> DropPlan:
-    """Read the journals and, with ``jobs`` processes, the pages, and return the plan.
+    """Plan the removal of a queue. Changes no file.
 
-    ``locked``: this process holds the broker's locks. Raises ``NoSuchQueue``; ``CannotDrop`` and ``CannotCompact`` if
-    something is not known.
+    Args:
+        place: the directories; its journals and pages are read.
+        name: of the queue, or its fully qualified name.
+        edition: of the broker that will be started; None if unknown.
+        with_address: also remove the address, which must have no other queue.
+        locked: this process holds the broker's locks.
+        jobs: number of processes that read the pages.
+
+    Raises:
+        NoSuchQueue: no queue, or several, have this name.
+        CannotDrop: the address has other queues, or it is not known which records belong to the queue.
+        CannotCompact: it is not known what the pages hold for other queues.
     """
     sources, state, bindings, queue = sure_queue(place, name, locked=locked)
     left = tuple(binding for binding in bindings.queues_of(queue.address) if binding.id != queue.id)
@@ -227,6 +237,9 @@ def live_transactions(store: StoreState, page: PageFile) -> Iterator[tuple[int, 
     from pagefmt.vectors import IrregularPage
 
     try:
+        # The list is complete before the first item leaves: if the page turns out to be irregular halfway through, the
+        # fallback starts from its first record, and nothing is counted twice. Either way, a combination of the first
+        # three may come several times; its numbers add up.
         yield from list(_at_once(store, page))
     except IrregularPage:
         for route, states in store.ack_states(page):

@@ -122,7 +122,7 @@ class PurgePlan(RemovalPlan):
 
     @property
     def paged_messages(self) -> int:
-        """Selected messages of pages."""
+        """Return the number of selected messages in pages."""
         return sum(len(page.numbers) for page in self.in_pages)
 
     @property
@@ -154,7 +154,7 @@ def plan_purge(
     """
     sources, state, bindings, queue = sure_queue(place, name, locked=locked)
     start = BrokerStart(int(time.time() * 1000), edition or assumed_edition(state.bindings, state.journal))
-    chosen = _of_journal(JournalParts(state, _large(place), start), queue, selector)
+    chosen = _selected_in_journal(JournalParts(state, _large(place), start), queue, selector)
     gone = only_held_by(state.journal, queue.id) & chosen.ids
     in_pages = tuple(_of_pages(state, queue, selector))
     remaining = _acknowledging(state, queue, in_pages)
@@ -206,8 +206,8 @@ class _JournalMessages(NamedTuple):
     waiting: int
 
 
-def _of_journal(parts: JournalParts, queue: QueueBinding, selector: Selector | None) -> _JournalMessages:
-    """Return the selected messages of the journal.
+def _selected_in_journal(parts: JournalParts, queue: QueueBinding, selector: Selector | None) -> _JournalMessages:
+    """Return the messages of the journal that wait for the queue and match the selector; None selects all.
 
     The queue also loses messages that a later one replaces (last-value and ring queues): a broker drops them when it
     starts, but would deliver them if the later message was gone.
@@ -359,7 +359,10 @@ def _added(
 def _counter_change(
     journal: MessageJournal, queue: QueueBinding, in_pages: tuple[PurgedPage, ...]
 ) -> CounterIncrement | None:
-    """Return the decrement of the queue's counter, or None if it has none."""
+    """Return the record that decrements the queue's counter, or None if it has no counter or no page loses a record.
+
+    The size in the record is at most what the counter holds; it is None if a record of the counter has no size.
+    """
     if queue.id not in counters(journal) or not in_pages:
         return None
     kinds = (RecordType.PAGE_CURSOR_COUNTER_VALUE, RecordType.PAGE_CURSOR_COUNTER_INC)

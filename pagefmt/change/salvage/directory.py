@@ -106,7 +106,10 @@ def refuse_linked_pages(every: Iterable[Store]) -> None:
 
 
 def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> SalvagedDirectory:
-    """Write a store folder with what one page file by itself holds; acknowledgements are not looked at."""
+    """Salvage one page file into the new folder ``out``, without a journal: no record counts as acknowledged.
+
+    Raises ``SourceChanged`` and ``TargetRefused``.
+    """
     sources = take_snapshot([path])
     with whole_folder(out, [path.parent], disk, path.parent) as (partial, disk), sources.unchanged():
         with open_page(path) as page:

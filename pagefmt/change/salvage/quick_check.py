@@ -1,4 +1,4 @@
-"""A short look that proves an ordinary core record of 2.x sound, without building anything from it.
+"""A quick check that proves an ordinary core record of 2.x sound, without building anything from it.
 
 What it accepts, the strict reader (``record``) decodes to its last byte, properties included; what it does not accept
 is not thereby damaged, but is left to that reader. Tests hold the two together on golden, damaged and generated pages.
@@ -21,8 +21,8 @@ from pagefmt.codec.messages.persisters import CORE
 from pagefmt.codec.pages.record import ORDINARY
 
 _I32: Final = Struct(">i").unpack_from
-_SIZES: Final = {code: found.size for code, found in PROPERTY_TYPES.items() if found.size is not None}
-_UNITS: Final = {code: found.unit for code, found in PROPERTY_TYPES.items() if found.size is None}
+_SIZES: Final = {code: form.size for code, form in PROPERTY_TYPES.items() if form.size is not None}
+_UNITS: Final = {code: form.unit for code, form in PROPERTY_TYPES.items() if form.size is None}
 
 
 def proves_sound(buf: bytes | memoryview, offset: int, length: int) -> bool:
@@ -31,7 +31,7 @@ def proves_sound(buf: bytes | memoryview, offset: int, length: int) -> bool:
     if length < 61 or buf[start + 8] != ORDINARY or buf[start + 9] != CORE:
         return False
     try:
-        at = _behind_text(buf, start + 18)
+        at = _after_string(buf, start + 18)
         size = _I32(buf, at)[0]
         end = at + 4 + size
         if size < 0 or end + 4 > start + length or not _header_fits(buf, at + 4, end):
@@ -43,11 +43,11 @@ def proves_sound(buf: bytes | memoryview, offset: int, length: int) -> bool:
 
 
 class _NotProven(Exception):
-    """Left to the strict reader."""
+    """The quick check cannot decide, so the strict reader must."""
 
 
-def _behind_text(buf: bytes | memoryview, at: int) -> int:
-    """Return the offset after an ``nsstr``."""
+def _after_string(buf: bytes | memoryview, at: int) -> int:
+    """Return the offset after the ``nsstr`` at ``at``. Raise ``_NotProven`` if its length is negative or odd."""
     if not buf[at]:
         return at + 1
     size = _I32(buf, at + 1)[0]
@@ -57,11 +57,14 @@ def _behind_text(buf: bytes | memoryview, at: int) -> int:
 
 
 def _header_fits(buf: bytes | memoryview, at: int, end: int) -> bool:
-    """Return whether the fields from the end-of-body value to the end of the properties fill the bytes exactly."""
+    """Return whether the fields from the end-of-body value to the properties fill the bytes up to ``end`` exactly.
+
+    Raise ``_NotProven`` if a length is implausible.
+    """
     body = _I32(buf, at)[0] - PACKET_HEADER
     if body < 0 or at + 4 + body > end:
         return False
-    at = _behind_text(buf, at + 4 + body + 8)
+    at = _after_string(buf, at + 4 + body + 8)
     at += 1 + (USER_ID_SIZE if buf[at] == USER_ID_PRESENT else 0) + HEADER_FIELDS.size
     if at >= end:
         return False
@@ -71,7 +74,10 @@ def _header_fits(buf: bytes | memoryview, at: int, end: int) -> bool:
 
 
 def _properties_end(buf: bytes | memoryview, at: int, count: int, end: int) -> int:
-    """Behind the last of ``count`` entries; they may not reach over ``end``."""
+    """Return the offset after ``count`` properties.
+
+    Raise ``_NotProven`` if one is malformed or extends beyond ``end``.
+    """
     if count < 0 or count > end - at:
         raise _NotProven
     for _ in range(count):

@@ -49,7 +49,7 @@ class SegmentOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Bytes of a file that the system does not give; zeros stand in their place."""
+    """Bytes of a file that the system cannot read, replaced by zeros."""
 
     start: int
     end: int
@@ -90,7 +90,7 @@ class RebuiltPage:
 
     @property
     def unnumbered(self) -> list[PageSegment]:
-        """Readable segments without a number."""
+        """Return the readable segments whose record number is not certain."""
         return [
             segment for segment in self.segments if segment.number is None and segment.outcome is not SegmentOutcome.GAP
         ]
@@ -132,7 +132,11 @@ def rebuild(buf: Buffer, holes: Sequence[Hole], layout: Layout) -> RebuiltPage:
 
 
 def _note_holes(segment: PageSegment, holes: Sequence[Hole], layout: Layout) -> None:
-    """Mark a record with a hole in it as lost, even if both of its marks are right."""
+    """Note the first hole that a segment overlaps, if any.
+
+    A record becomes a lost one, even if both of its marks are right: zeros stand in for its bytes. A gap counts as at
+    least one lost message.
+    """
     hit = next((hole for hole in holes if hole.start < segment.end and segment.start < hole.end), None)
     if hit is None:
         return
@@ -242,10 +246,10 @@ def _starts(data: memoryview, at: int) -> bool:
 
 
 def _gap(data: memoryview, at: int, layout: Layout) -> PageSegment:
-    """Up to the next whole record, or to the end.
+    """Return the gap that starts at the offset and extends to the next whole record, or to the end of the page.
 
-    One that begins as a record does, and says that it is no shorter than the gap, is that record. Zeros at the end are
-    room that a file system gave in advance.
+    A gap that begins like a record and states a length that fills it is exactly that record. Zeros at the end may be
+    space that a file system preallocated, so they may contain no message.
     """
     behind = next(find_behind(data, at + 1), None)
     end = behind.offset if behind else len(data)

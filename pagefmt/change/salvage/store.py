@@ -244,7 +244,10 @@ def _acknowledged_pages(journal: MessageJournal | None, queues: set[int]) -> Ite
 
 
 def _named_records(journal: MessageJournal | None, queues: set[int]) -> dict[int, int]:
-    """Page → how many records it had at least, by what queues have acknowledged of it."""
+    """Return for each page how many records it had at least, judged by acknowledgements of these queues.
+
+    Pages without any are absent, and so is every page if there is no journal.
+    """
     named: dict[int, int] = {}
     for index, more in ((journal.ack_index, 1), (journal.complete_index, 0)) if journal is not None else ():
         for queue, page in index.pages():
@@ -260,7 +263,10 @@ def _acknowledged(rule: PageRule, number: int, queues: tuple[int, ...]) -> list[
 
 
 class _Rescue:
-    """The folder that is being written. New files get the rights of ``like``. ``named``: as ``_named_records``."""
+    """The folder that a salvage writes. New files get the rights of ``like``.
+
+    ``journal``: None if acknowledgements are not known. ``named``: see ``_named_records``.
+    """
 
     def __init__(
         self,
@@ -284,7 +290,7 @@ class _Rescue:
         self._disk = disk
         self._like = like
         self._named = named
-        self._told = again
+        self._report_delivered_again = again
         self._committed = journal.page_transactions.keys() - journal.in_doubt_sends if journal is not None else set()
         self._ids = MessageIds()
         self._repeats = 0
@@ -403,18 +409,22 @@ class _Rescue:
             for route in page.routes():
                 acked = _acknowledged(rule, route[0], route[6])
                 count += bool(acked)
-                if acked and self._told is not None:
-                    self._told((route[5], queue) for queue in acked)
+                if acked and self._report_delivered_again is not None:
+                    self._report_delivered_again((route[5], queue) for queue in acked)
         return count
 
     def _loosen_all(self, segments: Sequence[PageSegment], page: int, first: int) -> None:
         """Add segments to new pages. ``first`` is the lowest number that one of their records can have had."""
         rule = None if self._journal is None else PageRule(self._journal, None, page)
-        had: dict[int, int] = {}
+        acked_counts: dict[int, int] = {}
         assigned: Counter[int] = Counter()
         for segment in segments:
             if segment.outcome in _READABLE and segment.queues:
-                again, acked = (False, ()) if rule is None else self._again(segment, rule, page, first, had, assigned)
+                again, acked = (
+                    (False, ())
+                    if rule is None
+                    else self._acknowledged_by(segment, rule, page, first, acked_counts, assigned)
+                )
                 self._loose.add(self._settled(segment.data), segment.message, again, acked)
 
     def _settled(self, record: bytes | memoryview) -> bytes | memoryview:
@@ -429,25 +439,34 @@ class _Rescue:
         _I64.pack_into(changed, _TX_AT, NO_TRANSACTION)
         return bytes(changed)
 
-    def _again(
-        self, segment: PageSegment, rule: PageRule, page: int, first: int, had: dict[int, int], assigned: Counter[int]
+    def _acknowledged_by(
+        self,
+        segment: PageSegment,
+        rule: PageRule,
+        page: int,
+        first: int,
+        acked_counts: dict[int, int],
+        assigned: Counter[int],
     ) -> tuple[bool, Sequence[int]]:
-        """Return whether some queue has acknowledged the record, and the ids of queues that may have.
+        """Return whether the record counts as acknowledged, and the ids of the queues that may have acknowledged it.
 
-        If the record's number is unknown, it may be any acknowledged one, so the first records of each queue count as
-        acknowledged, up to its number of acknowledgements. ``had``: acknowledgements of the page by queue id.
-        ``assigned``: how many of them are assigned to a record.
+        A record with a likely number counts as acknowledged if a queue has acknowledged that number. Otherwise the
+        record may be any acknowledged one, so the first records of each queue count, up to its number of
+        acknowledgements. Both mappings are by queue id and are updated: ``acked_counts`` has the acknowledgements of
+        numbers from ``first`` on, ``assigned`` the records of the page seen so far.
         """
         if segment.likely is not None:
             acked_by = () if self._uncounted(segment, page) else _acknowledged(rule, segment.likely, segment.queues)
             return bool(acked_by), acked_by
         for queue in segment.queues:
-            if queue not in had:
+            if queue not in acked_counts:
                 complete, acked, _ = rule.marks(queue)
-                had[queue] = max(self._complete(queue, page)) - first if complete else sum(n >= first for n in acked)
+                acked_counts[queue] = (
+                    max(self._complete(queue, page)) - first if complete else sum(n >= first for n in acked)
+                )
         assigned.update(segment.queues)
-        acked_by = [queue for queue in segment.queues if had[queue] > 0]
-        return any(assigned[queue] <= had[queue] for queue in acked_by), acked_by
+        acked_by = [queue for queue in segment.queues if acked_counts[queue] > 0]
+        return any(assigned[queue] <= acked_counts[queue] for queue in acked_by), acked_by
 
     def _complete(self, queue: int, page: int) -> array[int]:
         """Return the record counts of the page according to the queue's page-complete records."""
@@ -462,14 +481,14 @@ class _Rescue:
         return not acked and any(segment.likely >= count for count in counts)
 
     def write_loose(self) -> None:
-        """Write new pages with the records that lost their positions."""
+        """Write the records that lost their positions to new pages, and add up their counts in the report."""
         for records in self._loose.pages(self._ids):
             self._disk.create(self._folder / self._new_page(), records, like=self._like)
         self._report.rescued += self._loose.written
         self._report.repeated += self._loose.repeated
         self._repeats += self._loose.delivered_again
-        if self._told is not None:
-            self._told(self._loose.acked)
+        if self._report_delivered_again is not None:
+            self._report_delivered_again(self._loose.acked)
 
     def _new_page(self) -> str:
         name = page_name(self._numbers.take())

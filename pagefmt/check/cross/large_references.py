@@ -22,9 +22,9 @@ from pagefmt.outstanding.state import PagingState, StoreState
 
 @dataclass(slots=True)
 class LargeReference:
-    """A message whose body is a file. ``declared``: bytes of the body as the message has them; None: it does not say.
+    """A message whose body is a file. ``declared``: bytes of the body according to the message, None if not stated.
 
-    ``place``: the page, or the journal file; ``queues``: by id.
+    ``place``: the page, or the journal file. ``queues``: states by queue id.
     """
 
     id: int
@@ -66,7 +66,10 @@ def large_references(state: PagingState, unread: list[str]) -> Iterator[LargeRef
 def reference_of_page(
     store: StoreState, page: PageFile, opened: Page, route: Route, queues: dict[int, AckState]
 ) -> LargeReference:
-    """Return the reference in one page record."""
+    """Return the reference of a page's record to its large-message file.
+
+    The address is the store's, or the one in the record if the store names none. ``queues``: states by queue id.
+    """
     address, declared = _declared(opened, route)
     place = f"{store.store.name}/{page.name}"
     return LargeReference(route[5], Where.PAGE, place, store.store.address or address, declared, queues)

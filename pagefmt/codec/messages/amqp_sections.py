@@ -58,7 +58,7 @@ class AmqpHeader:
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
-    """A section of the body: its descriptor (0x75 to 0x77) and value, and where it stands in the message."""
+    """A section of the body: its descriptor (0x75 to 0x77), its value, and its position in the message."""
 
     descriptor: int
     value: TypedValue
@@ -74,9 +74,9 @@ class BodySection:
 
 @dataclass(frozen=True, slots=True)
 class AmqpSections:
-    """None: the section is absent. ``property_fields`` holds what is not null, by name.
+    """The decoded sections of a message, None where absent. ``property_fields``: fields that are not null, by name.
 
-    ``late``: a section stands behind the application properties or the body where the broker does not look for it.
+    ``late``: a section follows the application properties or the body, where the broker does not look for it.
     """
 
     header: AmqpHeader | None = None
@@ -94,7 +94,7 @@ class AmqpSections:
         return self.property_fields or {}
 
     def application(self) -> Iterator[tuple[str, TypedValue]]:
-        """Name and value of each application property."""
+        """Yield name and value of each application property."""
         section = self.application_properties
         if section is not None and section.kind is ValueKind.MAP:
             for key, value in section.value:
@@ -110,8 +110,11 @@ def section_code(descriptor: TypedValue, at: int) -> int:
     raise Undecodable(at, f"no AMQP section has the descriptor {descriptor.value!r}")
 
 
-def _each(reader: ByteReader, *, body: bool = True) -> Iterator[tuple[int, TypedValue, int]]:
-    """Yield code, value and offset of each section; without ``body`` only of those before the body or the footer."""
+def _sections(reader: ByteReader, *, body: bool = True) -> Iterator[tuple[int, TypedValue, int]]:
+    """Yield code, value and offset of each section; without ``body`` only of those before the body or the footer.
+
+    Raise ``Undecodable`` at the first byte that does not start a section.
+    """
     while reader.left():
         at = reader.pos
         if reader.u8("constructor") != 0:
@@ -127,7 +130,7 @@ def decode_sections(reader: ByteReader) -> AmqpSections:
     """Decode all sections up to the reader's end. Of repeated sections the last counts; body sections add up."""
     parts: dict[str, Any] = {}
     ended = False
-    for code, value, at in _each(reader):
+    for code, value, at in _sections(reader):
         if ended and code <= APPLICATION:
             parts["late"] = True
         ended = ended or code >= APPLICATION
@@ -138,7 +141,7 @@ def decode_sections(reader: ByteReader) -> AmqpSections:
 def scanned_sections(reader: ByteReader) -> AmqpSections:
     """Decode what the broker parses on arrival: up to the application properties or the body, whichever is first."""
     parts: dict[str, Any] = {}
-    for code, value, at in _each(reader, body=False):
+    for code, value, at in _sections(reader, body=False):
         _add_section(parts, code, value, at, reader.pos)
         if code == APPLICATION:
             break
@@ -148,7 +151,7 @@ def scanned_sections(reader: ByteReader) -> AmqpSections:
 def delivery_annotations_size(encoded: bytes) -> int:
     """Return the bytes of the delivery annotations, which a broker does not pass on; 0 without any."""
     reader, size = ByteReader(encoded), 0
-    for code, _, at in _each(reader):
+    for code, _, at in _sections(reader):
         if code == DELIVERY:
             size = reader.pos - at
         elif code == APPLICATION or code in BODY:

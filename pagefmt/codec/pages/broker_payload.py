@@ -118,7 +118,11 @@ def _skip_nullable(reader: ByteReader) -> None:
 
 
 def walk_properties(reader: ByteReader) -> None:
-    """Skip a block that brokers decode immediately: that of a large message, and the extra properties of AMQP."""
+    """Skip a block of core properties, decoding as much as a broker's reader does.
+
+    Raise ``Undecodable`` if it would throw. Brokers decode the block of a large message, and the extra properties of
+    AMQP, when they read the page.
+    """
     if reader.u8("properties present") == 0:
         return
     count = reader.i32("number of properties")

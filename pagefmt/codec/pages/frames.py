@@ -30,7 +30,7 @@ _WINDOW: Final = 1 << 20
 
 
 class DamageKind(StrEnum):
-    """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4).
+    """A kind of damage: where reading stops (5.3), or in a payload within valid marks (4.4).
 
     ``UNREADABLE``: the system does not give the bytes (a failing disk, a file that was cut).
     ``NOT_PERMITTED``: this user may not read the file; nothing is known of it, and nothing is wrong with it.
@@ -74,7 +74,10 @@ def at_hand(start: int, end: int) -> bool:
 
 
 class FrameScan:
-    """Iterate once: (offset, payload length) of each good frame. Afterwards ``count``, ``bytes_read``, ``damage``."""
+    """An iterable over (offset, payload length) of the frames from the start to the first bad one.
+
+    After its one iteration, ``count``, ``bytes_read`` and ``damage`` describe it.
+    """
 
     __slots__ = ("_buf", "_reach", "bytes_read", "count", "damage")
 
@@ -100,7 +103,7 @@ class FrameScan:
 
 
 def stopped_at(buf: Buffer, at: int, number: int, reach: Reach | None = None) -> Damage:
-    """Distinguish the cases of 5.3 at the position where the next record should start."""
+    """Return the damage at the position where the next record should start (5.3)."""
     reach = reach or at_hand
     reach(at, min(at + FRAME, len(buf)))
     left = len(buf) - at
@@ -133,7 +136,7 @@ def end_of_records(
 
 
 def no_bytes(problem: NotReadable, at: int = 0, number: int = 0) -> Damage:
-    """Return what is said of the place from which on a page gives no bytes."""
+    """Return the damage at the offset from which on a page cannot be read."""
     kind = DamageKind.UNREADABLE
     if isinstance(problem, FileGone):
         kind = DamageKind.GONE
@@ -143,7 +146,10 @@ def no_bytes(problem: NotReadable, at: int = 0, number: int = 0) -> Damage:
 
 
 def all_zero(buf: Buffer, at: int, reach: Reach = at_hand) -> bool:
-    """Return whether every byte from ``at`` on is zero, as far as they can be read."""
+    """Return whether every byte from ``at`` to the end is zero.
+
+    Bytes that cannot be read, and those after them, count as zero.
+    """
     zeros = bytes(_WINDOW)
     for start in range(at, len(buf), _WINDOW):
         if not reach(start, min(start + _WINDOW, len(buf))):

@@ -57,7 +57,7 @@ _HEAD: Final = Struct(">qb").unpack_from
 class OddRecord(NamedTuple):
     """A record that a broker hands out although it is not understood to its last byte.
 
-    ``record``: what is understood of it, None where that is not enough for a message.
+    ``record``: the part of it that is understood, None if that is not enough for a message.
     """
 
     route: Route
@@ -68,9 +68,10 @@ class OddRecord(NamedTuple):
 class Page:
     """A page or a part of one, read record by record.
 
-    ``buf``: the file's bytes, or a part from ``base`` on; of a large file what ``reach`` was told of.
+    ``buf``: the file's bytes, or a part of them that starts at the file offset ``base``. Of a large file, only the
+    bytes for which ``reach`` was called are there; it is None if all are.
 
-    After an iteration is exhausted: ``count``, ``bytes_read``, ``damage``.
+    After an iteration is exhausted, ``count``, ``bytes_read`` and ``damage`` describe it.
     """
 
     __slots__ = ("_file", "_layout", "base", "buf", "bytes_read", "count", "damage", "odd", "path", "reach")
@@ -94,7 +95,7 @@ class Page:
 
     @property
     def unreadable(self) -> NotReadable | None:
-        """Why the system does not give all bytes, as far as this is known."""
+        """Return the error that kept bytes of the file from being read so far, or None."""
         return None if self._file is None else self._file.problem
 
     def layout(self) -> Layout | None:
@@ -138,7 +139,7 @@ class Page:
         self._finish(scan)
 
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
-        """Every framed record with its number; one that is not understood comes as ``Damage``, and reading goes on."""
+        """Yield every framed record with its number, or ``Damage`` in the place of one that is not understood."""
         scan = FrameScan(self.buf, self.reach)
         layout = self.strict_layout()
         for number, (offset, length) in enumerate(scan):
@@ -160,10 +161,15 @@ class Page:
         return self._walk(at, number, beyond=True)
 
     def _walk(self, at: int, number: int, *, beyond: bool) -> Iterator[Route | Damage]:
+        """Yield the routes from the record ``number`` at the offset ``at`` on, up to the first frame that is not whole.
+
+        ``beyond``: a payload that cannot be decoded is yielded as ``Damage``, and reading continues after it; otherwise
+        reading stops there. A record that only brokers read is yielded as a route; ``odd`` keeps the first of these.
+        """
         buf, reach, size = self.buf, self.reach, len(self.buf)
         self.damage = self.odd = None
         if reach is not None:
-            self.layout()  # now: it looks at the start of the page
+            self.layout()  # before anything else, because it reads the start of the page
         while size - at >= FRAME and (reach is None or reach(at, at + FRAME)) and buf[at] == START_MARK:
             length = _I32(buf, at + 1)[0]
             end = at + FRAME + length
@@ -233,11 +239,10 @@ class Page:
         return number, offset, length, tx, large_type, _I64(self.buf, message_id)[0], routed
 
     def _read_by_fields(self, offset: int, length: int) -> tuple[int, int, int] | None:
-        """Read a record as the old reader does.
+        """Read a record by its fields, as the old reader does, whatever length its frame states.
 
-        Return the offsets of message id and queue count, and after the record.
-
-        None if the old reader fails.
+        Return the offset of the message id, that of the queue count, and that after the last queue id; None if the old
+        reader throws.
         """
         from pagefmt.codec.pages.broker_payload import walk_old_record
 
@@ -324,9 +329,9 @@ def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int, bas
 
 @contextmanager
 def open_page(file: Path | PageFile | PageInMemory) -> Iterator[Page]:
-    """Whatever the system does not give is damage of the page: nothing is raised.
+    """Open a page. Bytes that the system cannot read are damage of the page: nothing is raised.
 
-    A page that was listed is read up to the size that it had then.
+    A ``PageFile`` is read up to the size that it had when it was listed.
     """
     if isinstance(file, PageInMemory):
         yield Page(file.content)

@@ -74,7 +74,10 @@ class PageRecord:
 
 
 def layout_of(buf: bytes | memoryview, start: int, size: int) -> Layout:
-    """``start`` and ``size`` of the payload. Large core records look the same in both: they count as new."""
+    """Return the layout of the payload of ``size`` bytes at ``start``.
+
+    Large core records look alike in both and count as new.
+    """
     if size < SMALLEST_PAYLOAD or buf[start + 8] != 0:
         return Layout.NEW
     return Layout.OLD if _old_fits(buf, start, size) else Layout.NEW
@@ -93,7 +96,8 @@ def _old_fits(buf: bytes | memoryview, start: int, size: int) -> bool:
 def stated_id(buf: bytes | memoryview, offset: int, end: int, layout: Layout) -> int | None:
     """Return the message id in the head of a record that is not fully readable, between ``offset`` and ``end``.
 
-    0 if the id is beyond ``end``; None if this is not the head of a record.
+    Return 0 if the head is one of a record but has no usable id: it lies beyond ``end`` or is negative, or the
+    transaction is invalid. Return None if this is not the head of a record.
     """
     start = offset + 5
     if end < start + 18:
@@ -168,7 +172,7 @@ def _old_message(reader: ByteReader, large: int) -> tuple[OldCoreMessage | CoreL
 
 
 def decode_queues(reader: ByteReader) -> tuple[int, ...]:
-    """Count and queue ids. Raises ``Undecodable``."""
+    """Read the count and the queue ids. Raise ``Undecodable``."""
     at = reader.pos
     count = reader.i32("number of queues")
     if count < 0 or count * 8 > reader.left():

@@ -163,7 +163,7 @@ class BucketStore(RemoteStore):
         return self.ask(once)
 
     def put(self, inner: str, content: bytes | Path, *, in_place: bool = False) -> None:
-        """Write an object; who reads sees all of it or nothing."""
+        """Write an object, which readers see completely or not at all."""
         self._write(lambda: obstore.put(self._writer, inner, content, chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE))
 
     def create(self, inner: str, data: bytes) -> None:
@@ -185,7 +185,7 @@ class BucketStore(RemoteStore):
         self.ask(request, writes=True)
 
     def move(self, inner: str, target: str) -> None:
-        """Copy an object inside of the store, then delete it: what stops between the two leaves both."""
+        """Copy an object within the store, then delete it. If this stops between the two, both exist."""
         self._write(lambda: obstore.copy(self._writer, inner, target))
         self.remove(inner)
 
@@ -194,7 +194,7 @@ class BucketStore(RemoteStore):
         self.ask(lambda: obstore.delete(self._reader, inner))
 
     def remove_folder(self, inner: str) -> None:
-        """Delete all objects whose names begin with a folder's."""
+        """Delete all objects below a folder; without any, nothing happens."""
 
         def once() -> None:
             paths = [item["path"] for chunk in obstore.list(self._reader, inner) for item in chunk]

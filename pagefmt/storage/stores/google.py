@@ -26,7 +26,10 @@ class GoogleStore(BucketStore):
         return user == _ANONYMOUS
 
     def configured(self) -> dict[str, Any]:
-        """Fill ``options``. Without credentials, ``object_store`` still wants an account for what it writes."""
+        """Fill ``options`` with the address, and for requests without credentials with an empty account.
+
+        ``object_store`` requires an account for writing, also if no request is signed. Takes the user off ``name``.
+        """
         if host := self._query.get("endpoint_override"):
             self.use_endpoint("google_base_url", host, self._query.get("scheme", "https"))
         user, _, self.name = self.name.rpartition("@")

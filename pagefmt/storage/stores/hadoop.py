@@ -63,7 +63,7 @@ class HadoopStore(RemoteStore):
 
     @classmethod
     def takes_user(cls, user: str) -> bool:
-        """Return that one is refused in words of its own."""
+        """Return True: ``check_url`` refuses a user with a message of its own."""
         return True
 
     @classmethod
@@ -99,7 +99,10 @@ class HadoopStore(RemoteStore):
         return self.ask(lambda: self._status_now(inner))
 
     def _status_now(self, inner: str) -> os.stat_result:
-        """Ask once. pyarrow takes what HDFS does not tell for what does not exist: a list says which it is."""
+        """Return the status of a path by one request.
+
+        pyarrow reports a path as missing also if HDFS says nothing about it, so a listing checks which it is.
+        """
         from pyarrow.fs import FileSelector, FileType
 
         path = self._path(inner)
@@ -110,7 +113,10 @@ class HadoopStore(RemoteStore):
         return _status(info)
 
     def entries(self, inner: str, *, deep: bool = False) -> Iterator[FarEntry]:
-        """Yield what is in a folder. ``deep``: with what is in its folders, by names with slashes."""
+        """Yield the entries of a folder. Raise ``FileNotFoundError`` if it does not exist.
+
+        ``deep``: yield all that is below it, by paths relative to it; nothing if it does not exist.
+        """
         from pyarrow.fs import FileSelector
 
         folder = self._path(inner)
@@ -149,7 +155,10 @@ class HadoopStore(RemoteStore):
         self._change(inner, lambda: self._system.delete_file(self._path(inner)))
 
     def _change(self, inner: str, request: Callable[[], None]) -> None:
-        """Make a request; HDFS has one number for a failure and for a file that does not exist, so look for it."""
+        """Make a request, repeated like any other. Raise ``FileNotFoundError`` if the file does not exist.
+
+        HDFS reports a missing file and a failure by the same number, so a failed request is followed by a look-up.
+        """
 
         def once() -> None:
             try:
@@ -161,7 +170,7 @@ class HadoopStore(RemoteStore):
         self.ask(once)
 
     def read(self, inner: str, file: NativeFile, count: int, at: int) -> bytes:
-        """Return a part of an open file. If it fails, the file may have been deleted: look for it."""
+        """Return a part of an open file. Raise ``FileNotFoundError`` if reading fails because it was deleted."""
 
         def once() -> bytes:
             try:
@@ -217,5 +226,5 @@ def _status(info: FileInfo) -> os.stat_result:
 
 
 def _reason(err: Exception) -> str:
-    """Return the first line of what a library says."""
+    """Return the first line of a library's error."""
     return str(getattr(err, "strerror", None) or err).strip().partition("\n")[0][:200].rstrip(": ")

@@ -87,7 +87,7 @@ def _only_section(section: Part, pool: Pool) -> MapParts:
 
 
 def _types(named: list[NamedCells], rows: int, pool: Pool, quote: Quote) -> Even | Runs:
-    """Return the types of application properties if all messages have the same names."""
+    """Return the inside of the object of types for each message, if all messages have the same property names."""
     which = np.tile(np.arange(len(named)), rows)
     code = np.empty((rows, len(named)), np.uint8)
     for n, cell in enumerate(named):

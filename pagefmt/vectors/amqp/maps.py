@@ -107,7 +107,7 @@ _one_map: Final = lru_cache(1024)(_repeated_map)
 
 
 class _Unlike(Exception):
-    """Texts that need a closer look."""
+    """Texts that cannot be checked all at once."""
 
 
 def _table(messages: Structure, kind: int, as_given: bool, nulls: bool) -> pa.MapArray | None:
@@ -220,7 +220,12 @@ def map_array(offsets: Ints, present: Mask | None, names: pa.StringArray, column
 
 
 def _pair_values(page: PageBytes, pairs: Pairs, regular: Mask, as_given: bool) -> pa.StructArray:
-    """Return the values as VALUE structs. Compound, described, decimal and uuid values clear ``regular``."""
+    """Return the values of all pairs as VALUE structs.
+
+    Values that do not fit clear ``regular`` of their message: compound, described, decimal and uuid ones, unsigned
+    longs from 2^63 on, and text that is not in its character set. ``as_given``: types as brokers name application
+    properties.
+    """
     at, n = pairs.value_at, len(pairs.value_at)
     code, content, size = widths(page, at)
     kind = TYPE_OF[code]

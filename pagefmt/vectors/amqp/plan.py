@@ -60,7 +60,7 @@ class PlannedValue(NamedTuple):
 
 
 class SizedBlock(NamedTuple):
-    """A list or map whose size has to lead to where its last value ends."""
+    """A list or map whose size must end where its last value ends."""
 
     window: int
     offset: int
@@ -83,7 +83,7 @@ Shape: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 class SampleMessages:
-    """Some messages, from which a plan for all that are built like most of them is made."""
+    """A sample of messages, from which a plan for all messages of the commonest shape is made."""
 
     def __init__(self, buf: Buffer) -> None:
         self._buf = buf
@@ -91,7 +91,11 @@ class SampleMessages:
         self._shape: Shape | None = None
 
     def add(self, messages: Iterable[tuple[int, int]]) -> bool:
-        """Take messages (offset, end). False: none of them is built like those of the last plan."""
+        """Add messages as (offset, end). Messages whose sections cannot be outlined are ignored.
+
+        Return whether a new plan would learn from them: whether one has the shape of the last plan, or before the first
+        plan any shape at all.
+        """
         shapes = set()
         for at, end in messages:
             tokens = outline(self._buf, at, end)
@@ -188,7 +192,7 @@ class _Maker:
 
 @dataclass(slots=True)
 class PlanMatch:
-    """The messages ``rows`` (None: all) that a plan fits: where each window begins, and the values behind them."""
+    """The messages ``rows`` (None: all) that a plan fits: the starts of the windows, and the values after them."""
 
     plan: Plan
     rows: Ints | None

@@ -80,7 +80,7 @@ def _one_width(batch: Batch, at: Ints, end: Ints) -> Ints | None:
 
 
 def repeated_text(page: PageBytes, at: Ints, size: Ints, valid: Mask) -> pa.StringArray:
-    """Text that is mostly the same in all messages: each distinct one decoded once."""
+    """Return UTF-16 texts, null where not ``valid``, decoding each distinct one once: most messages share a few."""
     present = bool(valid.all())
     same = only_one(page, at, size) if present else None
     if same is not None:

@@ -25,6 +25,7 @@ def table_maps(page: PageBytes, columns: Sequence[Column], rows: int) -> tuple[p
 
 
 def _property_column(name: str, column: Column) -> PropertyColumn:
+    """Return a column of properties as Arrow's maps need it: offsets of text and bytes, values of numbers."""
     kind, values = props.NAMES[column.type], column.values
     if column.type == props.TEXT:
         return PropertyColumn(name, kind, text=(column.at, column.size))

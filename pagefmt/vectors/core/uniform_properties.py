@@ -46,7 +46,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A name, its type and what follows it; ``at``: of that in the run."""
+    """A name, its type, and the offset ``at`` in the run of what follows: the value, or its size."""
 
     name: bytes
     type: int
@@ -55,9 +55,9 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _FixedRun:
-    """Bytes that have their place in all messages, up to a value of a stated size.
+    """Bytes at the same offsets in all messages, up to a value of a stated size.
 
-    ``words``: by eight bytes, what all messages have, and which bits of it.
+    ``words``: for each eight bytes, those that all messages have, and a mask of the bits to compare.
     """
 
     fields: tuple[_Field, ...]
@@ -82,7 +82,7 @@ def alike(page: PageBytes, at: Ints, end: Ints) -> list[Column] | None:
     runs = _runs_of_first(page, at, end)
     columns: list[Column] = []
     for run in runs or ():
-        next_at = _read(page, at, run, columns)
+        next_at = _read_run(page, at, run, columns)
         if next_at is None:
             return None
         at = next_at
@@ -122,10 +122,14 @@ def _unfit(kind: int) -> int:
     return _SIGN | (kind == props.TEXT)
 
 
-def _read(page: PageBytes, at: Ints, run: _FixedRun, columns: list[Column]) -> Ints | None:
-    """Add the columns of a run that begins at each position; where it ends, None where one does not fit."""
+def _read_run(page: PageBytes, at: Ints, run: _FixedRun, columns: list[Column]) -> Ints | None:
+    """Add the columns of a run that begins at these positions of all messages, and return where it ends in each.
+
+    Return None if the run of any message differs from the pattern.
+    """
     if int(at.max()) + run.width > page.size or len(at) * run.width > page.size:
         return None
+    # A row for each message, compared with the pattern eight bytes at a time; the bits of values are masked.
     rows = page.window(at, 8 * len(run.words))
     words = rows.view(np.uint64)
     for k, (word, bits) in enumerate(run.words):

@@ -20,7 +20,10 @@ _AT_ONCE: Final = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class RecordPlaces:
-    """Of records of several pages: which of these each lies in, and where there. ``numbers``: of the pages."""
+    """The places of records of several pages: the page (``owner``), the number and the offset in it.
+
+    ``numbers``: of the pages.
+    """
 
     numbers: Ints
     owner: Ints
@@ -32,8 +35,8 @@ class RecordPlaces:
 class PageFrames:
     """Offsets and payload lengths of the records in a buffer, and whether they fill it to its last byte.
 
-    Where the buffer is a chunk of a page: ``base`` is its offset in the file, ``number`` that of its first record, and
-    ``unreadable`` why the system gives nothing behind it. Where it holds several pages: ``places`` of the records.
+    If the buffer is a chunk of a page, ``base`` is its offset in the file, ``number`` that of its first record, and
+    ``unreadable`` why nothing after it can be read. If it holds several pages, ``places`` are those of the records.
     """
 
     offset: Ints
@@ -51,7 +54,12 @@ class PageFrames:
 
 
 def scan(page: PageBytes, base: int = 0, number: int = 0) -> PageFrames:
-    """Follow the record lengths from the first byte on. Anything unusual ends the scan with ``whole`` false."""
+    """Return the sound records from the first byte on. Anything unusual ends the scan, with ``whole`` false.
+
+    ``base``: offset of the buffer in the file. ``number``: that of its first record.
+    """
+    # Following the lengths is a loop, but one that reads a length per record and nothing else; the marks of up to
+    # ``_AT_ONCE`` records are then checked at once.
     parts: list[Ints] = []
     at = 0
     while page.size - at >= FRAME:

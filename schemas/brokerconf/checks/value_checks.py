@@ -113,10 +113,11 @@ class _ValueChecks:
     def _passwords(self) -> Iterator[Finding]:
         """Yield findings for masked passwords that the broker's default codec cannot decode.
 
-        Only the digits' form is checked; whether the cipher accepts them is not.
+        Only the form of the hexadecimal digits is checked, not whether the cipher accepts them. A codec of its own, or
+        an expression, cannot be checked.
         """
         mask = self.first.get("mask-password")
-        # without the element ENC() says what is masked
+        # without the element, only values in ENC() are masked
         masks = None if mask is None else parse_boolean(mask.text)
         if self.edition < Edition.ARTEMIS_2_10 or "password-codec" in self.first or masks is False:
             return

@@ -52,7 +52,11 @@ class EditedText:
         return Caret(line, offset - start + wide)
 
     def offset(self, line: int, character: int) -> int:
-        """Return the offset of a line and UTF-16 character, limited to the end of that line or of the text."""
+        """Return the offset of a line and UTF-16 character, both from 0.
+
+        A character after the end of the line counts as its end, a line after the last one as the end of the text, and a
+        position between the halves of a surrogate pair as the one after it.
+        """
         if line >= len(self._lines):
             return len(self.text)
         start = self._lines[max(line, 0)]
@@ -63,7 +67,7 @@ class EditedText:
             if wide >= offset:
                 break
             offset -= 1
-            # between the halves of a pair is behind it
+            # a position between the halves of a surrogate pair counts as the one after it
             offset = max(offset, wide + 1) if offset <= wide else offset
         return min(offset, end)
 
@@ -80,7 +84,7 @@ class EditedText:
         result = EditedText(self.text[:first] + new + self.text[last:])
         by = len(result.text) - len(self.text)
         if "_lines" in self.__dict__ and not _LINE_END.search(self.text[max(first - 1, 0) : last + 1] + new):
-            # the lines are the same; those behind stand elsewhere
+            # the line starts are the same; those after the edit are moved
             at = bisect_right(self._lines, first)
             result.__dict__["_lines"] = self._lines[:at] + [offset + by for offset in self._lines[at:]]
         return result

@@ -70,7 +70,7 @@ def endpoints_of(block: ConfigNode | None, tag: str) -> tuple[Endpoint, ...]:
 
 
 def _parameters(node: ConfigNode) -> dict[str, str]:
-    """Return the parameters in the URL and in HornetQ's ``param`` elements."""
+    """Return the parameters in the URL and in HornetQ's ``param`` elements, which take precedence."""
     query = trimmed(node.own_text).partition("?")[2]
     pairs = (pair.partition("=") for pair in query.replace("&", ";").split(";"))
     parameters = {trimmed(key): value for key, _, value in pairs if key.strip()}

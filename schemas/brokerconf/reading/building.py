@@ -122,7 +122,7 @@ class _FileWalk:
         self.ordinals: Iterator[int] = itertools.count()
         self.comments: Iterator[int] = itertools.count()
         self.replaces = builder.in_tree and "${" in source.text
-        # an element that holds nothing but an empty section is empty to the broker, and takes its default
+        # an element with nothing but an empty CDATA section is empty to the broker, and takes its default
         self.empty_sections = "<![CDATA[]]>" in source.text
 
     def comment(self, element: _Element) -> None:
@@ -136,7 +136,7 @@ class _FileWalk:
             at = self.source.of_element(ordinal)
             raise ReadingError("too-large", at, f"more than {MOST_ATTRIBUTES} attributes", "remove them")
         if self.replaces and (not self.builder.server or subsystem_of(names[2])):
-            self._replace(element, ordinal)
+            self._replace_placeholders(element, ordinal)
         if self.empty_sections and element.text == "" and not len(element):
             element.text = None
         items: Any = element.items()
@@ -170,7 +170,12 @@ class _FileWalk:
                 texts.append(tail)
         return texts
 
-    def _replace(self, element: _Element, ordinal: int) -> None:
+    def _replace_placeholders(self, element: _Element, ordinal: int) -> None:
+        """Replace the ``${…}`` in an element's attributes, its text, and the texts after its children.
+
+        ``ordinal``: number of the element in the file, for the positions of placeholders and errors. Raise
+        ``ReadingError`` for a placeholder that the broker could not replace.
+        """
         if element.text and "${" in element.text:
             element.text = self._substituted(element.text, ordinal)
         for child in element:

@@ -99,10 +99,10 @@ def reference(name: str) -> str:
 
 
 def names_only(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which each variable has its own placeholder as value.
+    """Return an environment in which the value of each variable is its own placeholder.
 
-    Substitution leaves such a placeholder as written. What is read with it names variables and contains no value of
-    them, so no output can show one.
+    Substitution leaves it as it is. So a configuration that is read with this environment names variables but contains
+    none of their values, which therefore no output can show.
     """
     return {name: reference(name) for name in environment}
 

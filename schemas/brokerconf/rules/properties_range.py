@@ -50,6 +50,7 @@ _RANGES: dict[str, tuple[Callable[[int], bool], str]] = {
 
 
 def _check(facts: ConfigFacts) -> Hits:
+    """Yield a hit for each number that is outside the range of its property; values that are no number are skipped."""
     for entry in facts.properties:
         bean = entry.key.rpartition(".")[2]
         fits, allowed = _RANGES.get(bean, (None, ""))

@@ -56,7 +56,7 @@ class ElementComponent:
 
     @cached_property
     def occurs(self) -> Occurrence:
-        """Return how often the element must and may occur in its parent; the latter is None for any number."""
+        """Return the minimum and maximum number of occurrences in the parent; the maximum is None if unlimited."""
         if self._group is None:
             return 1, 1
         from xmlschema.validators import ModelVisitor
@@ -114,7 +114,7 @@ class ElementComponent:
             there = Counter(self.children[name].stands_for for name in before if name in self.children)
             return [name for name, child in self.children.items() if child.has_room(there[child.stands_for])]
         remaining: tuple[Any, ...] = (self._content,) if self.children else ()
-        # more than two of the same tell no more than two
+        # more than two in a row add nothing to two
         for name in (name for _, run in groupby(before) for name in islice(run, 2)):
             remaining = _particles_after(remaining, name) or remaining
         return [name for name in self.children if _particles_after(remaining, name) is not None]

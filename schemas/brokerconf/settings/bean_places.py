@@ -25,7 +25,7 @@ Path = tuple[str, ...]
 COLLECTIONS = ("List", "Set", "Map")
 _LISTS, _NAMED = ("List", "Set"), "NamedPropertyConfiguration"
 _ABOVE_ZERO = ">0"
-# said in another way, or not at all
+# set by keys of another form, or by none
 APART = ("acceptors", "connectors", "security-settings")
 
 
@@ -82,7 +82,7 @@ def _rows() -> dict[Path, list[str]]:
 class _SchemaWalk:
     def __init__(self, edition: Edition) -> None:
         self.members, self.beans = members(edition), beans(edition)
-        # it makes no bean that is missing, and sets its keys in no certain order
+        # these brokers create no missing beans, and set keys in no certain order
         self.poor = edition < Edition.ARTEMIS_2_44
         self.found: dict[Path, BeanPlace] = {}
         self._around: list[str] = []
@@ -102,6 +102,13 @@ class _SchemaWalk:
         self._around.pop()
 
     def _member(self, fact: SchemaFact, owner: str, tags: Path, keys: Path, row: list[str] | None, old: bool) -> None:
+        """Add the place of an element or attribute and of what is inside it to ``found``.
+
+        ``owner``: class of the bean that it belongs to, and ``keys`` lead to. ``row``: its row in
+        ``element_beans.csv``, without the tags; without one, its property is the one of its name. ``old``: it is
+        deprecated, or inside of something deprecated. A member without a property has no place, but what is inside it
+        may have.
+        """
         keys_column, name, values, absent = row or ["", "", "", ""]
         if keys_column == "-":
             self.found[tags] = BeanPlace(tags, keys, "past")
@@ -109,7 +116,7 @@ class _SchemaWalk:
             self.found[tags] = BeanPlace(tags, keys, "none", values=values)
         if keys_column in ("-", "!") or (self.poor and (("=" in keys_column) or keys_column == "queueConfigurations")):
             return
-        # settings of the broker itself stand in core alone
+        # only elements directly in core set properties of the broker itself by their names
         named = self._by_name(owner, tags[-1]) if owner != ROOT or len(tags) == 1 else None
         chain = named if not keys_column else self._chain(owner, keys_column) if keys_column != "." else None
         if chain is None:
@@ -123,7 +130,7 @@ class _SchemaWalk:
             return
         place = BeanPlace(tags, (*keys, *below), kind, bean, name, values, absent, old)
         if kind == "list" and fact.type_name in self.members:
-            # around the items
+            # the element around the items belongs to no property
             self.found[tags] = BeanPlace(tags, keys, "inside")
             for member, item in self.members[fact.type_name].items():
                 if member.startswith("@"):

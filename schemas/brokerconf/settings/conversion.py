@@ -208,7 +208,10 @@ class _ToProperties:
                 )
 
     def _add_beans(self, keys: Path, names: Path) -> bool:
-        """Add the words that create beans on the way to a key; return whether all agree with words added before."""
+        """Add the pairs that create the beans on the way to a key, such as the kind of a policy.
+
+        ``names`` fill the empty keys. Return False if a bean was already created as one of another kind.
+        """
         for end, key in enumerate(keys, 1):
             if "=" in key:
                 path, word = _filled(keys[:end], names), key.partition("=")[2]
@@ -336,7 +339,7 @@ class _ToXml:
         self.partial |= {outcome.path[:2], outcome.path[:3]}
 
     def take(self, outcome: Outcome) -> bool:
-        """Place an entry, or gather it for later; return whether it has an equivalent as far as it alone can tell."""
+        """Place an entry, or gather it for later; return whether it has an equivalent, judged by this entry alone."""
         if not outcome.applied or outcome.fault is not None or outcome.value is None:
             return False
         if not all(_WRITABLE.fullmatch(text) for text in (*outcome.path, _text(outcome))):
@@ -506,7 +509,7 @@ class _ToXml:
         return element is not None
 
     def _queue(self, path: Path, outcomes: list[Outcome]) -> bool:
-        """Write a queue with all its entries; without an address it belongs to the address of its own name."""
+        """Write a queue with all its entries; without an address it belongs to the address with the same name."""
         _, address, _, name = path
         texts = {outcome.name: _text(outcome) for outcome in outcomes}
         address = texts.get("address") or (name if name == address else "")
