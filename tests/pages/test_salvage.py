@@ -13,6 +13,7 @@ from page_damage import KINDS, damaged, spans
 from program import call, tree
 
 from pagefmt.change.salvage.segments import SegmentOutcome, rebuild
+from pagefmt.change.salvage.store import _number_in
 from pagefmt.codec.pages.page import Page, open_page
 from pagefmt.codec.pages.record import FRAME, Layout
 from pagefmt.directory.locate import within
@@ -275,3 +276,17 @@ def test_pages_of_the_damage_corpus(archive: Path) -> None:
         loose = Page(b"".join(piece.data for piece in rebuilt.unnumbered))
         assert sum(1 for _ in loose.routes()) == len(rebuilt.unnumbered) and loose.damage is None
     assert len(items) > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("000000007.page.corrupted", 7),
+        ("000040000.page", 40_000),
+        ("2147483647.page", 2**31 - 1),
+        ("2147483648.page", 1),
+    ],
+)
+def test_numbers_of_pages_that_were_put_aside(name: str, number: int) -> None:
+    """They are Java ints; what is none counts as the first page."""
+    assert _number_in(name) == number
