@@ -70,7 +70,7 @@ def command(
         print_json(report.as_report())
     else:
         report.print_text()
-    report.tell(pace.checkpoint)
+    report.print_rest(pace.checkpoint)
     if report.stopped is not None:
         return report.status
     return Exit.FOUND if report.wrong or stored.damaged or stored.state.known.incomplete else Exit.OK
