@@ -21,10 +21,10 @@ def keep_freed_memory() -> None:
         return
     import ctypes
 
-    import pyarrow as pa
-
-    pa.set_memory_pool(pa.system_memory_pool())
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
+        import pyarrow as pa
+
+        pa.set_memory_pool(pa.system_memory_pool())
         mallopt(_MMAP_THRESHOLD, _MOST)
         mallopt(_TRIM_THRESHOLD, _KEPT)
