@@ -295,21 +295,21 @@ def _dispatch(argv: list[str], service: str | None) -> int | None:
         if now is not None:
             message = f"{option} is now {now}"
         if service is not None:
-            return _print_unknown(service, argv, message)
+            return _tell_unknown(service, argv, message)
         report(message, prefix=f"{path}: ")
     except PageFmtError as err:  # a command that has moved, or a DIR that no command can read
         if service is None:
             raise
-        return _print_unknown(service, argv, describe(err))
+        return _tell_unknown(service, argv, describe(err))
     return Exit.FAILED
 
 
-def _print_unknown(service: str, argv: list[str], message: str) -> int:
+def _tell_unknown(service: str, argv: list[str], message: str) -> int:
     """Print a plugin's UNKNOWN answer on standard output, where monitoring reads it, and return its exit status."""
     from pagectl.outputs.plugin import Plugin
 
     form = next((name for name in ("json", "prometheus") if name in argv or f"--format={name}" in argv), "nagios")
-    return Plugin(service, form, broker=_broker_in(argv[2:]) if service == "DISK" else None).print_unknown(message)
+    return Plugin(service, form, broker=_broker_in(argv[2:]) if service == "DISK" else None).tell_unknown(message)
 
 
 def _broker_in(words: list[str]) -> str:

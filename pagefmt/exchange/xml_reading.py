@@ -123,7 +123,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-class _DuplicateIdCache:
+class _SeenIds:
     """The duplicate ids that a broker remembers of an address, the oldest first.
 
     ``count``: number of ids added so far.
@@ -200,7 +200,7 @@ class _PlanReader:
         self._depth = 0
         self._in_message = False
         self._renamed: dict[str, str] = {}
-        self._seen: dict[str, _DuplicateIdCache] = {}
+        self._seen: dict[str, _SeenIds] = {}
         self._begin({})
 
     def _fault(self, fault: str, *, stops: bool = False) -> None:
@@ -336,7 +336,7 @@ class _PlanReader:
         address = plan.queues.setdefault(first, QueueImport(first, first, made=True)).address
         if self._duplicate_id is None:
             plan.again += 1
-        elif not self._seen.setdefault(address, _DuplicateIdCache()).take(self._duplicate_id):
+        elif not self._seen.setdefault(address, _SeenIds()).take(self._duplicate_id):
             plan.duplicates += 1
             return
         for name in self._queues:

@@ -157,14 +157,14 @@ def _increment(
             )
     before = {} if log is None else log.brokers
     recognised = recognise(fleet, before, {} if log is None else log.stores_of(before))
-    _note_duplicate_brokers(recognised, run)
+    _say_known(recognised, run)
     exported = [broker for broker in recognised if broker.same_as is None]
     identities = {**before, **{broker.broker.name: broker.places for broker in exported}}
     news = all_news([broker.broker for broker in exported], log, spec.within)
     return recognised, Increment(settings, news, log, brokers=identities)
 
 
-def _note_duplicate_brokers(brokers: list[KnownBroker], run: SparkRun) -> None:
+def _say_known(brokers: list[KnownBroker], run: SparkRun) -> None:
     """Say which brokers are left out because the call names them twice, and which the table has under another name."""
     for broker in brokers:
         if broker.is_copy:
@@ -203,7 +203,7 @@ def by_spark(job: ExportJob, run: SparkRun, fleet: list[FleetBroker], *, alone: 
             _check_default(context, job)
         surveyed = surveys(context, fleet, job.spec)
         readable = [broker for broker, survey in zip(fleet, surveyed, strict=True) if survey.failed is None]
-        _note_unknown(surveyed, run, alone=alone)
+        _say_remarks(surveyed, run, alone=alone)
         if not readable and (job.increment is None or job.increment.log is None):
             raise ExportRefused(next(survey.failed for survey in surveyed if survey.failed is not None))
         written = write_table(context, job, surveyed, partial(run.progress, context))
@@ -221,7 +221,7 @@ def _check_default(context: SparkContext, job: ExportJob) -> None:
         )
 
 
-def _note_unknown(surveyed: list[BrokerSurvey], run: SparkRun, *, alone: bool) -> None:
+def _say_remarks(surveyed: list[BrokerSurvey], run: SparkRun, *, alone: bool) -> None:
     """Say what is not known of brokers, and why some cannot be read."""
     for survey in surveyed:
         for remark in remarks_of(survey, alone=alone):

@@ -25,7 +25,7 @@ from pagefmt.storage.remote_paths import FarPath
 
 
 @dataclass(slots=True)
-class ExportedMessages:
+class TakenMessages:
     """The messages of a page that are in the table, by number and id. ``missed``: those not met yet."""
 
     numbers: list[Ints]
@@ -35,7 +35,7 @@ class ExportedMessages:
     rows: int = 0
 
     @classmethod
-    def of(cls, exported: PageMessages | None) -> ExportedMessages:
+    def of(cls, exported: PageMessages | None) -> TakenMessages:
         """Return the messages of a page that the table has, before the page is read."""
         if exported is None:
             return cls([np.zeros(0, np.int64)], [np.zeros(0, np.int64)], frozenset())
@@ -70,7 +70,7 @@ class _PageAtHand:
     """
 
     page: PageFile
-    taken: ExportedMessages
+    taken: TakenMessages
     entry: PageEntry
     before: os.stat_result | None
     crc32c: str | None
@@ -90,7 +90,7 @@ class _PageAtHand:
             alike = prefix is not None and prefix == exported.crc32c
             state = GREW if alike or None in (whole, exported.crc32c) else CHANGED
             entry = entry._replace(state=SAME if alike and page.size == exported.size else state)
-        return cls(page, ExportedMessages.of(exported), entry, before, whole, identity, held)
+        return cls(page, TakenMessages.of(exported), entry, before, whole, identity, held)
 
     def let_go(self) -> None:
         """Drop the bytes of the page, if they are held."""
@@ -111,7 +111,7 @@ class _PageAtHand:
             return self.entry._replace(state=DELETED)
         if self.crc32c is None or after is None or self.before is None:
             return entry
-        return summed if _compared_fields(after) == _compared_fields(self.before) else entry
+        return summed if _told_apart(after) == _told_apart(self.before) else entry
 
 
 def new_rows(
@@ -180,7 +180,7 @@ def new_of_journal(
     Message ids are never used again, so the entry drops messages that are gone, but only if the ``whole`` journal was
     read: the next run may read what this one could not. ``identity``: see ``journal_identity``.
     """
-    messages = ExportedMessages.of(exported)
+    messages = TakenMessages.of(exported)
     for batch in rows:
         if not isinstance(batch, pa.RecordBatch):
             whole = False
@@ -222,7 +222,7 @@ def _status(page: PageFile) -> os.stat_result | None:
         return None
 
 
-def _compared_fields(status: os.stat_result) -> tuple[int, ...]:
+def _told_apart(status: os.stat_result) -> tuple[int, ...]:
     """Return the fields of a status that change when a file does."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

@@ -321,7 +321,7 @@ _MADE: Final[dict[TableContent, Callable[[BrokerAtHand, Piece, TableSpec], Itera
 
 
 @lru_cache(1024)
-def log_unknown(broker: FleetBroker, spec: TableSpec) -> None:
+def tell(broker: FleetBroker, spec: TableSpec) -> None:
     """Log what is not known of a broker. The cache makes that once for each worker: its tasks share nothing else."""
     with suppress(PageFmtError, OSError):  # its rows say why
         for remark in opened(broker, spec.run).remarks(spec):

@@ -33,7 +33,7 @@ from pagefmt.directory.locate import stores
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.groups import PageGroup, Piece, grouped, pieces_of, pruned
 from pagefmt.spark.options import NAME, BadOption, SourceOptions, created_options, kept_options
-from pagefmt.spark.rows import log_unknown, rows_of, shown
+from pagefmt.spark.rows import rows_of, shown, tell
 from pagefmt.spark.stream import PageFilesStream
 from pagefmt.storage.interruptible_calls import thread_pool
 from pagefmt.storage.remote_paths import archive_now
@@ -155,5 +155,5 @@ class PageFilesReader(DataSourceReader):
         """Yield the rows of a group; runs in the task."""
         assert isinstance(partition, PageGroup)
         for piece in partition.pieces:
-            log_unknown(piece.broker, self.spec)
+            tell(piece.broker, self.spec)
             yield from shown(rows_of(piece, self.spec), self.form, self.damage)

@@ -35,10 +35,10 @@ def inputs_recorded() -> Iterator[None]:
 @cache
 def _install_hook() -> None:
     """Install the audit hook, once for the process: Python cannot remove one."""
-    sys.addaudithook(_record_open)
+    sys.addaudithook(_see)
 
 
-def _record_open(event: str, args: tuple[object, ...]) -> None:
+def _see(event: str, args: tuple[object, ...]) -> None:
     if event != "open" or not _calls:
         return
     path, _, flags = args

@@ -70,7 +70,7 @@ def command(
         print_json(report.as_report())
     else:
         report.print_text()
-    report.print_rest(pace.checkpoint)
+    report.tell(pace.checkpoint)
     if report.stopped is not None:
         return report.status
     return Exit.FOUND if report.wrong or stored.damaged or stored.state.known.incomplete else Exit.OK

@@ -64,7 +64,7 @@ def counted(
             at, holder, store = pages[0], pages[0].known, pages[0].known.store
             if not isinstance(batch, TableDamage):
                 counts.take(batch, None if holder.unknown is None else holder.unknown.reason)
-            elif at.warn_damage(batch.damage):
+            elif at.tell(batch.damage):
                 damaged = True
                 if batch.damage.kind in NO_BYTES and store.address is not None:
                     closed = batch.damage.kind is DamageKind.NOT_PERMITTED

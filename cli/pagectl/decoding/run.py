@@ -17,7 +17,7 @@ from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
 from pagectl.options.columns import BODIES
-from pagectl.options.message_filter import warn_unsearched
+from pagectl.options.message_filter import tell_unsearched
 from pagectl.options.shared import edition_of
 from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
@@ -127,7 +127,7 @@ def carry_out(
     run = _Decoding(place, state, choice, wanted, pages, everywhere, with_journal, jobs, with_offsets)
     run.damaged = closed
     _write(run, form, shown, field)
-    warn_unsearched(choice)
+    tell_unsearched(choice)
     if within is None and place.journal is not None and not (run.written or form in TABLES or shown.limit == 0):
         name = "decode" if choice == MessageFilter() else "find"
         note(f"only pages were read; 'pagectl messages {name} {place.given}' looks in the journal as well")
@@ -267,25 +267,25 @@ class _Decoding:
         """
         with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
             if jobs == 1 or not self.sources.listable:
-                yield from self._sound_items(reader, units(self.sources), bar)
+                yield from self._each_found(reader, units(self.sources), bar)
                 return
-            yield from self._sound_items(reader, units(self.sources.in_front()), bar)
+            yield from self._each_found(reader, units(self.sources.in_front()), bar)
             listed = list(units(self.sources.pages()))
             if sum(map(_size, listed)) > PLAIN:
                 self.plain = 0
             with ahead(partial(self._prepared, reader), listed, map(_size, listed), jobs) as results:
-                yield from self._sound_items(results, listed, bar)
+                yield from self._each_found(results, listed, bar)
 
     def _prepared(self, reader: Reader[T], unit: Unit) -> Iterator[tuple[int, T | Damage]]:
         return reader(tuple(map(self.sources.prepared, unit)))
 
-    def _sound_items(self, reader: Reader[T], units: Iterable[Unit], bar: Progress) -> Iterator[tuple[PageToRead, T]]:
+    def _each_found(self, reader: Reader[T], units: Iterable[Unit], bar: Progress) -> Iterator[tuple[PageToRead, T]]:
         from pagefmt.codec.pages.frames import Damage
 
         for unit in units:
             for n, item in reader(unit):
                 if isinstance(item, Damage):
-                    self.damaged |= unit[n].warn_damage(item)
+                    self.damaged |= unit[n].tell(item)
                 else:
                     yield unit[n], item
             bar.advance(_size(at for at in unit if at.part is None))

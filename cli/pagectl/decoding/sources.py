@@ -62,7 +62,7 @@ class PageToRead(NamedTuple):
         rule, part = self.known.rule(number), self.part or WHOLE_FILE
         return PageSource(self.page, number, store.name, store.address, rule, part, origin=self.origin)
 
-    def warn_damage(self, damaged: Damage) -> bool:
+    def tell(self, damaged: Damage) -> bool:
         """Report damage on standard error.
 
         Returns whether it is damage, as opposed to a file that a running broker is changing.
@@ -158,7 +158,7 @@ class AllSources(PageSources):
             return
         journal = self._journal_parts()
         yield from self._delivered(journal, queue)
-        self._warn_missing(journal)
+        self._tell_gone(journal)
 
     @property
     def _delivered_queue(self) -> int | None:
@@ -175,7 +175,7 @@ class AllSources(PageSources):
         if self._with_journal:
             journal = self._journal_parts()
             yield from self._journal(journal, None)
-            self._warn_missing(journal)
+            self._tell_gone(journal)
 
     @property
     def _with_journal(self) -> bool:
@@ -204,7 +204,7 @@ class AllSources(PageSources):
             )
         return parts
 
-    def _warn_missing(self, journal: JournalParts) -> None:
+    def _tell_gone(self, journal: JournalParts) -> None:
         if journal.gone:
             note(f"not shown: {count_text(journal.gone, 'message')} of the journal that the broker finished meanwhile")
 

@@ -164,7 +164,7 @@ class _XmlWriter:
         self._waiting = cache(self._waiting_queues)  # of one page, so that it stays small
         for item in xml_items(source.page, rule, self._elements):
             if isinstance(item, Damage):
-                account.damaged |= source.warn_damage(item)
+                account.damaged |= source.tell(item)
             elif isinstance(item, XmlTexts):
                 self._xml.elements(item.text)
                 for routing, messages in item.counts:

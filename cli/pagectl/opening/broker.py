@@ -179,7 +179,7 @@ def _instance(directory: Path, config: BrokerConfiguration) -> OpenedBroker:
             f"({config.sources['paging']}), {missing}; name the data directory itself, or the configuration that is in "
             "force"
         )
-    _note_pages_elsewhere(place, config)
+    _note_apart(place, config)
     _note_base(config)
     return OpenedBroker(place, config)
 
@@ -208,7 +208,7 @@ def _existing(configured: Directories) -> tuple[Path | None, Path | None, Path |
     )
 
 
-def _note_pages_elsewhere(place: DataLocation, config: BrokerConfiguration) -> None:
+def _note_apart(place: DataLocation, config: BrokerConfiguration) -> None:
     """Note where the pages are if the instance keeps them outside its own folder."""
     root = os.path.realpath(config.root)
     paging = place.paging

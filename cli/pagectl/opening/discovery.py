@@ -30,7 +30,7 @@ class FolderSearch(NamedTuple):
     passed_over: list[tuple[Path, str]]
     unreadable: list[OSError]
 
-    def note_files(self, *, whole: bool) -> None:
+    def tell(self, *, whole: bool) -> None:
         """On standard error: the files that were taken; with ``whole`` all of them, and the others with the reason.
 
         Raises ``CallError`` where nothing was found.
@@ -150,7 +150,7 @@ def named_files(names: Iterable[str], *, show_files: bool) -> tuple[list[str], b
         below = search(Path(name))
         errors: list[Exception] = list(below.unreadable)
         try:
-            below.note_files(whole=show_files)
+            below.tell(whole=show_files)
         except CallError as err:
             errors.append(err)
         for error in errors:

@@ -167,7 +167,7 @@ class QueueFilterOptions(FilterOptions):
         return replace(self._filter(place, state, where), queues=queues, outstanding=self.outstanding)
 
 
-def warn_unsearched(choice: MessageFilter) -> None:
+def tell_unsearched(choice: MessageFilter) -> None:
     """Warn of bodies that ``--contains`` could not look through."""
     if choice.selector is not None:
         from pagefmt.selector.facts import BodyContains

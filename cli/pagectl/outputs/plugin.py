@@ -42,7 +42,7 @@ class Plugin(NamedTuple):
             answer = self.unknown(describe(err))
         return _print(answer)
 
-    def print_unknown(self, why: str) -> int:
+    def tell_unknown(self, why: str) -> int:
         """Print UNKNOWN for a call that is not understood; returns the status."""
         return _print(self.unknown(why))
 

@@ -20,7 +20,7 @@ LONGEST_REST: Final = 300.0
 STALE: Final = 3
 
 
-class LastReading(NamedTuple, Generic[T]):
+class Seen(NamedTuple, Generic[T]):
     """The result of the last reading.
 
     ``value`` is None if there is none or if it is out of date. ``age`` and ``spent``, which is processor time, are in
@@ -49,15 +49,15 @@ class Repeated(Generic[T]):
         """Start a thread that ends with the process."""
         threading.Thread(target=self._run, daemon=True, name=self._name).start()
 
-    def seen(self) -> LastReading[T]:
+    def seen(self) -> Seen[T]:
         """Return the last reading; may be called from any thread."""
         last = self._last
         if last is None:
-            return LastReading(None, None, None)
+            return Seen(None, None, None)
         value, when, spent = last
         age = time.monotonic() - when
         fresh = age <= STALE * max(self._interval, LONGEST_REST)
-        return LastReading(value if fresh else None, age, spent)
+        return Seen(value if fresh else None, age, spent)
 
     def once(self) -> float:
         """Read once, and return how many seconds to pause afterwards."""

@@ -155,7 +155,7 @@ class StoredMessages:
         file, damage, _ = at.placed(damaged)
         if (file, damage.offset) not in self._told:
             self._told.add((file, damage.offset))
-            self.damaged |= at.warn_damage(damaged)
+            self.damaged |= at.tell(damaged)
 
     def _queued(self, at: PageToRead, selected: SelectedMessage, queue: QueueBinding, position: int) -> QueuedMessage:
         record = selected.record

@@ -84,7 +84,7 @@ class SendingReport:
         ways = (totals.ways[way] for way in SendingWay)
         return (totals.messages, size_text(totals.bytes), *ways, *last, queue.name, queue.target)
 
-    def print_rest(self, checkpoint: Path | None) -> None:
+    def tell(self, checkpoint: Path | None) -> None:
         """Warn of what was not sent or is not known, and say why the run stopped."""
         for queue in self.queues:
             totals = queue.totals

@@ -115,7 +115,7 @@ class EditorProtocol(LanguageServerProtocol):
         else:
             super()._send_response(msg_id, result, error)
 
-    def notify_plainly(self, method: str, params: Json) -> None:
+    def tell(self, method: str, params: Json) -> None:
         """Send a notification of plain values."""
         self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
@@ -160,7 +160,7 @@ class EditorServer(LanguageServer):
         """Forget a document, and remove its diagnostics."""
         self._stop_waiting(uri)
         if self.documents.open.pop(uri, None) is not None:
-            self.protocol.notify_plainly(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": []})
+            self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": []})
 
     def _check_soon(self, uri: str) -> None:
         self._stop_waiting(uri)
@@ -183,9 +183,7 @@ class EditorServer(LanguageServer):
             _log("the document cannot be checked", err)
             return
         version = {} if document.version is None else {"version": document.version}
-        self.protocol.notify(
-            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": diagnostics, **version}
-        )
+        self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": diagnostics, **version})
 
     def rest_soon(self) -> None:
         """Collect garbage after ``IDLE`` seconds without a message, because it takes as long as a check."""

@@ -54,7 +54,7 @@ def write_rest(
     write_journal(new["bindings"], f"{prefix}-bindings-{{}}.bindings", sources.made.records(counter), disk, like=like)
     _large(place, plan, new["large-messages"], disk, held)
     if place.journal is not None:
-        _beside_target(place.journal, unfinished_files(place), new["journal"], disk, held)
+        _aside(place.journal, unfinished_files(place), new["journal"], disk, held)
 
 
 def _packed_files(loaded: LoadedJournal, name: str) -> Iterator[NewJournalFile]:
@@ -103,14 +103,14 @@ def _large(place: DataLocation, plan: RecoveryPlan, to: Path, disk: Disk, held: 
         return
     names = set(plan.aside)
     copy_root(root.absolute(), to, _left_out(root, {*names, *plan.unreadable}), (), disk, held)
-    _beside_target(root, names, to, disk, held)
+    _aside(root, names, to, disk, held)
 
 
 def _left_out(root: Path, names: Collection[str]) -> dict[Path, None]:
     return {path.absolute(): None for path in root.iterdir() if path.name in names}
 
 
-def _beside_target(root: Path, names: Collection[str], to: Path, disk: Disk, held: Mapping[Path, int]) -> None:
+def _aside(root: Path, names: Collection[str], to: Path, disk: Disk, held: Mapping[Path, int]) -> None:
     """Beside the new directory ``to``."""
     if names:
         to = to.parent / ASIDE / to.name

@@ -104,7 +104,7 @@ def read_sources(
         next_id += len(new_bindings.addresses)
         bindings.queues |= {entry.binding.id: entry.binding for entry in new_bindings.made}
         bindings.addresses |= {entry.id: entry for entry in new_bindings.addresses}
-        steps.append(_bindings_step(why, new_bindings, evidence))
+        steps.append(_made_step(why, new_bindings, evidence))
     if kept.gone and evidence.transactions:
         journal.page_transactions |= evidence.transactions
     state = PagingState(paging, KnownJournals(journal, bindings, None, None), same_addresses(paging))
@@ -165,7 +165,7 @@ def _bindings_fault(
     return None
 
 
-def _bindings_step(why: tuple[str, str, bool], new_bindings: RebuiltBindings, evidence: Evidence) -> RecoveryStep:
+def _made_step(why: tuple[str, str, bool], new_bindings: RebuiltBindings, evidence: Evidence) -> RecoveryStep:
     action = (
         f"rebuilt: {count_text(len(new_bindings.bindings.queues) - len(new_bindings.made), 'queue')} unchanged, "
         f"{count_text(len(new_bindings.made), 'queue')} recreated from messages"

@@ -105,7 +105,7 @@ class Page:
         fits it by accident, but a damaged old one may not fit.
         """
         if self._layout is None:
-            self._layout = (self._layout_at_start(),)
+            self._layout = (self._found_layout(),)
         return self._layout[0]
 
     def of_layout(self, layout: Layout | None) -> Page:
@@ -113,7 +113,7 @@ class Page:
         self._layout = (layout,)
         return self
 
-    def _layout_at_start(self) -> Layout | None:
+    def _found_layout(self) -> Layout | None:
         layout, first = None, True
         for offset, length in islice(FrameScan(self.buf, self.reach), LAYOUT_SAMPLE):
             if length > 9 and self.buf[offset + 13] == 0:
