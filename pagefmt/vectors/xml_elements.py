@@ -32,7 +32,7 @@ from pagefmt.vectors.amqp.xml_templates import amqp_texts, rows_by_structure
 from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, Runs, as_runs, base64, either, url_safe
 from pagefmt.vectors.arrays.json_text import java_text
 from pagefmt.vectors.arrays.order import in_order
-from pagefmt.vectors.arrays.strings import slices, text_of_utf16
+from pagefmt.vectors.arrays.strings import offsets_and_bytes, slices, text_of_utf16
 from pagefmt.vectors.core import parts as core
 from pagefmt.vectors.core import properties as props
 from pagefmt.vectors.core.batch import Batch, queue_lists, read_regular
@@ -87,7 +87,7 @@ def xml_items(
         turns = np.flatnonzero(kind[left][1:] != kind[left][:-1]) + 1
         for group in np.split(left, turns) if len(left) else ():
             if kind[group[0]] == _WRITTEN:
-                yield XmlTexts(_joined(texts.slice(int(written[group[0]]) - 1, len(group))))
+                yield XmlTexts(offsets_and_bytes(texts.slice(int(written[group[0]]) - 1, len(group)))[1].data)
                 continue
             for n in group.tolist():
                 at, length = int(frames.offset[n]), int(frames.length[n])
@@ -105,12 +105,6 @@ def xml_items(
                 pass
             if whole.damage is not None:
                 yield whole.damage
-
-
-def _joined(texts: pa.BinaryArray) -> memoryview:
-    _, offsets, content = texts.buffers()
-    at = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return memoryview(content)[int(at[0]) : int(at[-1])]
 
 
 def _chunk(

@@ -44,7 +44,7 @@ from pagefmt.vectors.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.vectors.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.vectors.amqp.walk import ABSENT
 from pagefmt.vectors.arrays.fragments import Cell, Part, Pool, base64, url_safe
-from pagefmt.vectors.arrays.strings import distinct, slices, text_of_utf8, utf16_of_ascii
+from pagefmt.vectors.arrays.strings import distinct, offsets_and_bytes, slices, text_of_utf8, utf16_of_ascii
 from pagefmt.vectors.core.batch import Batch, queue_lists
 from pagefmt.vectors.core.parts import uuid_characters
 from pagefmt.vectors.pages.gather import PageBytes
@@ -354,5 +354,6 @@ class _MarkedMessage:
 
 
 def _base64_of(values: pa.BinaryArray) -> list[pa.BinaryArray]:
-    ends = np.frombuffer(values.buffers()[1], np.int32)[: len(values) + 1].astype(np.int64)
-    return base64(PageBytes(values.buffers()[2].to_pybytes()), ends[:-1], np.diff(ends), url_safe)
+    offsets, content = offsets_and_bytes(values)
+    at = offsets.astype(np.int64)
+    return base64(PageBytes(content.tobytes()), at[:-1], np.diff(at), url_safe)

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pybase64 import b64encode
 
-from pagefmt.arrays import Ints, Mask, value_bytes
-from pagefmt.vectors.arrays.strings import slices
+from pagefmt.arrays import Ints, Mask
+from pagefmt.vectors.arrays.strings import offsets_and_bytes, slices
 from pagefmt.vectors.pages.gather import PageBytes
 
 Codes: TypeAlias = npt.NDArray[np.int32]
@@ -150,9 +150,9 @@ def base64(page: PageBytes, at: Ints, size: Ints, encode: Callable[[Any], bytes]
     """
     tail_size = size % 3
     whole = slices(page, at, size - tail_size)
-    offsets = np.frombuffer(whole.buffers()[1], np.int32)[whole.offset : whole.offset + len(whole) + 1]
-    text = encode(value_bytes(whole)[offsets[0] : offsets[-1]])
-    ends = pa.py_buffer((offsets - offsets[0]) // 3 * 4)
+    offsets, content = offsets_and_bytes(whole)
+    text = encode(content)
+    ends = pa.py_buffer(offsets // 3 * 4)
     last = np.zeros((len(at), 3), np.uint8)
     for n in (0, 1):
         last[:, n] = np.where(tail_size > n, page.byte(at + size - tail_size + n), 0)

@@ -172,7 +172,7 @@ def with_nulls(values: pa.BinaryArray, valid: Mask | None) -> pa.BinaryArray:
     return pa.Array.from_buffers(values.type, len(values), [bits, offsets, content])
 
 
-def _parts(values: pa.BinaryArray) -> tuple[Offsets, Bytes]:
+def offsets_and_bytes(values: pa.BinaryArray) -> tuple[Offsets, Bytes]:
     """Return offsets from 0 and the bytes of an array, whatever its own offset is."""
     _, offsets, content = values.buffers()
     at = np.frombuffer(offsets, np.int32)[values.offset : values.offset + len(values) + 1]
@@ -185,7 +185,7 @@ def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
     """Decode UTF-16LE binary values. Nulls stay null. Values of odd length must not occur."""
     if len(values) == 0:
         return pa.array([], pa.string())
-    at, raw = _parts(values)
+    at, raw = offsets_and_bytes(values)
     units = np.frombuffer(np.ascontiguousarray(raw), "<u2")
     ends = at >> 1
     if len(units) and int(units.max()) >= 128:
@@ -196,7 +196,7 @@ def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
 
 def utf16_of_ascii(values: pa.BinaryArray) -> pa.BinaryArray | None:
     """Encode ASCII without nulls as UTF-16LE. Return None if a byte is no ASCII."""
-    at, raw = _parts(values)
+    at, raw = offsets_and_bytes(values)
     if len(raw) and int(raw.max()) >= 128:
         return None
     return pa.Array.from_buffers(
@@ -213,7 +213,7 @@ def _strings(like: pa.Array, offsets: Offsets, content: Bytes) -> pa.StringArray
 
 def text_of_utf8(values: pa.BinaryArray) -> tuple[pa.StringArray, Mask]:
     """UTF-8 binary values as text, and which of them are not valid UTF-8 (those need the careful path)."""
-    _, raw = _parts(values)
+    _, raw = offsets_and_bytes(values)
     if len(raw) == 0 or int(raw.max()) < 128:
         text = pa.Array.from_buffers(pa.string(), len(values), values.buffers(), values.null_count, values.offset)
         return text, np.zeros(len(values), bool)
@@ -245,7 +245,7 @@ def without_controls(page: PageBytes, start: Ints, length: Ints, wanted: Mask) -
     if not len(rows):
         return rows, pa.array([], pa.binary())
     raw = slices(page, start[rows], length[rows])
-    at, content = _parts(raw)
+    at, content = offsets_and_bytes(raw)
     # few bytes are looked at one by one: those below 32 and above 126
     control = np.flatnonzero(content - np.uint8(32) > 94)
     plain = np.ones(len(rows), bool)

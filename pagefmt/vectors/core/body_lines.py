@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.arrays import Ints, Mask, value_bytes
+from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.bodies import stream_of
 from pagefmt.codec.messages.body_text import READABLE
 from pagefmt.codec.messages.core_fields import MAP, STREAM, TEXT
@@ -20,7 +20,7 @@ from pagefmt.describe.message_json import BodyForm
 from pagefmt.describe.values_json import Quote, typed_json
 from pagefmt.vectors.arrays.fragments import BINARY, Codes, Even, Part, Pool, base64, either, laid_out, where_present
 from pagefmt.vectors.arrays.json_text import utf8_texts, utf16_texts
-from pagefmt.vectors.arrays.strings import readable_texts, slices
+from pagefmt.vectors.arrays.strings import offsets_and_bytes, readable_texts, slices
 from pagefmt.vectors.core.line_parts import LineSource, digests
 from pagefmt.vectors.core.parts import CoreParts, nullable_string
 from pagefmt.vectors.core.property_lines import ENTRIES, property_lines
@@ -61,11 +61,9 @@ def raw_forms(page: PageBytes, at: Ints, size: Ints, source: LineSource, pool: P
 
 
 def _hex(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
-    raw = slices(page, at, size)
-    ends = np.frombuffer(raw.buffers()[1], np.int32)[raw.offset : raw.offset + len(raw) + 1]
-    content = hexlify(value_bytes(raw)[int(ends[0]) : int(ends[-1])].data)
-    offsets = pa.py_buffer(2 * (ends - ends[0]))
-    return pool.add(pa.Array.from_buffers(BINARY, len(at), [None, offsets, pa.py_buffer(content)]))
+    offsets, content = offsets_and_bytes(slices(page, at, size))
+    buffers = [None, pa.py_buffer(2 * offsets), pa.py_buffer(hexlify(content.data))]
+    return pool.add(pa.Array.from_buffers(BINARY, len(at), buffers))
 
 
 def _text(page: PageBytes, parts: CoreParts, regular: Mask, pool: Pool, quote: Quote) -> list[Part]:
