@@ -108,7 +108,7 @@ def carry_out(
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     field = None if count_by is None else count_field(count_by, shown)
     forms = forms if field is None else frozenset()
-    place = located(directory, broker, far=True)
+    place = located(directory, broker, far=True, pages_only=within is None)
     if within is None:
         state = pages_of_place(place)
     else:

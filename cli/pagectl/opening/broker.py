@@ -54,12 +54,16 @@ def located(
     *,
     far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
+    pages_only: bool = False,
 ) -> DataLocation:
     """Return the directories that DIR names, and note what DIR was taken for if that is not obvious.
 
-    ``far`` also allows directories below a URL or inside an archive, which ``find`` locates.
+    ``far`` also allows directories below a URL or inside an archive, which ``find`` locates. ``pages_only``: only
+    records of pages and names of queues are shown, so that of a page with bindings and large messages beside it no
+    configuration is read.
     """
-    return open_broker(directory, options.broker_xml, options.reading(), far=far, find=find).place
+    reading, pages_only = options.reading(), pages_only and options == BrokerOptions()
+    return open_broker(directory, options.broker_xml, reading, far=far, find=find, pages_only=pages_only).place
 
 
 def located_each(paths: list[Path], options: BrokerOptions) -> tuple[list[DataLocation], list[str]]:
@@ -89,13 +93,14 @@ def open_broker(
     *,
     far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
+    pages_only: bool = False,
 ) -> OpenedBroker:
     """Open the broker that DIR names, with the configuration of ``--config`` or its own.
 
     Notes a configuration with which no broker starts; data can be read and repaired without one. Raises ``CallError``
     if DIR and configuration disagree, ``LocateError``, and the errors of reading a configuration.
     """
-    broker = _opened_broker(directory, broker_xml, options, far=far, find=find)
+    broker = _opened_broker(directory, broker_xml, options, far=far, find=find, pages_only=pages_only)
     if broker.configuration is not None:
         note_no_start(broker.configuration)
     return broker
@@ -108,6 +113,7 @@ def _opened_broker(
     *,
     far: bool,
     find: Callable[[Path], DataLocation],
+    pages_only: bool,
 ) -> OpenedBroker:
     if directory is None and broker_xml is not None:
         configuration = opened(broker_xml, None, options)
@@ -123,7 +129,7 @@ def _opened_broker(
     if configuration_in(path) is not None or is_configuration(path):
         configuration = opened(path, None, options)
         return _instance(path if path.is_dir() else configuration.root, configuration)
-    return _data(path, options)
+    return _data(path, options, pages_only=pages_only)
 
 
 def _far(path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[Path], DataLocation]) -> OpenedBroker:
@@ -235,13 +241,15 @@ def same(first: Path | None, second: Path | None) -> bool:
     return first is not None and second is not None and os.path.realpath(first) == os.path.realpath(second)
 
 
-def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
+def _data(path: Path, options: ConfigurationOptions, *, pages_only: bool) -> OpenedBroker:
     """Open a data or paging directory, a store or a page as it is.
 
-    Its instance's configuration, if it belongs to one, says where the other directories are.
+    Its instance's configuration, if it belongs to one, says where the other directories are. ``pages_only`` as for
+    ``located``.
     """
     place = locate(path)
-    config = _around(path, options)
+    complete = place.kind is LocationKind.PAGE and None not in (place.bindings, place.large_messages)
+    config = None if pages_only and complete else _around(path, options)
     if not place.obvious:
         note(f"{place.given} is read as {place.kind}")
     if config is None:
