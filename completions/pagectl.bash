@@ -67,6 +67,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'messages import-plan' |\
         'messages send' |\
         'journal ls' |\
+        'journal stats' |\
         'journal inspect' |\
         'journal verify' |\
         'journal compact' |\
@@ -393,6 +394,12 @@ _pagectl_takes() {  # does this option of this command want a value?
         'journal ls --properties' |\
         'journal ls --profile' |\
         'journal ls --server' |\
+        'journal stats --timezone' |\
+        'journal stats --format' |\
+        'journal stats --config' |\
+        'journal stats --properties' |\
+        'journal stats --profile' |\
+        'journal stats --server' |\
         'journal inspect --file' |\
         'journal inspect --record' |\
         'journal inspect --type' |\
@@ -618,6 +625,7 @@ _pagectl_options() {
         'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
         'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --config --properties --profile --server --help -h ;;
         'journal ls') _pagectl_offer '' --format --columns --sort --limit --config --properties --profile --server --help -h ;;
+        'journal stats') _pagectl_offer '' --timezone --format --config --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --config --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --config --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --accept-lost-acknowledgements --accept-lost-history --format --config --properties --profile --server --help -h ;;
@@ -709,6 +717,8 @@ _pagectl_value() {
         'messages send --properties' |\
         'journal ls --config' |\
         'journal ls --properties' |\
+        'journal stats --config' |\
+        'journal stats --properties' |\
         'journal inspect --config' |\
         'journal inspect --properties' |\
         'journal verify --config' |\
@@ -829,6 +839,7 @@ _pagectl_value() {
         'pages salvage --format' |\
         'messages import-plan --format' |\
         'messages send --format' |\
+        'journal stats --format' |\
         'journal compact --format' |\
         'queue drop --format' |\
         'queue purge --format' |\
@@ -1013,7 +1024,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls top check verify decode find xml import-plan send ;;
-        journal) (($2 == 0)) && _pagectl_offer '' ls inspect verify compact ;;
+        journal) (($2 == 0)) && _pagectl_offer '' ls stats inspect verify compact ;;
         large) (($2 == 0)) && _pagectl_offer '' ls verify ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop purge ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
@@ -1047,6 +1058,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'messages import-plan') (($2 == 0)) && _pagectl_paths;;
         'messages send') (($2 == 0)) && _pagectl_paths;;
         'journal ls') (($2 == 0)) && _pagectl_paths;;
+        'journal stats') (($2 == 0)) && _pagectl_paths;;
         'journal inspect') (($2 == 0)) && _pagectl_paths;;
         'journal verify') (($2 == 0)) && _pagectl_paths;;
         'journal compact') (($2 == 0)) && _pagectl_paths;;

@@ -113,6 +113,7 @@ complete -c pagectl -n '__pagectl_group messages' -a xml -d 'Write outstanding m
 complete -c pagectl -n '__pagectl_group messages' -a import-plan -d 'Show what \'artemis data imp\' would do with a file.'
 complete -c pagectl -n '__pagectl_group messages' -a send -d 'Send outstanding messages to a running broker, each message once.'
 complete -c pagectl -n '__pagectl_group journal' -a ls -d 'List journal files: records, live records, condition.'
+complete -c pagectl -n '__pagectl_group journal' -a stats -d 'Count records by type, messages by queue; say what keeps the oldest file.'
 complete -c pagectl -n '__pagectl_group journal' -a inspect -d 'Show journal files down to the byte.'
 complete -c pagectl -n '__pagectl_group journal' -a verify -d 'Check every byte of the journals, and their records against bindings and pages.'
 complete -c pagectl -n '__pagectl_group journal' -a compact -d 'Rewrite journals without dead records; a broker loads the same state.'
@@ -549,6 +550,15 @@ complete -c pagectl -n '__pagectl_at journal ls' -l profile -x -d 'Profile of do
 complete -c pagectl -n '__pagectl_at journal ls' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at journal ls' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at journal ls' -F
+
+complete -c pagectl -n '__pagectl_at journal stats' -l timezone -x -d 'Zone in which the broker named the files of a retention folder, such as UTC or Europe/Berlin (default: that of this machine).'
+complete -c pagectl -n '__pagectl_at journal stats' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at journal stats' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
+complete -c pagectl -n '__pagectl_at journal stats' -l properties -r -F -d 'Properties that override the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at journal stats' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at journal stats' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at journal stats' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at journal stats' -F
 
 complete -c pagectl -n '__pagectl_at journal inspect' -l file -x -d 'Only the file with this name.'
 complete -c pagectl -n '__pagectl_at journal inspect' -l record -x -d 'Only this record: in a page by number (0 is the first), in a journal by id.'

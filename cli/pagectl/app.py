@@ -90,6 +90,7 @@ TREE: dict[str, Leaf | Group] = {
         "Message journal, bindings and JMS journal of a broker.",
         {
             "ls": ("journal_ls", "List journal files: records, live records, condition."),
+            "stats": ("journal_stats", "Count records by type, messages by queue; say what keeps the oldest file."),
             "inspect": ("journal_inspect", "Show journal files down to the byte."),
             "verify": (
                 "journal_verify",

@@ -103,7 +103,7 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 FREE = frozenset(
     {"AGE", "NAME=RANGE",
      "A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "RANGE", "SECONDS",
-     "BYTES", "FROM=TO", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
+     "BYTES", "FROM=TO", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL", "ZONE"}
 )  # fmt: skip
 PATHS = frozenset(
     {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "TRACE…", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}

@@ -1,4 +1,4 @@
-"""What an operator's path is: an instance, a data directory, a paging directory, a store folder, one page.
+"""What an operator's path is: an instance, a data directory, one of its parts, or a journal by itself.
 
 The four directories (paging, journal, bindings, large messages) may be links themselves; no link below them is
 followed. If a configuration moved them, the caller says where they are: no XML is read here.
@@ -11,13 +11,14 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.errors import PageFmtError
+from pagefmt.journal.files import Journal, journal_of
 from pagefmt.storage.file_trees import ARCHIVES
 from pagefmt.storage.files import listed, packed_form
 from pagefmt.storage.remote_paths import FarPath
@@ -59,12 +60,20 @@ class LocationKind(StrEnum):
     PAGING = "a paging directory"
     STORE = "a store folder"
     PAGE = "a page file"
+    JOURNAL = "a folder of journal files alone"
+    JOURNAL_FILE = "a single journal file"
+
+    @property
+    def is_journal(self) -> bool:
+        """Return whether journal files are read by themselves, without pages."""
+        return self in (LocationKind.JOURNAL, LocationKind.JOURNAL_FILE)
 
 
 class DataLocation(NamedTuple):
     """The directories of a broker; None if missing. ``store`` and ``page`` narrow the paging directory to one of them.
 
-    ``obvious`` is False if the operator should be told how the path was understood.
+    Of journal files by themselves ``journal`` or ``bindings`` is what was given, a folder or a file. ``obvious`` is
+    False if the operator should be told how the path was understood.
     """
 
     given: Path
@@ -82,6 +91,11 @@ class DataLocation(NamedTuple):
         """Return the directories that are read."""
         folders = (self.paging, self.journal, self.bindings, self.large_messages, self.store)
         return [folder for folder in folders if folder is not None]
+
+    @property
+    def has_names_beside(self) -> bool:
+        """Return whether the bindings only name the queues of journal files that are read by themselves."""
+        return self.kind.is_journal and self.journal is not None and self.bindings != self.journal
 
     def call(self, command: str) -> str:
         """Return the command with the path that was given, as a shell takes it."""
@@ -166,6 +180,8 @@ def _is_file(path: Path) -> bool:
 def _page(path: Path) -> DataLocation:
     if path.suffix == ".xml":
         raise LocateError(f"{path}: a configuration, not data; name the instance, or give this file with --config")
+    if (journal := journal_of(path.name)) is not None:
+        return _journals(path, path.absolute().parent, LocationKind.JOURNAL_FILE, {journal})
     folder = path.absolute().parent
     named = path.name.endswith(PAGE_SUFFIXES)
     if not named and (form := packed_form(path)) is not None:
@@ -187,6 +203,8 @@ def _folder(path: Path) -> DataLocation:
             return within(data)._replace(given=path, obvious=data is path)
     if path.name in PAGING_NAMES or _holds_stores(path):
         return _beside(path)._replace(given=path, kind=LocationKind.PAGING, obvious=path.name in PAGING_NAMES)
+    if journals := {journal_of(name) for name in _names(path)} - {None}:
+        return _journals(path, path.absolute(), LocationKind.JOURNAL, journals)
     if isinstance(path, FarPath) and path.in_archive:
         names = [name for name in _names(path) if (path / name).is_dir()]
         if len(names) == 1:
@@ -196,9 +214,27 @@ def _folder(path: Path) -> DataLocation:
                 f"{path}: no broker's data directory; name one of the directories in it, such as {path / names[0]}"
             )
     raise LocateError(
-        f"{path}: no paging, journal or bindings folder, no store with an address.txt, no page file in it; "
-        "name a broker instance, a data directory, a paging directory, a store folder or a page file"
+        f"{path}: no paging, journal or bindings folder, no store with an address.txt, no page file and no journal "
+        "file in it; name a broker instance, a data directory, a paging directory, a store folder, a page file, a "
+        "folder of journal files or a journal file"
     )
+
+
+def _journals(given: Path, folder: Path, kind: LocationKind, journals: Collection[Journal | None]) -> DataLocation:
+    """Return journal files by themselves, with bindings and large messages of the data directory that they belong to.
+
+    A journal lies in its data directory, an attic in its journal, a retention folder usually beside the data directory.
+    Bindings are read for names of queues alone unless they were given.
+    """
+    messages, names = Journal.MESSAGES in journals, {Journal.BINDINGS, Journal.JMS} & {*journals}
+    bindings: Path | None = given if names else None
+    large: Path | None = None
+    for data in (folder.parent, folder.parent / "data", folder.parent.parent):
+        beside = within(data)
+        if beside.bindings is not None and beside.bindings != folder:
+            bindings, large = bindings or beside.bindings, beside.large_messages
+            break
+    return DataLocation(given, kind, None, given if messages else None, bindings, large, obvious=False)
 
 
 def _refuse_two_layouts(path: Path) -> None:

@@ -92,8 +92,9 @@ def node_id(journal: Path | None) -> str | None:
 
 def _locks(journal: Path | None, instance: Path | None) -> Iterator[tuple[Path, int, int]]:
     if journal is not None:
-        yield journal.absolute() / "serverlock.1", 0, 0
-        yield journal.absolute() / "server.lock", 1, 1
+        folder = journal.absolute() if journal.is_dir() else journal.absolute().parent
+        yield folder / "serverlock.1", 0, 0
+        yield folder / "server.lock", 1, 1
     if instance is not None:
         yield instance / "lock" / "cli.lock", 0, 0
 

@@ -9,7 +9,7 @@ from enum import Flag, auto
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.paging import ADDRESS_FILE
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import not_permitted
@@ -18,7 +18,7 @@ from pagefmt.storage.remote_paths import FarPath
 _ADVICE: Final = "run as a user who may read all of it, such as the broker's"
 _EFFECTIVE: Final = os.access in os.supports_effective_ids
 # endings of files that are read; other files in a broker's directories are ignored
-_READ: Final = (".page", ".page.invalidPage", ADDRESS_FILE, ".amq", ".bindings", ".jms", ".msg", ".tmp")
+_READ: Final = (".page", ".page.invalidPage", ADDRESS_FILE, ".amq", ".hq", ".bindings", ".jms", ".msg", ".tmp")
 
 
 class ClosedFiles(NamedTuple):
@@ -55,7 +55,9 @@ def closed_files(place: DataLocation, reads: Reads = Reads.PAGES) -> ClosedFiles
     elif Reads.PAGES in reads:
         folders.append(place.store or place.paging)
     if Reads.JOURNALS in reads:
-        folders += [place.journal, place.bindings]
+        alone = place.kind is LocationKind.JOURNAL_FILE
+        single += [place.given] if alone else []
+        folders += [folder for folder in (place.journal, place.bindings) if not (alone and folder == place.given)]
     if Reads.BODIES in reads:
         folders.append(place.large_messages)
     elif Reads.LARGE in reads and place.large_messages is not None:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from pagefmt.codec.messages.bodies import utf_form, write_utf
 from pagefmt.codec.wire import ByteReader, ByteWriter, Undecodable
-from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header, encode_header
+from pagefmt.journal.files import BEING_COPIED, FileNote, FileProblem, JournalHeader, decode_header, encode_header
 from pagefmt.journal.records import VERSIONS, JournalRecord, RecordKind, encode, record_of
 from pagefmt.journal.scan import LARGEST_BLOCK, scan
 from pagefmt.quantities import count_text
@@ -93,8 +93,9 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
         if control is not None:
             _carry_out(control, names)
     for name in sorted(names):
-        if name.endswith((UNFINISHED, ".tmp", ".bkp")):
-            fate = "a broker with journal retention copies it away" if name.endswith(".bkp") else "a broker deletes it"
+        if name.endswith((UNFINISHED, ".tmp", BEING_COPIED)):
+            copied = name.endswith(BEING_COPIED)
+            fate = "a broker with journal retention copies it away" if copied else "a broker deletes it"
             notes.append(FileNote(FileProblem.LEFT_OVER, name, f"not part of the journal; {fate} at start"))
             del names[name]
     return names, notes

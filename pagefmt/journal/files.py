@@ -26,6 +26,16 @@ class Journal(Enum):
     JMS = (".jms",)
 
 
+# A broker copies such a file into its retention folder; after a kill the ending may remain.
+BEING_COPIED: Final = ".bkp"
+
+
+def journal_of(name: str) -> Journal | None:
+    """Return the journal that a file with this name belongs to, judged by its ending; None for any other name."""
+    plain = name.removesuffix(BEING_COPIED)
+    return next((journal for journal in Journal if plain.endswith(journal.value)), None)
+
+
 class NotAJournal(PageFmtError):
     """A folder or file that cannot be read as a journal."""
 
@@ -38,6 +48,8 @@ class FileProblem(Enum):
     VERSION = "unknown version"
     FOREIGN = "foreign name"
     SAME_ID = "file id used twice"
+    CONTINUED = "file id used again"
+    COPY = "copy of a file"
     CONTROL = "pending compaction"
     LEFT_OVER = "left-over file"
     NOT_REGULAR = "not a regular file"

@@ -11,6 +11,7 @@ from typing import Final
 from pagefmt.journal.compaction_files import settle
 from pagefmt.journal.damage import files_out_of_order
 from pagefmt.journal.files import (
+    BEING_COPIED,
     HEADER,
     FileNote,
     FileProblem,
@@ -19,21 +20,27 @@ from pagefmt.journal.files import (
     JournalListing,
     decode_header,
     folder_names,
+    journal_of,
     not_read,
 )
 from pagefmt.journal.records import VERSIONS
+from pagefmt.journal.retained import is_retained, without_copies
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import NotReadable, read_start
 
-BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-\d+\.(amq|hq|bindings|jms)")
+# the name of a broker's journal file; in a retention folder, the time of the copy precedes the file id
+BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-(?:\d{14}-)?\d+\.(amq|hq|bindings|jms)")
 
 # Prefix of the names of HornetQ's own files, in all three journals.
 OF_HORNETQ: Final = "hornetq-"
 
 
 def list_files(folder: Path, journal: Journal) -> JournalListing:
-    """Return the files that a starting broker would load, as if a pending compaction had been finished."""
-    names, notes = settle(folder_names(folder))
+    """Return the files that a starting broker would load, as if a pending compaction had been finished.
+
+    ``folder`` may be a single journal file, which then is the whole journal.
+    """
+    names, notes = _names(folder)
     of_hornetq = any(name.startswith(OF_HORNETQ) for name in names)
     files: list[JournalFile] = []
     for name, path in sorted(names.items()):
@@ -49,16 +56,27 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
                         FileProblem.FOREIGN, name, "loaded because of its extension, but no broker uses such a name"
                     )
                 )
-    files.sort(key=lambda file: (file.header.file_id, file.name))
+    files, copies = without_copies(files)
+    notes += copies
     for first, second in pairwise(files):
         if first.header.file_id == second.header.file_id:
             used = f"file id {second.header.file_id} is also used by {first.name}"
+            if is_retained(first.name) or is_retained(second.name):
+                detail = f"{used}: the broker continued a file after a compaction"
+                notes.append(FileNote(FileProblem.CONTINUED, second.name, detail))
+                continue
             detail = f"{used}; which of the two is read first is arbitrary"
             notes.append(FileNote(FileProblem.SAME_ID, second.name, detail))
     for file in files_out_of_order(files):
         detail = f"file id {file.header.file_id} is far from those of other files: its header is damaged"
         notes.append(FileNote(FileProblem.FILE_ID, file.name, detail, file.size))
     return JournalListing(tuple(files), tuple(notes))
+
+
+def _names(folder: Path) -> tuple[dict[str, Path], list[FileNote]]:
+    if journal_of(folder.name) is not None and folder.is_file():
+        return {folder.name.removesuffix(BEING_COPIED): folder}, []
+    return settle(folder_names(folder))
 
 
 def _examine(name: str, path: Path, *, of_hornetq: bool) -> JournalFile | FileNote:

@@ -59,8 +59,8 @@ class KnownJournals(NamedTuple):
     """Message journal and bindings of a place as far as they can be read, and what is not known of each.
 
     ``no_paging``: the journal has records about pages, and there is no paging directory. ``whole``: of a broker's
-    directory, of which both are a part. ``again`` counts the messages that may be delivered again at
-    most, because acknowledgements are lost; None: not known.
+    directory, of which both are a part. ``alone``: of files by themselves, to which later ones may belong. ``again``
+    counts the messages that may be delivered again at most, because acknowledgements are lost; None: not known.
     """
 
     journal: MessageJournal
@@ -69,6 +69,7 @@ class KnownJournals(NamedTuple):
     unknown_bindings: Unknown | None
     no_paging: bool = False
     whole: bool = False
+    alone: bool = False
     again: Callable[[], int | None] = lambda: None
 
     def unknown(self) -> list[Unknown]:
@@ -146,12 +147,14 @@ def load_journals(
     bindings, unknown_bindings = _bindings(place)
     if bindings is not None and unknown_bindings is None and unknown_journal is None:
         unknown_bindings = _lost_bindings(bindings, journal)
+    if place.kind.is_journal and unknown_bindings is not None and unknown_bindings.missing:
+        unknown_bindings = None  # queues are those that the journal names, by their ids
     whole = place.kind in (LocationKind.INSTANCE, LocationKind.DATA)
     if not whole and place.journal is None and place.bindings is None:
         unknown_journal = unknown_journal._replace(alone=True) if unknown_journal else None
         unknown_bindings = unknown_bindings._replace(alone=True) if unknown_bindings else None
     no_paging = whole and place.paging is None and _mentions_pages(journal)
-    return KnownJournals(journal, bindings, unknown_journal, unknown_bindings, no_paging, whole)
+    return KnownJournals(journal, bindings, unknown_journal, unknown_bindings, no_paging, whole, place.kind.is_journal)
 
 
 _ABOUT_PAGES: Final = (

@@ -56,7 +56,8 @@ _HERE: Final = frozenset((
     "paging", "messagingpaging", "journal", "messagingjournal", "bindings", "messagingbindings", "large-messages",
     "largemessages", "messaginglargemessages", "address.txt",
 ))  # fmt: skip
-_PAGES: Final = (".page", ".page.invalidPage")
+# endings of files that are read wherever they lie
+_READ_ANYWHERE: Final = (".page", ".page.invalidPage", ".amq", ".hq", ".bindings", ".jms", ".bkp")
 # compression methods that Python unpacks, the last one since 3.14
 _ZIPPED: Final = frozenset(
     getattr(zipfile, f"ZIP_{name}", None) for name in ("STORED", "DEFLATED", "BZIP2", "LZMA", "ZSTANDARD")
@@ -284,7 +285,7 @@ def _key(name: str) -> str:
 
 def _of_a_broker(name: str) -> bool:
     path = PurePosixPath(name)
-    return not _HERE.isdisjoint(path.parts) or path.name.endswith(_PAGES)
+    return not _HERE.isdisjoint(path.parts) or path.name.endswith(_READ_ANYWHERE)
 
 
 class _Content:

@@ -33,6 +33,13 @@ def test_page_prints_what_it_says(page: Path, tmp_path: Path) -> None:
             assert printed == example.printed, f"{named(page)}:{example.line}: {example.command}"
 
 
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_no_page_states_an_age(page: Path) -> None:
+    """An age is another one tomorrow: it stands as ``[…]``."""
+    for example in examples(page.read_text("utf-8")):
+        assert not re.search(r"\d\d:\d\dZ +\d+[smhd]\b", example.printed), f"{named(page)}:{example.line}"
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.read_text("utf-8").splitlines()) <= 150
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import Alone, located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.record_type import RecordTypeOption, record_type
@@ -43,7 +43,7 @@ def command(
     from pagefmt.journal.windows import chosen_frames
     from pagefmt.storage.files import FileStretches
 
-    place = located(directory, broker)
+    place = located(directory, broker, alone=Alone.ALL)
     user_type = record_type(kind)
     journals = list(listings(place))
     files = [listed for journal in journals for listed in journal.files if file in (None, listed.name)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import Alone, located
 from pagectl.options.groups import BrokerOptions, ListOptions
 from pagectl.options.shared import DirArgument
 from pagectl.reports.journal import FILES, JournalFileContent, JournalSums
@@ -34,7 +34,7 @@ def command(
     from pagefmt.journal.overview import journal_overview
 
     view = FILES.view(listed)
-    place = located(directory, broker)
+    place = located(directory, broker, alone=Alone.ALL)
     live = running_broker(place.journal) is not None
     journals = [(journal, list(journal_overview(journal.loaded, live=live))) for journal in read_journals(place)]
     if not journals:
@@ -51,7 +51,8 @@ def _closing_lines(files: list[JournalFileContent], sums: list[JournalSums], pla
     for journal in sums:
         free = "?" if journal.freeable is None else size_text(journal.freeable)
         records = f"{journal.live_records} of {journal.records} records are live"
-        say(f"{journal.journal}: {size_text(journal.bytes)}, {records}; {place.call('journal compact')} frees {free}")
+        frees = "" if place.kind.is_journal else f"; {place.call('journal compact')} frees {free}"
+        say(f"{journal.journal}: {size_text(journal.bytes)}, {records}{frees}")
     for file in files:
         for remark in file.remarks:
             say(f"{file.file}: {remark}")

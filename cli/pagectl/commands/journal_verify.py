@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import Alone, located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
@@ -38,7 +38,7 @@ def command(
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.outstanding.journal_parts import JournalParts
 
-    place = located(directory, broker)
+    place = located(directory, broker, alone=Alone.ALL)
     state, reports, findings = verify_journals(place, edition_of(edition), processes(jobs))
     if state.known.unknown_journal is None:
         findings += unreadable_messages(JournalParts(state, None), edition_for(edition, state))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pagectl.decoding.counts import counted
-from pagectl.opening.broker import located
+from pagectl.opening.broker import Alone, located
 from pagectl.options.groups import BrokerOptions, ListOptions
 from pagectl.options.shared import DirArgument, InOption
 from pagectl.reports.messages import QUEUES, WaitingQueue
@@ -34,7 +34,7 @@ def command(
     values are ? (null). Ends with status 1 if a page or the journal is damaged or something is not known.
     """  # noqa: D205
     view = QUEUES.view(listed)
-    place = located(directory, broker, far=True)
+    place = located(directory, broker, far=True, alone=Alone.MESSAGES)
     closed = within is not StoredIn.JOURNAL and warn_closed(place)
     counts, wrong = while_it_moves(
         place,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pagectl.opening.broker import located_each
+from pagectl.opening.broker import Alone, located_each
 from pagectl.options.groups import BrokerOptions, ListOptions
 from pagectl.options.shared import InOption
 from pagectl.options.top import DirsArgument, TopOptions
@@ -37,7 +37,7 @@ def command(
     1 if something is damaged or not known, and with 2 if one of several DIRs cannot be read (the others are shown).
     """
     view = HOLDERS.view(listed)
-    places, failed = located_each(directories or [], broker)
+    places, failed = located_each(directories or [], broker, alone=Alone.MESSAGES)
     if pace.watch:
         return watch_top(places, failed, listed, within, pace.every or 5.0)
     ranking = look_with_growth(places, within, pace.every)

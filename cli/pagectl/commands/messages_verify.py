@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import Alone, located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import (
@@ -44,7 +44,7 @@ def command(
     from pagectl.opening.message_checks import verify_messages
     from pagefmt.findings import Severity
 
-    place = located(directory, broker, far=True)
+    place = located(directory, broker, far=True, alone=Alone.MESSAGES)
     state, findings = verify_messages(place, within, edition_of(edition), processes(jobs))
     if form is ListFormat.text:
         note_edition(edition, state)

@@ -15,7 +15,7 @@ from pagectl.decoding.count_by import ValueCounter, count_field
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagectl.files.destination import output_to
-from pagectl.opening.broker import located
+from pagectl.opening.broker import Alone, located
 from pagectl.options.columns import BODIES
 from pagectl.options.message_filter import tell_unsearched
 from pagectl.options.shared import edition_of
@@ -108,7 +108,9 @@ def carry_out(
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     field = None if count_by is None else count_field(count_by, shown)
     forms = forms if field is None else frozenset()
-    place = located(directory, broker, far=True, pages_only=within is None)
+    place = located(
+        directory, broker, far=True, pages_only=within is None, alone=Alone.NONE if within is None else Alone.MESSAGES
+    )
     if within is None:
         state = pages_of_place(place)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from enum import Flag, auto
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,8 +28,28 @@ if TYPE_CHECKING:
     from pagectl.opening.broker_configuration import BrokerConfiguration
 
 NO_DIR = "no DIR given and ARTEMIS_INSTANCE is not set; name a broker instance or a data directory"
+_NOT_ALONE = (
+    "this command needs a broker's data directory; journal ls, stats, inspect and verify, and of a message journal "
+    "messages ls, top, find, decode and verify, and export read journal files by themselves"
+)
 # how many folders above a page file its instance is at most: store, paging, data, instance
 ABOVE = 4
+
+
+class Alone(Flag):
+    """Journal files that a command reads by themselves, without a data directory around them."""
+
+    NONE = 0
+    MESSAGES = auto()
+    NAMES = auto()
+    ALL = MESSAGES | NAMES
+
+    def check(self, place: DataLocation) -> None:
+        """Raise ``CallError`` if a place consists of other journal files by themselves."""
+        if not place.kind.is_journal or (Alone.NAMES if place.journal is None else Alone.MESSAGES) in self:
+            return
+        what = f"{place.kind}, of bindings" if place.journal is None else str(place.kind)
+        raise CallError(f"{place.given}: {what}; {_NOT_ALONE}")
 
 
 class OpenedBroker(NamedTuple):
@@ -55,24 +76,30 @@ def located(
     far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
     pages_only: bool = False,
+    alone: Alone = Alone.NONE,
 ) -> DataLocation:
     """Return the directories that DIR names, and note what DIR was taken for if that is not obvious.
 
-    ``far`` also allows directories below a URL or inside an archive, which ``find`` locates. ``pages_only``: only
+    ``far`` also allows directories below a URL or inside an archive, which ``find`` locates. ``alone``: the
+    journal files that are allowed by themselves, as a folder, such as a retention folder, or a single file.
+    ``pages_only``: only
     records of pages and names of queues are shown, so that of a page with bindings and large messages beside it no
     configuration is read.
     """
     reading, pages_only = options.reading(), pages_only and options == BrokerOptions()
-    return open_broker(directory, options.broker_xml, reading, far=far, find=find, pages_only=pages_only).place
+    broker = open_broker(directory, options.broker_xml, reading, far=far, find=find, pages_only=pages_only, alone=alone)
+    return broker.place
 
 
-def located_each(paths: list[Path], options: BrokerOptions) -> tuple[list[DataLocation], list[str]]:
+def located_each(
+    paths: list[Path], options: BrokerOptions, *, alone: Alone = Alone.NONE
+) -> tuple[list[DataLocation], list[str]]:
     """Return the directories of each DIR, and of several the reasons why some cannot be opened.
 
     Raises ``CallError`` if the only DIR cannot be opened, or if options of one broker come with several.
     """
     if len(paths) < 2:
-        return [located(paths[0] if paths else None, options)], []
+        return [located(paths[0] if paths else None, options, alone=alone)], []
     if options != BrokerOptions():
         raise CallError(
             "--config, --properties, --profile and --server work with one DIR only; every instance has its own"
@@ -80,7 +107,7 @@ def located_each(paths: list[Path], options: BrokerOptions) -> tuple[list[DataLo
     places, failed = [], []
     for path in paths:
         try:
-            places.append(located(path))
+            places.append(located(path, alone=alone))
         except (CallError, PageFmtError, OSError) as err:
             failed.append(describe(err))
     return places, failed
@@ -94,13 +121,14 @@ def open_broker(
     far: bool = False,
     find: Callable[[Path], DataLocation] = locate,
     pages_only: bool = False,
+    alone: Alone = Alone.NONE,
 ) -> OpenedBroker:
     """Open the broker that DIR names, with the configuration of ``--config`` or its own.
 
     Notes a configuration with which no broker starts; data can be read and repaired without one. Raises ``CallError``
     if DIR and configuration disagree, ``LocateError``, and the errors of reading a configuration.
     """
-    broker = _opened_broker(directory, broker_xml, options, far=far, find=find, pages_only=pages_only)
+    broker = _opened_broker(directory, broker_xml, options, far=far, find=find, pages_only=pages_only, alone=alone)
     if broker.configuration is not None:
         note_no_start(broker.configuration)
     return broker
@@ -114,6 +142,7 @@ def _opened_broker(
     far: bool,
     find: Callable[[Path], DataLocation],
     pages_only: bool,
+    alone: Alone,
 ) -> OpenedBroker:
     if directory is None and broker_xml is not None:
         configuration = opened(broker_xml, None, options)
@@ -123,16 +152,18 @@ def _opened_broker(
         raise CallError(NO_DIR)
     path = any_path(path)
     if isinstance(path, FarPath):
-        return _far(path, far=far, broker_xml=broker_xml, find=find)
+        return _far(path, far=far, broker_xml=broker_xml, find=find, alone=alone)
     if broker_xml is not None:
         return _served(path, broker_xml, options)
     if configuration_in(path) is not None or is_configuration(path):
         configuration = opened(path, None, options)
         return _instance(path if path.is_dir() else configuration.root, configuration)
-    return _data(path, options, pages_only=pages_only)
+    return _data(path, options, pages_only=pages_only, alone=alone)
 
 
-def _far(path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[Path], DataLocation]) -> OpenedBroker:
+def _far(
+    path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[Path], DataLocation], alone: Alone
+) -> OpenedBroker:
     """Return what is at a URL or in an archive, found by its usual names, because no configuration is read there."""
     if not far:
         raise CallError(
@@ -144,8 +175,8 @@ def _far(path: FarPath, *, far: bool, broker_xml: Path | None, find: Callable[[P
     from tempfile import gettempdir
 
     place = find(path)
-    if not place.obvious:
-        note(f"{path} is read as {place.kind}")
+    alone.check(place)
+    _note_kind(place)
     if path.compressed:
         note(f"{path}: is compressed; its contents are unpacked into an unnamed temporary file in {gettempdir()}")
     elif not path.in_archive:
@@ -241,19 +272,21 @@ def same(first: Path | None, second: Path | None) -> bool:
     return first is not None and second is not None and os.path.realpath(first) == os.path.realpath(second)
 
 
-def _data(path: Path, options: ConfigurationOptions, *, pages_only: bool) -> OpenedBroker:
+def _data(path: Path, options: ConfigurationOptions, *, pages_only: bool, alone: Alone) -> OpenedBroker:
     """Open a data or paging directory, a store or a page as it is.
 
-    Its instance's configuration, if it belongs to one, says where the other directories are. ``pages_only`` as for
-    ``located``.
+    Its instance's configuration, if it belongs to one, says where the other directories are. ``pages_only`` and
+    ``alone`` as for ``located``.
     """
     place = locate(path)
+    alone.check(place)
     complete = place.kind is LocationKind.PAGE and None not in (place.bindings, place.large_messages)
     config = None if pages_only and complete else _around(path, options)
-    if not place.obvious:
-        note(f"{place.given} is read as {place.kind}")
-    if config is None:
-        return OpenedBroker(place)
+    if config is not None and place.kind.is_journal:
+        place = _with_names(place, config)
+    _note_kind(place)
+    if config is None or place.kind.is_journal:
+        return OpenedBroker(place, config)
     if same(config.directories.paging, place.paging):
         return OpenedBroker(_beside(place, config), config)
     note(
@@ -261,6 +294,24 @@ def _data(path: Path, options: ConfigurationOptions, *, pages_only: bool) -> Ope
         "as given"
     )
     return OpenedBroker(place)
+
+
+def _note_kind(place: DataLocation) -> None:
+    """Note what DIR was taken for if that is not obvious, and of journal files by themselves what is not known."""
+    if place.obvious:
+        return
+    names = ""
+    if place.kind.is_journal and place.journal is not None:
+        known = f"names of queues are from {place.bindings}"
+        unknown = "queues are shown by their ids, because there are no bindings beside it"
+        names = f", without pages; {unknown if place.bindings is None else known}"
+    note(f"{place.given} is read as {place.kind}{names}")
+
+
+def _with_names(place: DataLocation, configuration: BrokerConfiguration) -> DataLocation:
+    """Return journal files by themselves with the bindings and large messages of the instance that contains them."""
+    _, _, bindings, large = _existing(configuration.directories)
+    return place._replace(bindings=bindings if place.has_names_beside else place.bindings, large_messages=large)
 
 
 def _beside(place: DataLocation, configuration: BrokerConfiguration) -> DataLocation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagectl.opening.broker import NO_DIR, from_environment, located
+from pagectl.opening.broker import NO_DIR, Alone, from_environment, located
 from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError, describe
 from pagectl.terminal.streams import warning
@@ -35,14 +35,14 @@ def open_fleet(
     if not entries:
         if options.broker_xml is None:
             raise CallError(NO_DIR if listing is None else f"{listing}: names no broker")
-        place = located(None, options)
+        place = located(None, options, alone=Alone.MESSAGES)
         return [FleetBroker(path_name(place.given), absolute(place))], {}
     brokers: list[FleetBroker] = []
     failed: dict[str, str] = {}
     with looked_for(entry.path for entry in entries) as find:
         for entry in entries:
             try:
-                place = located(entry.path, options, far=True, find=find)
+                place = located(entry.path, options, far=True, find=find, alone=Alone.MESSAGES)
                 unpacked = archives.share(place.given)
                 brokers.append(FleetBroker(entry.name, absolute(place), entry.edition, unpacked))
             except (CallError, PageFmtError, OSError) as err:

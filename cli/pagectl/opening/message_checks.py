@@ -48,6 +48,7 @@ def _findings(
     from pagefmt.directory.store_findings import store_findings
     from pagefmt.outstanding.journal_parts import JournalParts
 
+    within = StoredIn.JOURNAL if place.kind.is_journal else within
     judged_as = edition or judged_edition(state)
     layout = None
     if within is not StoredIn.JOURNAL:

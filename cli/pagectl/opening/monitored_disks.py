@@ -181,12 +181,16 @@ def _refuse_other_path(path: Path) -> None:
     why = "nothing in it is a broker's"
     try:
         place = locate(path)
-        if place.kind is LocationKind.PAGING:
+        if place.kind.is_journal:
+            ours = _is_folder_of_data(path)
+        elif place.kind is LocationKind.PAGING:
             ours = bool(place.journal or place.bindings) or any(stores(place))
         else:
             ours = place.kind is not LocationKind.PAGE or place.obvious
         if ours:
             return
+        if place.kind.is_journal:
+            why = str(place.kind)
     except LocateError as err:
         if _is_folder_of_data(path):
             return

@@ -88,6 +88,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         2: "The command cannot be carried out, or the broker could not be reached again.",
     },
     ("journal", "ls"): {0: "Done.", 1: "Done, but a condition is worse than a remark.", 2: CANNOT},
+    ("journal", "stats"): {0: "Done.", 1: "Done, but a journal is damaged or cannot be read.", 2: CANNOT},
     ("journal", "inspect"): {0: "Done, and no record is torn.", 1: "Done, but a record is torn.", 2: CANNOT},
     ("journal", "verify"): _VERIFIES,
     ("journal", "compact"): _COMPACTS,

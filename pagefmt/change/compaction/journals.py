@@ -155,12 +155,13 @@ class JournalsPlan:
 
 @dataclass(frozen=True, slots=True)
 class JournalFiles:
-    """One journal as it was loaded."""
+    """One journal as it was loaded. ``alone``: its files by themselves, which no compaction replaces."""
 
     root: str
     journal: Journal
     folder: Path
     loaded: LoadedJournal
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -168,11 +169,19 @@ class JournalFiles:
         return self.journal.name.lower()
 
 
+def _roots_read(place: DataLocation) -> dict[str, Path]:
+    """Return the directories by name; of journal files by themselves only what was given, not bindings beside it."""
+    roots = roots_of(place)
+    if place.has_names_beside:
+        roots.pop("bindings", None)
+    return roots
+
+
 def read_journals(place: DataLocation) -> list[JournalFiles]:
     """Return the journals that have files. Raise ``NotAJournal``."""
-    roots = roots_of(place)
+    roots = _roots_read(place)
     every = [
-        JournalFiles(root, journal, roots[root], load_journal(roots[root], journal))
+        JournalFiles(root, journal, roots[root], load_journal(roots[root], journal), place.kind.is_journal)
         for root, journal in JOURNALS
         if root in roots
     ]
@@ -185,7 +194,7 @@ def read_journals(place: DataLocation) -> list[JournalFiles]:
 
 def listings(place: DataLocation) -> Iterator[JournalListing]:
     """Their files in load order, and what cannot be read of them."""
-    roots = roots_of(place)
+    roots = _roots_read(place)
     for root, journal in JOURNALS:
         if root in roots:
             yield list_files(roots[root], journal)
@@ -193,6 +202,8 @@ def listings(place: DataLocation) -> Iterator[JournalListing]:
 
 def freeable(journal: JournalFiles) -> int | None:
     """Return the bytes that a compaction frees; None if it leaves the journal alone."""
+    if journal.alone:
+        return None
     try:
         plan = _plan(journal.root, journal.journal, journal.folder, journal.loaded)
     except CannotCompact:
@@ -205,6 +216,8 @@ def plan_journals(place: DataLocation) -> JournalsPlan:
 
     Raises ``CannotCompact`` if the message journal is not sound, ``NotAJournal``.
     """
+    if place.kind.is_journal:
+        raise CannotCompact(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
     roots = roots_of(place)
     if "journal" not in roots and "bindings" not in roots:
         raise CannotCompact(f"{place.given}: no journal and no bindings; name the data directory or the instance")

@@ -27,8 +27,8 @@ def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Findi
     live = state.live
     if single:
         yield from _files("journal", journal.loaded, reported=journals.unknown_journal is not None, live=live)
-    yield from check_transactions("journal", journal.loaded, live=live)
-    yield from _message_journal(journal, single=single, live=live)
+    yield from check_transactions("journal", journal.loaded, live=live or journals.alone)
+    yield from _message_journal(journal, single=single, live=live, alone=journals.alone)
     damage = journal.loaded.damage
     if damage is not None and damage.not_permitted and journals.unknown_journal is None:
         yield about_data(
@@ -97,7 +97,10 @@ def _files(place: str, loaded: LoadedJournal, *, reported: bool, live: bool) -> 
 
 
 def check_transactions(place: str, loaded: LoadedJournal, *, live: bool) -> Iterator[Finding]:
-    """Yield transactions that a broker rolls back at start. ``live``: the last ones may still be running."""
+    """Yield transactions that a broker rolls back at start. ``live``: the last ones may still be running.
+
+    That is also so in journal files by themselves, because the end of a transaction may be in a later file.
+    """
     for dropped in loaded.dropped:
         yield about_data(
             Severity.INFO if live and dropped.open else Severity.WARNING,
@@ -108,11 +111,11 @@ def check_transactions(place: str, loaded: LoadedJournal, *, live: bool) -> Iter
         )
 
 
-def _message_journal(journal: MessageJournal, *, single: bool, live: bool) -> Iterator[Finding]:
+def _message_journal(journal: MessageJournal, *, single: bool, live: bool, alone: bool) -> Iterator[Finding]:
     for bad in journal.bad if single else ():
         yield bad_record("journal", bad)
     for branch, prepared in zip(journal.prepared, journal.loaded.prepared, strict=True):
-        in_flight = live and journal.loaded.newest((*prepared.rows, *prepared.deletes))
+        in_flight = alone or (live and journal.loaded.newest((*prepared.rows, *prepared.deletes)))
         yield about_data(
             Severity.INFO if in_flight else Severity.WARNING,
             "prepared-transaction",
