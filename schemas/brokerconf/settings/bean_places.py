@@ -75,6 +75,22 @@ def places_of_keys(edition: Edition) -> dict[Path, BeanPlace]:
 
 
 @cache
+def beginnings(edition: Edition) -> frozenset[Path]:
+    """Return the keys to all properties of an edition, and those on the way to them."""
+    return frozenset(keys[:end] for keys in places_of_keys(edition) for end in range(1, len(keys) + 1))
+
+
+@cache
+def defaults_below(edition: Edition) -> dict[Path, list[BeanPlace]]:
+    """Return the places that have a value without their element, by the tags of the element around."""
+    places: dict[Path, list[BeanPlace]] = {}
+    for place in bean_places(edition).values():
+        if place.absent:
+            places.setdefault(place.tags[:-1], []).append(place)
+    return places
+
+
+@cache
 def _rows() -> dict[Path, list[str]]:
     return {tuple(row[0].split("/")): row[1:] for row in read_table("element_beans.csv")}
 
@@ -96,7 +112,7 @@ class _SchemaWalk:
             path = (*tags, member)
             if path[0] not in APART:
                 for tag in (member, f"{member}[manager]"):
-                    row = next((_rows()[end] for n in range(len(path)) if (end := (*path[n:-1], tag)) in _rows()), None)
+                    row = self._row((*tags, tag))
                     if row is not None or tag == member:
                         self._member(fact, owner, (*tags, tag), keys, row, old or bool(fact.deprecated))
         self._around.pop()

@@ -1,42 +1,71 @@
 """Parts of a configuration in which elements and keys do not correspond one to one, each in both directions.
 
 ``bean_places`` is the table of all others. A retention directory has three keys, a setting of the journal two, a
-permission one for each role; transports are in ``transports``.
+transport several, and a permission one for each role; a queue belongs to the address that one of its keys names.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from brokerconf.properties.outcomes import Outcome
 from brokerconf.reading.document import ConfigNode
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
 from brokerconf.schema.beans import ROOT, beans
 from brokerconf.settings.bean_places import BeanPlace, Path
+from brokerconf.settings.transports import transport_properties
 from pagefmt.editions import Edition
 
-RETENTION = "journalRetention"
-SECURITY = "securityRoles"
+Report = Callable[[ConfigNode, str], None]  # takes an element without an equivalent, and the reason
+TRANSPORTS: Final = {"acceptorConfigurations": "acceptor", "connectorConfigurations": "connector"}
+_RETENTION = "journalRetention"
+_SECURITY = "securityRoles"
 _UNITS = {"DAYS": 86_400_000, "HOURS": 3_600_000, "MINUTES": 60_000, "SECONDS": 1000, "MILLISECONDS": 1}
-_JOURNALS = ("NIO", "AIO")
+_JOURNALS = ("_NIO", "_AIO")  # ends of the keys that hold a setting for one kind of journal
 _ROLE = re.compile(r"(?!\s)[^,]+(?<!\s)")  # a role that a list with commas keeps
 
 
-def retention_keys(node: ConfigNode, edition: Edition) -> dict[Path, str] | str:
-    """Return the keys of a directory with its period and limit, or the reason why there are none."""
-    properties = beans(edition).get(ROOT, {})
+def part_of(outcome: Outcome) -> Path | None:
+    """Return the part that an entry belongs to, as a path that all entries of the part have in common.
+
+    Return None for an entry that has an element of its own.
+    """
+    match outcome.path:
+        case (name,) if name.endswith(_JOURNALS):
+            return (name[: -len(_JOURNALS[0])],)
+        case (name,) if name.startswith(_RETENTION):
+            return (_RETENTION,)
+        case ("addressConfigurations", _, "routingTypes"):
+            return outcome.path
+        case ("addressConfigurations", _, "queueConfigs", _, _):
+            return outcome.path[:4]
+        case (collection, _, "factoryClassName") | (collection, _, "params" | "extraParams", _) if (
+            collection in TRANSPORTS
+        ):
+            return outcome.path[:2]
+        case ("securityRoles", match, role, right) if isinstance(outcome.value, bool) and _ROLE.fullmatch(role):
+            return _SECURITY, match, right
+    return None
+
+
+def add_retention_keys(node: ConfigNode, edition: Edition, pairs: dict[Path, str], report: Report) -> None:
+    """Add the keys of a directory with its period and limit."""
     period, unit = node.attributes.get("period"), node.attributes.get("unit", "DAYS").upper()
     try:
         limit = parse_size(node.attributes.get("storage-limit", "-1"), edition).value
         millis = int(period) * _UNITS[unit] if period else -1
     except (SizeError, ValueError, KeyError):
-        return "its period or limit is not a number"
-    has_period = "w" in properties["journalRetentionPeriod"].access
+        report(node, "its period or limit is not a number")
+        return
+    has_period = "w" in beans(edition)[ROOT]["journalRetentionPeriod"].access
     if period and not has_period:
-        return "there is no key for its period"
-    keys = {"Directory": trimmed(node.text), "MaxBytes": str(limit)} | ({"Period": str(millis)} if has_period else {})
-    return {(f"{RETENTION}{name}",): value for name, value in keys.items()}
+        report(node, "there is no key for its period")
+        return
+    pairs[f"{_RETENTION}Directory",], pairs[f"{_RETENTION}MaxBytes",] = trimmed(node.text), str(limit)
+    if has_period:
+        pairs[f"{_RETENTION}Period",] = str(millis)
 
 
 def retention_element(keys: Iterable[Outcome]) -> tuple[str, dict[str, str]] | None:
@@ -44,7 +73,7 @@ def retention_element(keys: Iterable[Outcome]) -> tuple[str, dict[str, str]] | N
 
     Brokers ask for a period or a limit.
     """
-    values = {key.name.removeprefix(RETENTION): key.value for key in keys}
+    values = {key.name.removeprefix(_RETENTION): key.value for key in keys}
     period, limit = (values.get(name, -1) for name in ("Period", "MaxBytes"))
     if not isinstance(period, int) or not isinstance(limit, int) or not values.get("Directory"):
         return None
@@ -61,21 +90,27 @@ def journal_places(place: BeanPlace) -> Iterator[BeanPlace]:
         yield place._replace(kind="value", keys=(place.keys[0].removesuffix(_JOURNALS[0]) + kind,))
 
 
-def journal_setting(name: str) -> str | None:
-    """Return the name of a setting without the kind of journal that it is for, or None if it is for any."""
-    setting, _, kind = name.rpartition("_")
-    return setting if kind in _JOURNALS else None
-
-
-def is_of_both_journals(keys: Sequence[Outcome]) -> bool:
-    """Return whether both kinds of journal are given the same, as one element gives it."""
+def same_for_both_journals(keys: Sequence[Outcome]) -> bool:
+    """Return whether both kinds of journal have the same value, as one element sets it."""
     return len({key.name for key in keys}) == len(_JOURNALS) and len({key.value for key in keys}) == 1
 
 
-def add_permission_keys(
-    node: ConfigNode, edition: Edition, pairs: dict[Path, str], leave: Callable[[ConfigNode, str], None]
-) -> None:
-    """Add a key for each permission of each role of ``security-settings``; report what has none to ``leave``."""
+def add_transport_keys(node: ConfigNode, edition: Edition, pairs: dict[Path, str], report: Report) -> None:
+    """Add the keys of each transport in ``acceptors`` or ``connectors``."""
+    collection = f"{node.name[:-1]}Configurations"
+    for transport in node.children:
+        name = transport.attributes.get("name", "")
+        keys = transport_properties(transport, edition)
+        if not keys:
+            report(transport, "there are no keys for its address")
+        elif (collection, name, "factoryClassName") in pairs:
+            report(transport, "there is another one with that name")
+        else:
+            pairs.update({(collection, name, *path): value for path, value in keys})
+
+
+def add_permission_keys(node: ConfigNode, edition: Edition, pairs: dict[Path, str], report: Report) -> None:
+    """Add a key for each permission of each role of ``security-settings``."""
     permissions = {name for name, bean in beans(edition).get("Role", {}).items() if bean.type == "boolean"}
     mapped: dict[str, list[str]] = {}
     for mapping in node.children:
@@ -89,26 +124,25 @@ def add_permission_keys(
         for right in setting.children if setting.name == "security-setting" else ():
             kind = right.attributes.get("type", "")
             if kind not in permissions:
-                leave(right, "no role has such a permission")
+                report(right, "no role has such a permission")
                 continue
             for role in _roles(right.attributes.get("roles", "")):
                 for name in (role, *mapped.get(role, ())):
-                    pairs[SECURITY, setting.attributes.get("match", ""), name, kind] = "true"
+                    pairs[_SECURITY, setting.attributes.get("match", ""), name, kind] = "true"
         if len(pairs) == before:
             # a setting without permissions takes all of them away, which no key says
             plugin = setting.name == "security-setting-plugin"
-            leave(setting, "there is no key for a plugin" if plugin else "it removes all permissions")
-
-
-def is_permission(key: Outcome) -> bool:
-    """Return whether a key grants a role a permission or denies it, as an element can say it."""
-    return (
-        len(key.path) == 4
-        and key.path[0] == SECURITY
-        and isinstance(key.value, bool)
-        and bool(_ROLE.fullmatch(key.path[2]))
-    )
+            report(setting, "there is no key for a plugin" if plugin else "it removes all permissions")
 
 
 def _roles(text: str) -> Iterator[str]:
     return filter(None, map(trimmed, text.split(",")))
+
+
+# by element: the function that adds the keys of one whose members have no rows of their own
+KEY_WRITERS: Final = {
+    "acceptors": add_transport_keys,
+    "connectors": add_transport_keys,
+    "journal-retention-directory": add_retention_keys,
+    "security-settings": add_permission_keys,
+}
