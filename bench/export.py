@@ -70,7 +70,7 @@ def memory(pid: int) -> int:
 
 
 def once(words: list[str], services: Sequence[int]) -> tuple[Counter[str], float, int]:
-    """Processor seconds by the name of the process, wall, and the memory of the command itself, the driver."""
+    """Run a command, and return CPU seconds by process name, wall seconds and the driver's peak memory in MiB."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))}
     taken: dict[int, tuple[str, float]] = {}
     before: dict[int, tuple[str, float]] = {}

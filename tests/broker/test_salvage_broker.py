@@ -55,7 +55,7 @@ class Hit:
 
 
 def acknowledged(data: Path, store: str, page: int, from_number: int) -> dict[int, list[int]]:
-    """By queue: ids of the records of a page from a number on that it is done with."""
+    """Return by queue the ids of acknowledged records of a page, from ``from_number`` on."""
     place, found = within(data), dict[int, list[int]]()
     assert place.paging is not None
     for known in load_state(place.paging, place.journal, place.bindings).stores():
@@ -69,7 +69,10 @@ def acknowledged(data: Path, store: str, page: int, from_number: int) -> dict[in
 
 
 def hit(original: Path, way: str, result: Path) -> Hit | None:
-    """Damages a copy in one way and puts the salvaged directory in its place; None where the page is too short."""
+    """Damage a copy in one way and put the salvaged directory in its place.
+
+    Return None if the directory has no suitable page.
+    """
     data = result / "data"
     shutil.copytree(original, result)
     pages = [path for path in sorted(data.rglob("*.page")) if len(spans(path)) > 4]

@@ -208,7 +208,7 @@ def test_names_of_partitions_lead_nowhere_else(tmp_path: Path) -> None:
 
 
 def read_back(folder: Path) -> set[tuple[int, str]]:
-    """By DuckDB and by pyarrow, which agree: id and whole store address of each message."""
+    """Read a table with DuckDB and pyarrow, which must agree; return id and full store address of each row."""
     whole = {}
     if (folder / "_shortened.json").exists():
         whole = json.loads((folder / "_shortened.json").read_text("utf-8"))

@@ -50,7 +50,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def carried_out(
     world: dict[str, Path], folder: Path, calls: list[tuple[str, str]] = PRINTING, **how: Any
 ) -> list[tuple[str, Answer]]:
-    """(command, answer) of every call; what they write goes to ``folder``."""
+    """Run every call with its files in ``folder``, and return pairs of command and answer."""
     places = world | {"folder": folder}
     folder.mkdir(exist_ok=True)
     return [
@@ -81,7 +81,10 @@ WITHOUT = [(stream, kind) for stream in ("out", "err") for kind in ("closed", "g
 
 
 def check_statuses(world: dict[str, Path], folder: Path, calls: list[tuple[str, str]], usual: list[Answer]) -> None:
-    """``usual``: what the calls answer with a reader; each stream and kind is tried with each call."""
+    """Run each call with each output stream broken in each way, and check the status.
+
+    ``usual``: the answers with intact streams.
+    """
     for stream, kind in WITHOUT:
         found = carried_out(world, folder / f"{stream}-{kind}", calls, **{stream: kind})
         for (command, two), one in zip(found, usual, strict=True):

@@ -66,7 +66,7 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def effective(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """Values in force for two addresses and of the broker, without the lines that they come from."""
+    """Return the effective values for two addresses and of the broker, without their sources."""
     capsys.readouterr()
     run(
         [

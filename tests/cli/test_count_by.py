@@ -32,7 +32,7 @@ def sums(rows: list[dict[str, Any]]) -> Sums:
 
 
 def added_up(data: Path, value: Any, *words: str) -> Sums:
-    """From the lines of the same messages; ``value`` gives the values that a line counts for."""
+    """Sum messages and bytes of the decoded lines by each value that ``value`` returns for a line."""
     messages: Counter[Any] = Counter()
     size: Counter[Any] = Counter()
     for line in call("messages", "decode", data, "--format", "jsonl", *words).lines():
@@ -43,7 +43,7 @@ def added_up(data: Path, value: Any, *words: str) -> Sums:
 
 
 def origin(line: dict[str, Any]) -> list[str | None]:
-    """By the property of core messages, and by the annotation of AMQP ones."""
+    """Return the original address from the core property or else the AMQP message annotation."""
     noted = {each["name"]: each["value"] for each in (line.get("amqp") or {}).get("message_annotations") or ()}
     return [line["properties"].get("_AMQ_ORIG_ADDRESS", noted.get("x-opt-ORIG-ADDRESS"))]
 

@@ -85,7 +85,7 @@ def disk(usable: int, total: int, *, free: int | None = None, inodes: tuple[int,
 
 @pytest.fixture
 def numbers(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Every file system gives these numbers."""
+    """Return a function that sets what ``os.statvfs`` answers for every file system."""
     return lambda answer: monkeypatch.setattr(os, "statvfs", lambda _path: answer)
 
 
@@ -672,7 +672,7 @@ def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, mo
 
 
 def wait_gone(pid: int) -> bool:
-    """Reaps a child that was killed."""
+    """Wait up to five seconds for a child to end, and return whether it did."""
     for _ in range(100):
         done, _status = os.waitpid(pid, os.WNOHANG)
         if done == pid:

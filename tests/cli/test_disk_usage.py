@@ -36,7 +36,7 @@ def call(capfd: pytest.CaptureFixture[str]) -> Call:
 
 
 def measured(folder: Path) -> tuple[int, int]:
-    """Files and bytes by find: another program's count."""
+    """Count files and bytes below a folder with ``find``."""
     done = subprocess.run(
         ["find", str(folder), "-type", "f", "-printf", "%s\\n"], capture_output=True, text=True, check=True
     )
@@ -80,7 +80,7 @@ def test_every_large_message_has_an_owner(call: Call, case: GoldenCase) -> None:
 
 
 def orphans(case: GoldenCase) -> set[int]:
-    """Large-message files that neither a page nor the journal names, by the broker's own reading."""
+    """Return ids of large-message files that neither pages nor journal name in the broker's manifest."""
     manifest = case.manifest()
     names = {int(name["id"]) for name in manifest["large_messages"]}
     return names - paged(manifest) - in_journal(manifest)
@@ -93,7 +93,7 @@ def paged(manifest: dict[str, Any]) -> set[int]:
 
 
 def in_journal(manifest: dict[str, Any]) -> set[int]:
-    """Those that have a reference to a queue."""
+    """Return the ids of messages with a reference in the journal."""
     return {reference["message"] for reference in manifest["journal"]["references"]}
 
 

@@ -53,7 +53,7 @@ def exported(out: Path) -> Counter[tuple[int, int]]:
 
 
 def halved(case: GoldenCase, folder: Path) -> Path:
-    """Its directory with every other page, of which the last lacks its end."""
+    """Copy a case without every other page, and with the last remaining page cut to two thirds."""
     data = case.copy(folder)
     pages = sorted(data.rglob("*.page"))
     for path in pages[1::2]:

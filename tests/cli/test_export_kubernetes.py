@@ -42,7 +42,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubernetes]:
 
 
 def exporting(cluster: Kubernetes, folder: Path, **settings: str) -> subprocess.Popen[str]:
-    """Into ``folder / "out"``; ``settings`` are those of Spark, written with ``__`` in the place of dots."""
+    """Start an export to ``folder / "out"`` on the cluster; ``settings`` are Spark's, with ``__`` for dots."""
     temporary = folder / "temporary"
     temporary.mkdir()
     every = cluster.settings | {name.replace("__", "."): value for name, value in settings.items()}
@@ -61,7 +61,7 @@ def exporting(cluster: Kubernetes, folder: Path, **settings: str) -> subprocess.
 
 
 def nothing_is_left(cluster: Kubernetes, folder: Path) -> None:
-    """Neither in the cluster nor of temporary files nor, where there is no table, of the table."""
+    """Assert that an export left no pods, no temporary files and no table without ``_SUCCESS``."""
     deadline = time.monotonic() + WAIT  # pods that are being deleted end first
     while cluster.left() and time.monotonic() < deadline:
         time.sleep(0.2)

@@ -57,7 +57,7 @@ def server() -> Iterator[ObjectServer]:
 
 
 def stored(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> list[str]:
-    """As objects, and as an archive that is one."""
+    """Upload a case as objects and as one tar archive, and return both URLs."""
     name = f"{case.version}/{case.name}"
     urls = server.put(case.data(), name), server.put(packed(case.data(), tmp_path, "tar"), f"{name}.tar")
     return list(map(server.direct, urls))
@@ -109,7 +109,7 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServ
     gone: list[str] = []
 
     def delete(handler: Any) -> bool:
-        """As soon as a page is opened."""
+        """Delete the first page for which a HEAD request comes."""
         if handler.command == "HEAD" and handler.path.endswith(".page") and not gone:
             gone.append(handler.path)
             server.delete(handler.path)
@@ -141,7 +141,7 @@ def test_a_page_replaced_between_two_requests_is_told(server: ObjectServer, tmp_
     reads: list[str] = []
 
     def replace(handler: Any) -> bool:
-        """Before the first answer with a part of the second page, which are at least a megabyte."""
+        """Replace the page or archive while its first read of more than 1 MiB is being answered."""
         start, _, end = handler.headers.get("Range", "=0-0").partition("=")[2].partition("-")
         if handler.command == "GET" and int(end) - int(start) > 1 << 20 and handler.path.endswith(("2.page", ".tar")):
             reads.append(handler.path)
@@ -606,7 +606,7 @@ def test_a_store_that_is_gone_is_not_asked_for_each_page(server: ObjectServer, m
     server.seen.clear()
 
     def fail(handler: Any) -> bool:
-        """From the third page on."""
+        """Refuse requests for pages from the third on."""
         return handler.path[-7:] > "02.page" and handler.path.endswith(".page") and handler.refuse(500, "InternalError")
 
     with server.failing(fail):

@@ -23,7 +23,7 @@ TWO = GoldenCase("2.56.0", "two-addresses")
 
 
 def found(case: GoldenCase, *words: str) -> list[int]:
-    """Ids of the messages."""
+    """Return the ids that ``messages find`` lists."""
     answer = call("messages", "find", case.data(), "--format", "jsonl", *words)
     assert answer.status == 0, answer.err
     return [line["id"] for line in answer.lines()]

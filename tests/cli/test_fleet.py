@@ -61,7 +61,7 @@ def broker(case: GoldenCase) -> FleetBroker:
 
 
 def some(each: int) -> list[GoldenCase]:
-    """So many cases of every version, spread over their names."""
+    """Return at most ``each`` cases of every version, evenly spread over their names."""
     found = []
     for version in VERSIONS:
         mine = cases(version)
@@ -301,7 +301,7 @@ def test_times_that_no_calendar_has_are_null(tmp_path: Path) -> None:
 
 
 def read_by_spark(data: Path) -> Iterator[Any]:
-    """As its tasks do."""
+    """Yield what Spark's tasks read from a directory."""
     reader = PageFilesReader(SourceOptions.of({"path": str(data)}))
     for group in reader.partitions():
         yield from reader.read(group)

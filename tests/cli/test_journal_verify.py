@@ -44,7 +44,7 @@ def starts(found: dict[str, Any]) -> bool:
 
 
 def due(data: Path) -> dict[str, list[int]] | None:
-    """By queue; None where the bindings cannot be read."""
+    """Return ids of due and scheduled messages by queue, or None if some queue's count is unknown."""
     queues = json.loads(call("messages", "ls", data, "--format", "json").out)["queues"]
     if any(queue["unknown"] for queue in queues):
         return None

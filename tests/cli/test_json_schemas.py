@@ -52,7 +52,7 @@ def test_schema_is_strict(name: str) -> None:
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every part that describes an object."""
+    """Yield every part of a schema that describes an object."""
     if isinstance(schema, dict):
         if schema.get("type") == "object":
             yield schema

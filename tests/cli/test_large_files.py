@@ -20,7 +20,10 @@ CORE = GoldenCase("2.56.0", "large-core")
 
 
 def answer(data: Path) -> tuple[dict[Any, dict[str, Any]], dict[str, dict[str, str]], int]:
-    """Rows by id, findings by check, the status."""
+    """Run ``large verify``, and return rows by id, findings by check and the status.
+
+    ``large ls`` must agree.
+    """
     said = call("large", "verify", data, "--format", "json")
     found = json.loads(said.out)
     listed = call("large", "ls", data, "--format", "jsonl")

@@ -227,7 +227,7 @@ def test_it_ends_in_time(tmp_path: Path) -> None:
 
 @pytest.fixture
 def at_limit(tmp_path: Path) -> tuple[Path, Path]:
-    """Four pages, as many as page-limit-bytes allows: data directory and configuration."""
+    """Return data directory and configuration of an address with as many pages as page-limit-bytes allows."""
     case = ROOT / "tests" / "recorded" / "limits" / "bytes-fail-at-2.56.0"
     with tarfile.open(case / "data.tar.gz") as packed:
         packed.extractall(tmp_path, filter="data")

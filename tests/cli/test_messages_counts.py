@@ -35,7 +35,10 @@ def rules(data: Path) -> set[str]:
 
 
 def sent(line: dict[str, Any]) -> int | None:
-    """When a message was sent; decode has 0 for AMQP messages of editions that do not look into them before."""
+    """Return when a message was sent: its timestamp, or AMQP's creation time if that is 0.
+
+    Editions that do not decode AMQP messages before they page them leave 0.
+    """
     properties = (line.get("amqp") or {}).get("properties") or {}
     time: int | None = line["timestamp"] or (properties.get("creation_time") or {}).get("value")
     return time
@@ -92,7 +95,7 @@ def test_sound_directories_have_no_finding_of_messages() -> None:
 
 
 def overwrite(data: Path, kind: RecordType, value: bytes, which: int = 0) -> None:
-    """Another user record type in place of a record's."""
+    """Replace the user record type of the ``which``-th record of a kind in the journal file."""
     loaded = load_journal(data / "journal", Journal.MESSAGES)
     row = loaded.rows_of(kind)[which]
     record = loaded.record(row)

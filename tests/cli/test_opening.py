@@ -61,7 +61,7 @@ def with_a_damaged_page(root: Path) -> Path:
 
 
 def moved(root: Path, target: Path) -> dict[str, str]:
-    """All four directories away from ``data``: the bean and the new path of each."""
+    """Move all four directories out of ``data``, and return the new path of each by its bean name."""
     target.mkdir()
     for name in DIRECTORIES:
         (root / "data" / name).rename(target / name)

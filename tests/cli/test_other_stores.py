@@ -182,7 +182,7 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(store: StandIn) ->
     before, gone = {each.name for each in stored(url).rglob("*.page")}, Value("i", 0)
 
     def delete(handler: Any) -> bool:
-        """As soon as a page is asked for."""
+        """Delete the page at the first request that reads one."""
         if store.is_read(handler):
             with gone:
                 if not gone.value:

@@ -66,7 +66,7 @@ def said(pilot: Pilot[int]) -> str:
 
 
 async def into(pilot: Pilot[int], *keys: str) -> None:
-    """Down through the levels; rows are there when the next key comes."""
+    """Press keys one after another, each as soon as the level has rows."""
     for key in keys:
         await until(pilot, lambda: listing(pilot).count > 0)
         await pilot.press(key)

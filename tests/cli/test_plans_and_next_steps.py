@@ -43,7 +43,7 @@ def other_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def leave_free(monkeypatch: pytest.MonkeyPatch, free: dict[int, int]) -> None:
-    """File systems, by device, that have so many bytes left."""
+    """Make ``os.statvfs`` report so many available bytes for each device in ``free``."""
     real = os.statvfs
 
     def statvfs(path: str | Path) -> Any:

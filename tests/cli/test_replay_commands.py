@@ -37,7 +37,7 @@ def call(capfd: pytest.CaptureFixture[str]) -> Call:
 
 
 def laid_out(folder: Path, name: str) -> tuple[Path, Path, Path]:
-    """broker.xml, trace and the real broker's outcome of a scenario as files."""
+    """Write broker.xml, trace and recorded outcome of a scenario as files, and return their paths."""
     scenario = scenarios(ARCHIVE)[name]
     files = folder / "broker.xml", folder / "trace.jsonl", folder / "outcome.jsonl"
     for path, content in zip(files, (scenario.config, scenario.trace, scenario.outcome), strict=True):
@@ -571,7 +571,7 @@ def test_logs_from_a_pipe_are_refused(tmp_path: Path, call: Call) -> None:
 
 
 def traces_of_brokers(folder: Path) -> Path:
-    """Two brokers that are sound, one without its trace, one without its configuration."""
+    """Write a fleet list of two sound brokers, one without its trace and one without its configuration."""
     for number, name in enumerate(("page-basic", "block-basic")):
         config, trace, _ = laid_out(folder, name)
         config.rename(folder / f"{number}.xml")

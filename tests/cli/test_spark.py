@@ -117,7 +117,7 @@ def table_of(data: Path, wanted: TableQuery) -> pa.Table:
 
 
 def rows_read(data: Path, *filters: Any) -> list[dict[str, Any]]:
-    """As a task of Spark reads them, with filters pushed down."""
+    """Read the rows of a directory as a Spark task does, with filters pushed down."""
     reader = PageFilesReader(SourceOptions.of({"path": str(data), "within": "pages"}))
     assert list(reader.pushFilters(list(filters))) == list(filters)
     return [row for group in reader.partitions() for batch in reader.read(group) for row in batch.to_pylist()]
@@ -330,7 +330,10 @@ def stream_of(data: Path, **more: str) -> Any:
 
 
 def batch_of(data: Path, start: Any, end: Any, between: Callable[[], object] = lambda: None) -> list[dict[str, Any]]:
-    """As Spark reads it, each time by another process: offsets are JSON."""
+    """Read the rows between two offsets as Spark does, which passes them between processes as JSON.
+
+    ``between`` is called after planning and before reading.
+    """
     stream = stream_of(data)
     groups = stream.partitions(*json.loads(json.dumps([start, end])))
     between()

@@ -31,7 +31,7 @@ def started(handling: str, *words: str | Path) -> Answer:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """So much that several processes read it."""
+    """Return a directory large enough for several processes to read it."""
     folder = tmp_path / "data" / "paging" / FOLDER
     folder.mkdir(parents=True)
     (folder / "address.txt").write_bytes(b"orders")

@@ -21,7 +21,7 @@ from pagefmt.storage.stores.bucket import BucketStore
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """No credentials and no settings; the machine's own are not asked for."""
+    """Hide the machine's credentials and store settings from the test."""
     for name in (*s3._OWN_CREDENTIALS, *s3._REGION_VARIABLES, *s3._ENDPOINTS, "AWS_PROFILE", "AZURE_STORAGE_ACCOUNT"):
         monkeypatch.delenv(name, raising=False)
     for name in s3._FILES:

@@ -70,7 +70,10 @@ os._exit(0)  # threads of the library that want the interpreter while it ends ab
 
 
 def read_elsewhere(out: StoredPath) -> pa.Table:
-    """By its library, which for Delta Lake lets no other thread work meanwhile; the server has one in this process."""
+    """Read a table with its format's library.
+
+    Delta Lake's library blocks all other threads, and the server is one of this process; so another process reads it.
+    """
     url, options = out.table_location()
     if (out / "metadata").is_dir():
         settings = {"s3.endpoint": options["aws_endpoint_url"], "s3.region": options["aws_region"]}
@@ -154,7 +157,10 @@ def killed_nights(server: ObjectServer, form: LakeFormat, tmp_path: Path, step: 
 
 
 def assert_readers_find_all(out: StoredPath) -> None:
-    """Of Iceberg, by the hint; and metadata that no version has is noted by a run that has to be undone."""
+    """Assert that the version that an Iceberg table's hint names is complete.
+
+    Unless a run is unfinished, assert also that every snapshot file belongs to a version.
+    """
     hint = out / "metadata" / "version-hint.text"
     if hint.exists():
         assert all((out / name).exists() for name in named_files(out, int(hint.read_text())))

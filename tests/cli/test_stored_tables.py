@@ -141,7 +141,7 @@ def test_a_small_file_that_is_replaced_meanwhile_is_read_again(server: ObjectSer
     path.put(b"0")
 
     def replace(handler: Any) -> bool:
-        """Behind the request for its size."""
+        """Replace the file while the request for its size is being answered."""
         if handler.command == "HEAD" and before:
             return bool(handler.answer_late(lambda: stored(server.direct(path.uri)).put(before.pop())))
         return False

@@ -69,7 +69,7 @@ def test_a_table_reads_back_as_the_reference(
 
 
 def absent(value: Any) -> Any:
-    """Empty maps in structs as null: pyiceberg reads null as one."""
+    """Return the value with None for empty maps in structs, because pyiceberg reads null as an empty map."""
     if isinstance(value, dict):
         return {name: absent(each) for name, each in value.items()}
     return None if value == [] else value
@@ -115,7 +115,7 @@ def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
     words = (*EXPORT, data, "--to", out, "--master", "local[1]", "--table-format", "delta")
 
     def export(*more: str) -> None:
-        """In a process of its own: it ends the Spark that it runs in."""
+        """Export in a process of its own, because the command stops the Spark session that it runs in."""
         running = started(*words, *more)
         said = running.communicate(timeout=200)[1]
         assert running.returncode == 0, said

@@ -31,7 +31,7 @@ END = "\n</core>\n</configuration>\n"
 
 
 def offered(marked: str, edition: Edition = NEWEST) -> dict[str, str]:
-    """Labels and snippets at the mark."""
+    """Return the proposals at the mark ``|``: snippets by label."""
     offset = marked.index("|")
     return {one.label: one.snippet for one in xml_proposals(marked.replace("|", "", 1), offset, edition)}
 
@@ -249,7 +249,7 @@ def test_the_outline_has_names_and_matches() -> None:
 
 
 def keys(marked: str, form: ConfigurationForm = ConfigurationForm.PROPERTIES) -> dict[str, str]:
-    """Labels and texts at the mark."""
+    """Return the key proposals at the mark ``|``: texts by label."""
     offset = marked.index("|")
     return {one.label: one.text for one in key_proposals(marked.replace("|", "", 1), offset, NEWEST, form)}
 

@@ -48,7 +48,10 @@ def told(one: CrashScenario, instant: int, kind: str | None, folder: Path, versi
 
 
 def windows() -> CrashScenario:
-    """One message in memory, two in pages, of which the second waits for the timer; one that is not durable."""
+    """Return a scenario with one message in memory, two in pages, and one that is not durable.
+
+    The second paged message still waits for the page timer.
+    """
     one = CrashScenario("windows", (), TIMER).queue("paged.a").queue("memory")
     return one.send(0).send(100).send(1300).send(1400, "memory", durable=False)
 

@@ -123,7 +123,10 @@ def test_old_layouts_are_refused(tmp_path: Path) -> None:
 
 
 def large_by_amqp(edition: Edition, *, paged: bool) -> Engine:
-    """Messages by AMQP, two of three large, by links with and without an address, with every choice of sections."""
+    """Return an engine that received AMQP messages, two of three of them large.
+
+    Links have an address or none, and durability and properties vary.
+    """
     settings = AddressSettings(max_size_bytes=0 if paged else -1, page_size_bytes=2048)
     engine = Engine(EngineSettings(OneForAll(settings)), profile_of(edition), TraceHeader("big"), check=True)
     engine.apply(CreateQueue("a"))

@@ -237,7 +237,10 @@ def test_the_account_fits_the_terminal(
 
 
 def many(count: int = 30) -> Recording:
-    """Addresses that page, each a little longer than the one before; every tenth drops too, and one is quiet."""
+    """Record ``count`` addresses that page, each longer than the one before, and one that never does.
+
+    Every tenth address also drops messages.
+    """
     interpreter, results = Interpreter(), OutcomeResults()
     recording = Recording(interpreter.header({"trace": 1, "name": "many"}, "many").name)
     recording.begin(results.state({"g": {"size": 0, "full": False, "disk_full": False}}))

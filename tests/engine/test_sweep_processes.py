@@ -22,14 +22,14 @@ LONG = 3600
 
 
 def first_alone(job: Any) -> Any:
-    """As of a long trace: no row but the first for an hour."""
+    """Return the first job at once, and the others after ``LONG`` seconds."""
     if job:
         time.sleep(LONG)
     return job
 
 
 def killed(job: Any) -> Any:
-    """As by a system that is short of memory, while others replay on."""
+    """Kill the worker of job 1, as the kernel does when memory is short, and keep the others busy."""
     if job == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(LONG)

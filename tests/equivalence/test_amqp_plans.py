@@ -25,7 +25,7 @@ def built(content: bytes) -> Structure:
 
 
 def assert_as_reference(content: bytes, what: Any, level: Detail = Detail.BODIES) -> int:
-    """How many records were not regular."""
+    """Assert that the table has the reference decoder's rows, and return the number of irregular records."""
     got = decode_page(PageBytes(content), 7, level)
     assert same_rows(got.table, content, level), what
     return len(got.irregular)

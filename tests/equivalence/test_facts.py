@@ -56,7 +56,7 @@ def text_of(message: Message, large: LargeMessages) -> str | None:
 
 
 def facts(page: PageFile, state: StoreState, large: LargeMessages) -> Iterator[MessageFact]:
-    """About some messages of the page; the last of each kind is about none."""
+    """Yield facts that match some messages of the page, and for most kinds one that matches none."""
     known = messages(page, state)
     some = known[:: max(1, len(known) // 3)]
     yield IdIs(frozenset(message.id for message in some))
@@ -91,7 +91,7 @@ def test_columns_choose_as_the_reference_does(case: GoldenCase) -> None:
 
 
 def forms(kind: str, text: str, raw: bytes | None) -> list[str]:
-    """As people have it: JMS, with and without prefixes, capitals, hexadecimal."""
+    """Return notations of an id: with and without JMS prefixes, in upper case, hexadecimal."""
     match kind:
         case "uuid":
             return [text, text.upper(), f"ID:{text}", f"ID:AMQP_UUID:{text}", text.replace("-", ""), f"{{{text}}}"]

@@ -48,7 +48,10 @@ def sources(store: StoreState, query: TableQuery) -> Iterator[PageSource]:
 
 
 def told(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: TableQuery) -> list[Any]:
-    """Rows and damage in their order. What headers leave out may come."""
+    """Collect rows and damage in their order.
+
+    Rows that the header filter excludes may be delivered, and are dropped.
+    """
     every: list[Any] = []
     for n, each in found:
         if isinstance(each, TableDamage):

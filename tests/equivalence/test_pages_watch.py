@@ -33,12 +33,15 @@ from pagefmt.vectors import load_place, watch_pages
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file of the test has changed within the last tick."""
+    """Let every file count as settled, whatever its modification time."""
     monkeypatch.setattr(watched_store, "SETTLED", -(1 << 62))
 
 
 def read_whole(data: Path) -> dict[str, object]:
-    """By address: (pages, bytes, and of each queue what the reference counts, None where it is not known)."""
+    """Count each store with the reference reader.
+
+    Values: address, pages, bytes, and the backlog of each queue or None if it is unknown.
+    """
     found: dict[str, object] = {}
     bodies = large_sizes(locate(data).large_messages)
     for known in load_place(locate(data)).stores():

@@ -45,7 +45,10 @@ def told(routes: RouteColumns) -> list[Route]:
 
 
 def reference(content: bytes) -> tuple[list[Route], bool]:
-    """All routes, large types as far as ``told`` tells them; and whether a broker finds nothing wrong."""
+    """Return all routes of a page, and whether a broker finds no fault in it.
+
+    Transactions below -1 become -1 and large types 0, as in ``told``.
+    """
     page = Page(content)
     found = [(*route[:3], max(route[3], -1), 0, *route[5:]) for route in page.routes()]
     return found, page.damage is None and page.odd is None

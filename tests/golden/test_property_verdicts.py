@@ -20,7 +20,7 @@ BLIND = (b"jaasConfigs", b"queueConfigurations")
 
 
 def ours(name: str, raw: bytes, edition: Edition) -> tuple[set[str], set[str], set[str]]:
-    """Keys that are refused, keys whose values are lost, and the ids of all errors."""
+    """Lint a properties file, and return refused keys, keys whose values are lost, and the rules of all errors."""
     report = lint(raw, name, LintContext(edition=edition))
     errors = [one for one in report.findings if one.severity is Severity.ERROR]
     refused = {one.path for one in errors if one.rule in REFUSED}

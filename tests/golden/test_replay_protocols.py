@@ -33,7 +33,7 @@ def seen(line: Line) -> dict[str, Any]:
 
 
 def differences(scenario: Scenario, found: list[Line]) -> list[str]:
-    """Of each line that differs the first difference."""
+    """Return the first difference of each outcome line that differs, except fields recorded as varying."""
     recorded = [json.loads(line) for line in scenario.outcome.splitlines()]
     varies = {(i, key) for i, key in scenario.timing["varies"]}
     wrong = []

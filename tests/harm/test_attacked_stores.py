@@ -69,7 +69,7 @@ def test_a_link_is_not_followed_in_silence(words: str, tmp_path: Path) -> None:
 
 
 def put_in_place(page: Path, kind: str) -> None:
-    """Something that is no page for those who read pages."""
+    """Replace a page by a symbolic link or a FIFO."""
     if kind == "link":
         page.symlink_to(shutil.move(page, page.parents[3] / page.name))
     else:

@@ -185,7 +185,7 @@ SENDING, CONSUMING = 2 * 20, 12
 
 
 def outstanding(name: str, answer: Answer) -> int | None:
-    """As many messages as the answer says; None where it does not say."""
+    """Return how many outstanding messages an answer reports, or None if the command gives no number."""
     match name:
         case "ls":
             return int(store_of(answer)["outstanding"])

@@ -26,7 +26,7 @@ def main_file(data: Path) -> Path:
 
 
 def torn(data: Path) -> None:
-    """500 bytes inside of the acknowledgements are no records."""
+    """Overwrite 500 bytes of the acknowledgements with bytes that are no records."""
     path = main_file(data)
     content = bytearray(path.read_bytes())
     end = len(content.rstrip(b"\0"))

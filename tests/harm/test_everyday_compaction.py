@@ -46,7 +46,10 @@ def test_a_full_disk_names_the_file(words: tuple[str, ...], number: int, tmp_pat
 
 
 def acknowledged_more(data: Path) -> None:
-    """As after a day of work: the journal is another one, more of the pages is done with."""
+    """Restore the golden pages and a golden journal that differs from the former in bytes after its records.
+
+    A next compaction therefore has work again, and its journal is another one.
+    """
     fresh = golden("scattered-acks").data() / "journal"
     for path in (data / "journal").glob("*.amq"):
         content = bytearray((fresh / path.name).read_bytes())

@@ -26,7 +26,7 @@ def numbers(folder: Path) -> list[int]:
 
 
 def rescued(folder: Path) -> list[int]:
-    """Message ids of everything that was written, by page and position."""
+    """Return the ids of all messages that can be decoded, by page and position."""
     answer = pagectl("pages", "decode", folder, "--format", "jsonl")
     no_trace(answer)
     return [line["id"] for line in answer.lines()]

@@ -33,7 +33,7 @@ COPIES = ("compact --out", "queue drop", "queue purge", "convert")
 
 
 def free(path: Path) -> bool:
-    """Nobody has the lock that a broker would take."""
+    """Return whether the lock that a broker would take is free."""
     length, start = LOCKS[path.name]
     with path.open("r+b") as file:
         try:
@@ -56,7 +56,7 @@ def words_of(name: str, data: Path, out: Path) -> list[str | Path]:
 
 
 def changes_below(name: str, tmp_path: Path) -> int:
-    """How many changes the command makes, seen on a directory of its own."""
+    """Count the changes that a command makes, by running it on a directory of its own."""
     (tmp_path / "count").mkdir()
     data, out = prepared(tmp_path / "count", name), tmp_path / "count" / "out"
     return changes_of(words_of(name, data, out), out if name in COPIES else data, tmp_path)

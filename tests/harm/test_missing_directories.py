@@ -13,7 +13,7 @@ from program import ROOT, Answer, call
 
 
 def asked(words: str, data: Path, out: Path) -> Answer:
-    """One call about ``data``, whose place in ``words`` is behind the name of the command."""
+    """Call a command on ``data``, which is inserted after the command's name in ``words``."""
     name, _, options = words.partition(" -")
     rest = f"-{options}".replace("{out}", str(out)).split() if options else []
     answer = call(*name.split(), data, *rest)

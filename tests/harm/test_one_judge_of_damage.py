@@ -67,7 +67,7 @@ def asked(words: str, data: Path, out: Path) -> Answer:
 
 
 def messages_of(words: str, answer: Answer, out: Path) -> int | None:
-    """How many messages a command found waiting; None: it gives no such number."""
+    """Return how many messages a command lists as waiting, or None if it gives no such number."""
     if answer.status == 2 or "the bindings have no name for the queues" in answer.err:
         return None
     if "jsonl" in words:
@@ -82,7 +82,10 @@ def messages_of(words: str, answer: Answer, out: Path) -> int | None:
 
 
 def references(words: str, answer: Answer) -> int | None:
-    """How many messages wait, each counted for each of its queues; None: not known, or it gives no such number."""
+    """Return how many references wait, one for each queue of a message.
+
+    Return None if that is unknown or the command gives no such number.
+    """
     if words.startswith("messages send") and answer.status != 2:
         return sum(each["messages"] for each in json.loads(answer.out)["queues"])
     if "jsonl" in words and answer.status != 2:

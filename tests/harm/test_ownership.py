@@ -88,7 +88,7 @@ def below(folder: Path) -> list[Path]:
 
 
 def compare(before: dict[str, Any], result: Path, fact: Callable[[Path], Any], new: Any) -> None:
-    """Each file as the original of its name; what had none, as the store's files were."""
+    """Assert that ``fact`` of each file is that of its original, or ``new`` for files without one."""
     wrong = {
         path.relative_to(result).as_posix(): (fact(path), wanted)
         for path in below(result)
@@ -154,7 +154,10 @@ def test_modes_of_one_page_follow(tmp_path: Path) -> None:
 
 
 def access_list(mask: int) -> bytes:
-    """user::rw- user:NAMED_USER:rw- group::rw- mask::mask other::---, as the kernel stores it."""
+    """Encode an access list with a named user and this mask as the kernel stores it.
+
+    Its entries: user::rw- user:NAMED_USER:rw- group::rw- mask::mask other::---
+    """
     entries = ((1, 6, ALL), (2, 6, NAMED_USER), (4, 6, ALL), (16, mask, ALL), (32, 0, ALL))
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
@@ -247,7 +250,7 @@ def test_a_file_of_somebody_else_that_is_replaced_stays_theirs(name: str, tmp_pa
 
 
 def of_the_broker(data: Path) -> Path:
-    """Of another user, who lets everyone write."""
+    """Give all files to another user, and make them writable by everyone."""
     for path in below(data):
         path.chmod(0o777 if path.is_dir() else 0o666)
         os.chown(path, USER, GROUP)

@@ -39,7 +39,10 @@ class Directory:
     for_a_moment: bool = False
 
     def refuses(self, answer: Answer) -> bool:
-        """Whether it is for lack of rights that nothing was made of the rest: that user may read it elsewhere."""
+        """Return whether the directory is about lack of rights, and assert that the command then refuses.
+
+        It refuses because another user may read elsewhere what this one may not.
+        """
         if self.prepare is None:
             return False
         assert answer.status == 2 and not answer.out and "run as a user who may read" in answer.err, answer

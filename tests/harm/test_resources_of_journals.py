@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 def references(count: int) -> Iterator[JournalRecord]:
-    """To messages that are not there; every fourth is acknowledged, in a transaction of its own."""
+    """Yield references to missing messages, every fourth record an acknowledgement in its own transaction."""
     for number in range(count):
         body, kind = pack(">q", number % 3), RecordType.ADD_REF
         if number % 4 == 3:

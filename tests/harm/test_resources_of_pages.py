@@ -76,7 +76,7 @@ def test_one_record_of_many_parts(queues: int, command: tuple[str, ...], tmp_pat
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two data directories, one with ten thousand empty stores."""
+    """Return two data directories, the second with ten thousand empty stores."""
     few, many = (data_directory(tmp_path_factory.mktemp(name)) for name in ("few", "many"))
     for number in range(10_000):
         (many / "paging" / f"{number:08x}-1111-11ee-8111-111111111111").mkdir()

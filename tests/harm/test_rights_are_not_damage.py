@@ -106,7 +106,7 @@ def closed(tmp_path: Path, case: str, which: Callable[[Path], tuple[Path, ...]])
 
 
 def said_once(answer: Answer, first: Path) -> None:
-    """One line has what, where and what to do; nothing follows from it."""
+    """Assert that one line names file, cause and remedy, and that no consequence is reported."""
     no_trace(answer)
     # paths may be broken where a line is folded
     said = " ".join((answer.out + answer.err).split())

@@ -38,7 +38,7 @@ BAD = "000000003.page"
 
 
 def torn(tmp_path: Path) -> Path:
-    """Of five messages one is lost, two are behind the damage."""
+    """Return a directory in whose first page the third of five messages is destroyed."""
     page = bytearray(b"".join(record(n) for n in range(1, 6)))
     at = spans(bytes(page))[2][0]
     page[at + 20 : at + 60] = b"\xff" * 40

@@ -29,7 +29,7 @@ def letters(thing: str) -> Iterator[tuple[str, int]]:
 
 
 def taken(jobs: int, sizes: list[int] = LARGE) -> tuple[list[str], set[int]]:
-    """All letters, and the processes that gave them."""
+    """Return all letters, and the ids of the processes that made them."""
     with ahead(letters, THINGS, sizes, jobs) as results:
         found = [each for thing in THINGS for each in results(thing)]
     return [letter for letter, _ in found], {pid for _, pid in found}
@@ -111,7 +111,7 @@ Sent = tuple[int, PassedBytes, list[bytes], PassedBytes]
 
 
 def sent(seed: int) -> Iterator[Sent]:
-    """Results of few and many bytes, also more than fit on the shelf, with the process that they are of."""
+    """Yield random results, some too large for the shelf, each with the id of the process that made it."""
     random = Random(seed)
     for n in range(random.randrange(12)):
         first, second = (random.randbytes(random.choice((0, 10, 999, 1001, 4000, 9999, 10_000, 10_001))) for _ in "ab")

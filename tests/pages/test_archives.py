@@ -42,7 +42,7 @@ def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, 
 
 
 def checked_zst(content: bytes) -> bytes:
-    """As ``zstd`` makes it."""
+    """Compress with a checksum of the content, as the program ``zstd`` does."""
     return zstandard.ZstdCompressor(write_checksum=True).compress(content)
 
 
@@ -73,7 +73,7 @@ def archive(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
 
 
 def inside(path: Path) -> list[str]:
-    """Regular files of an archive."""
+    """List the regular files of an archive."""
     found: list[str] = []
     folders = [any_path(path)]
     while folders:

@@ -34,7 +34,10 @@ def journals(place: DataLocation) -> tuple[MessageJournal, Bindings]:
 
 
 def records(journal: MessageJournal, queue: int, gone: frozenset[int]) -> list[Any]:
-    """All surviving and prepared records but those of a queue, and of messages that go; in order."""
+    """Return all surviving and prepared records in order.
+
+    Page transactions are left out, and so are the records of ``queue`` and of the messages ``gone``.
+    """
     columns = journal.loaded.columns
     rows = [("", row) for row in journal.loaded.rows]
     rows += [(branch.xid.hex(), row) for branch in journal.loaded.prepared for row in (*branch.rows, *branch.deletes)]

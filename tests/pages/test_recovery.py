@@ -40,7 +40,7 @@ NOT_SEEN = {("journal-mix", "main journal file gone")}
 
 
 def waiting(place: DataLocation) -> dict[int, Counter[int]]:
-    """By queue the ids of the messages that it would be given, by the readers alone."""
+    """Count by queue id the messages that the readers find outstanding in pages and journal."""
     state = load_place(place)
     found: dict[int, Counter[int]] = defaultdict(Counter)
     for store in state.stores():
@@ -201,7 +201,7 @@ def test_a_prepared_transaction_names_no_page_that_is_gone(way: str, tmp_path: P
     case = GoldenCase("hornetq-2.3.25", "tx")
 
     def in_doubt(data: Path) -> set[int]:
-        """Pages in which prepared transactions acknowledge."""
+        """Return the pages in which prepared transactions acknowledge."""
         index = load_place(within(data)).journal.in_doubt_acks
         return {page for _, page in index.pages()}
 

@@ -79,7 +79,7 @@ def waiting(data: Path) -> dict[str, list[int]]:
 
 
 def salvaged(data: Path, out: Path) -> dict[str, object]:
-    """Salvage, and put the result in the place of what was damaged."""
+    """Salvage the pages, replace the damaged folders by the results, and return the store's report."""
     answer = call("pages", "salvage", data, "--out", out, "--format", "json")
     assert answer.status in (0, 1), answer.err
     for folder in out.iterdir():
@@ -157,7 +157,7 @@ def test_what_moves_belongs_to_no_transaction_that_is_committed(name: str, whole
 
 
 def transactions(path: Path) -> dict[int, int]:
-    """By message."""
+    """Return the transaction of each message of a page, by message id."""
     with open_page(path) as page:
         return {route[5]: route[3] for route in page.routes()}
 

@@ -233,7 +233,7 @@ def test_invariants_hold_whatever_producers_speak(
 
 @contextmanager
 def only_where_needed() -> Iterator[None]:
-    """22: a queue takes a message from its pages only where its limits ask for one, at that very moment."""
+    """Assert that a queue takes a message from its pages only while its limits ask for one (invariant 22)."""
     take = PageIterator.take
     if not isinstance(take, FunctionType):
         yield  # compiled methods cannot be replaced; the same source is watched where it is not compiled

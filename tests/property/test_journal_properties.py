@@ -49,7 +49,7 @@ TYPES = st.integers(20, 54)
 def _records(
     kinds: st.SearchStrategy[RecordKind], **fields: st.SearchStrategy[Any]
 ) -> st.SearchStrategy[JournalRecord]:
-    """Fields that are not named have their defaults."""
+    """Return a strategy for records; fields that are not given have their defaults."""
     rest = {name: st.just(value) for name, value in JournalRecord._field_defaults.items()}
     return st.builds(JournalRecord, kinds, **rest | fields)
 
@@ -82,7 +82,7 @@ def encode_control(control: RenameControl) -> bytes:
 
 @st.composite
 def transactions(draw: st.DrawFn) -> list[JournalRecord]:
-    """One that is carried out, unless its commit counts wrong or something else has its number."""
+    """Draw a transaction with its commit, which sometimes states a wrong number of records."""
     tx, kinds = (
         draw(st.integers(100, 110)),
         st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX]),
@@ -94,7 +94,7 @@ def transactions(draw: st.DrawFn) -> list[JournalRecord]:
 
 @st.composite
 def beside_each_other(draw: st.DrawFn) -> list[JournalRecord]:
-    """Transactions whose records stand in between each other's."""
+    """Draw transactions whose records interleave."""
     waiting = draw(st.lists(transactions(), max_size=4))
     found = []
     while waiting:
@@ -119,7 +119,7 @@ def write(folder: Path, files: list[list[JournalRecord]], version: int = 2, nois
 
 
 def reads_as_a_record(noise: bytes, record: JournalRecord, version: int) -> bool:
-    """Noise and the beginning of a record may be a sound record by themselves; a broker takes that one, too."""
+    """Return whether noise and the first bytes of a record make a sound record, which a broker loads, too."""
     try:
         decode(noise + encode(record, 40, version) + bytes(200), 0, version)
     except BadJournalRecord:
@@ -128,7 +128,10 @@ def reads_as_a_record(noise: bytes, record: JournalRecord, version: int) -> bool
 
 
 def naive(files: list[list[JournalRecord]]) -> tuple[list[tuple[int, int, bytes]], dict[int, list[int]]]:
-    """(id, user type, body) of the survivors in load order; the ids in each valid prepared transaction."""
+    """Load the files by the rules alone.
+
+    Return (id, user type, body) of the survivors in load order, and the ids in each valid prepared transaction.
+    """
     kept: list[JournalRecord] = []
     deleted: set[int] = set()
     open_: dict[int, list[tuple[int, JournalRecord]]] = {}
@@ -535,7 +538,10 @@ def test_large_files_are_read_in_windows(
 
 
 def reused_file(torn_at_end: int) -> bytes:
-    """File 5, which was file 1: acknowledgements of page 10, number 5 among them, behind its own first records."""
+    """Return a reused journal file: its own records, then older acknowledgements of page 10.
+
+    ``torn_at_end``: bytes that the last of its own records lacks.
+    """
 
     def acks(file_id: int, first: int, count: int) -> bytes:
         bodies = [encode_body(CursorAck(11, 10, first + n)) for n in range(count)]

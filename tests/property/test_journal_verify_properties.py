@@ -80,7 +80,7 @@ def test_every_cut_and_every_flip_of_a_small_file(tmp_path: Path) -> None:
 
 
 def acknowledged(data: Path, mebibytes: int, torn: bytes = b"") -> Path:
-    """Acknowledgements file by file, and ``torn`` behind each."""
+    """Write journal files full of acknowledgements, with ``torn`` after each record."""
     (data / "journal").mkdir(parents=True)
     for number in range(1, mebibytes + 1):
         out = bytearray(encode_header(JournalHeader(2, 0, number)))

@@ -104,7 +104,7 @@ def test_memory_stays_within_64_mib_above_start(words: tuple[str, ...], tmp_path
 
 
 def _peak(*words: str) -> int:
-    """Bytes of memory at the highest, of one call as a process of its own."""
+    """Return the peak memory in bytes of a call in its own process."""
     code = (
         "import resource, subprocess, sys; "
         "subprocess.run([sys.executable, '-m', 'pagectl', *sys.argv[1:]], stdout=subprocess.DEVNULL); "
