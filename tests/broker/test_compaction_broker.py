@@ -144,7 +144,7 @@ def test_a_real_broker_delivers_the_same(
 def test_a_real_broker_delivers_the_same_from_compacted_journals(
     version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Every directory has files that its journals do not need, so every one is drained. ``of bound``: all files."""
+    # Every directory has files that its journals do not need, so every one is drained.
     oracle()
     row = Row(version, "any")
     changed = []

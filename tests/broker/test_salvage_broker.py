@@ -158,7 +158,7 @@ def test_a_broker_delivers_what_can_be_read(version: str, tmp_path: Path, capfd:
 
 @pytest.mark.parametrize("version", golden_cases.VERSIONS)
 def test_the_last_page_number(version: str, tmp_path: Path) -> None:
-    """Behind page 2147483647 there is none: what lies behind its damage goes in front of it, and is delivered."""
+    # No page can follow number 2147483647, so salvage puts the records after its damage before it.
     oracle()
     suited = [GoldenCase(version, name) for name in SUITED if GoldenCase(version, name).archive.exists()]
     case = next(case for case in suited if len(spans(max(case.data().rglob("*.page")))) > 2)
@@ -185,7 +185,7 @@ def test_the_last_page_number(version: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", golden_cases.VERSIONS)
 def test_what_brokers_left_torn(version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Nothing that a broker delivers without salvage is missing with it."""
+    """Assert that salvage loses nothing that a broker delivers without it."""
     oracle()
     before, results = {}, {}
     for name in TORN:

@@ -132,7 +132,7 @@ def test_tls(version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_p
 def test_who_one_is_by_certificate(
     version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_path: Path
 ) -> None:
-    """SASL EXTERNAL: the broker finds the user by the subject of the certificate, and asks for no password."""
+    # With SASL EXTERNAL the broker finds the user by the subject of the certificate, and asks for no password.
     acceptor = tls(made["good"][0], made["client"][0], made["stranger"][0])
     with target_broker(version, tmp_path / "target") as broker:
         url = broker.url.replace("amqp://", "amqps://")

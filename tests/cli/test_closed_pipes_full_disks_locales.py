@@ -98,7 +98,6 @@ def check_status(command: str, stream: str, kind: str, usual: Answer, answer: An
 
 
 def test_a_verdict_keeps_its_status(world: dict[str, Path], tmp_path: Path) -> None:
-    """Without a reader each command; of the other streams and kinds each command one."""
     usual = carried_out(world, tmp_path / "usual", TELLING)
     for number, (_, one) in enumerate(usual):
         for stream, kind in (WITHOUT[0], WITHOUT[1 + number % (len(WITHOUT) - 1)]):
@@ -161,7 +160,6 @@ def usual_work(
 
 
 def test_same_bytes_in_any_locale(world: dict[str, Path], tmp_path: Path) -> None:
-    """Into a pipe neither the locale's encoding nor ``NO_COLOR`` changes a byte."""
     folder = tmp_path / "same"
     plain = carried_out(world, folder, out="pipe")
     shutil.rmtree(folder)
@@ -183,7 +181,7 @@ def test_what_only_prints_ends_with_its_reader(world: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_command_whose_reader_does_not_read(world: dict[str, Path], number: int) -> None:
-    """Standard error is read by nobody either: both are the same pipe."""
+    # Nothing reads standard error either: it is the same pipe.
     process = started(*(word.format(**world) for word in LONG), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     assert process.stdout.read(1)
@@ -195,7 +193,7 @@ def test_a_signal_ends_a_command_whose_reader_does_not_read(world: dict[str, Pat
 
 
 def test_a_reader_that_is_slow_gets_everything(world: dict[str, Path]) -> None:
-    """Also from a pipe that a program before has put into non-blocking mode."""
+    # A previous program may have put the pipe into non-blocking mode.
     words = [word.format(**world) for word in LONG]
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -208,7 +206,7 @@ def test_a_reader_that_is_slow_gets_everything(world: dict[str, Path]) -> None:
 
 
 def test_descriptors_that_are_closed_are_given_to_no_file(world: dict[str, Path], tmp_path: Path) -> None:
-    """A message to standard error would be written into the file that is opened next."""
+    # A message to standard error would be written into the file that is opened next.
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         script = f'exec "$@" {closed}'
         words = ("replay", "run", world["trace"], "--config", world["odd"], "--outcome", tmp_path / "none")

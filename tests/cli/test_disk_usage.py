@@ -279,7 +279,7 @@ def test_a_large_message_file_that_nothing_refers_to(tmp_path: Path, call: Call)
 
 
 def test_a_file_is_no_folder_to_count(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Counting the folder around it would be an answer to another question."""
+    # Counting the folder around the file would answer another question.
     page = sorted(GoldenCase("2.56.0", "basic").copy(tmp_path).glob("paging/*/*.page"))[0]
     for file in (page, Path("/etc/hostname")):
         assert run(["disk", "usage", str(file)]) == 2

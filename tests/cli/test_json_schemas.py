@@ -107,7 +107,7 @@ def test_reading_commands_on_the_examples(examples: Path, words: str) -> None:
 
 @pytest.mark.parametrize("words", READ)
 def test_reading_commands_on_golden_directories(words: str) -> None:
-    """What each call prints is compared with its schema by ``watched_calls``."""
+    # ``watched_calls`` compares the output of each call with its schema.
     for case in (GoldenCase(*each) for each in SOME):
         assert call(*words.split(), case.data()).out
 

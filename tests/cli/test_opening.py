@@ -218,7 +218,7 @@ def test_a_data_directory_without_the_pages_that_were_moved_says_where_they_are(
 def test_a_configuration_elsewhere_never_turns_a_change_to_its_own_instance(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    """Relative directories are DIR's; absolute ones of another instance are refused, also where DIR has no pages."""
+    # Relative directories are relative to DIR; absolute ones of another instance are refused, also if DIR has no pages.
     one, other = instance(tmp_path / "a"), instance(tmp_path / "b")
     if words[0] == "restore":
         for root in (one, other):
@@ -250,7 +250,6 @@ def test_a_configuration_kept_elsewhere_serves_dir(tmp_path: Path, words: tuple[
 
 
 def test_dir_names_exactly_what_is_read(tmp_path: Path) -> None:
-    """A data directory, a paging directory, a store or a page: that one, whatever the configuration around says."""
     root = instance(tmp_path / "broker", f"<paging-directory>{tmp_path}/other/paging</paging-directory>")
     CASE.copy(tmp_path / "second")
     (tmp_path / "second" / "data").rename(tmp_path / "other")
@@ -354,7 +353,6 @@ def test_writing_commands_name_what_they_wrote(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("move", MOVES)
 def test_export_reads_where_the_instance_keeps_its_directories(tmp_path: Path, move: object) -> None:
-    """What every task of Spark is told: the directories by name, none that lies elsewhere."""
     from pagectl.opening.fleet import open_fleet
     from pagectl.options.groups import BrokerOptions
 
@@ -544,7 +542,7 @@ def test_directories_of_hornetq_that_are_nowhere_are_all_named(tmp_path: Path) -
 
 
 def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:
-    """It is a variable of a script that is not set."""
+    # An empty path comes from an unset variable of a script.
     calls = [
         "pages ls _",
         "config lint _",

@@ -327,7 +327,6 @@ def test_calls_that_make_no_sense(data: Path, tmp_path: Path) -> None:
 
 
 def test_without_textual(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line says what to install."""
     for name in [name for name in sys.modules if name.startswith(("textual", "pagectl.screens."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "textual", None)

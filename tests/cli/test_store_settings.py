@@ -68,7 +68,8 @@ def test_the_region_of_a_bucket_is_asked_for_unless_it_is_given(monkeypatch: pyt
 
 
 def test_amazons_credentials_come_from_where_its_tools_look(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Files without credentials need no library that reads them; anonymous is who has none, and no machine's."""
+    # Files without credentials need no botocore. Without credentials access is anonymous; those of the machine are not
+    # used.
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     (tmp_path / "AWS_CONFIG_FILE").write_text("[default]\nregion = here\n")
     url = "s3://far/x?region=here"

@@ -201,7 +201,7 @@ def test_what_was_meant_is_put_in_place(wrong: str, right: str) -> None:
 
 
 def test_a_value_without_an_end_is_read_once() -> None:
-    """While it is typed nothing closes it, and what follows may be long."""
+    # An unfinished element has no end tag, and the text after it may be long.
     text = CORE + "<journal-type>nio</journal-type>" + END
     (meant,) = (one for one in checked(text).diagnostics if "did you mean" in one.finding.help)
     typed = text.partition("</journal-type>")[0] + " " * 300_000

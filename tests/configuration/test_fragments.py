@@ -208,7 +208,7 @@ def test_settings_of_parts_are_shown_and_compared(tmp_path: Path, capsys: pytest
 def test_what_a_part_leaves_out_is_not_known(
     name: str, text: str, known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A part that speaks of every address says what holds where nothing is set."""
+    # A part that sets a match for all addresses shows what applies if nothing is set.
     path = tmp_path / name
     path.write_text(text, "utf-8")
     assert run(["config", "effective", "--format", "json", str(path), "a.b"]) == 0

@@ -79,7 +79,7 @@ def test_the_action_is_one() -> None:
 
 
 def test_the_action_installs_itself(folder: Path) -> None:
-    """The release whose tag was named; no package of that name in an index."""
+    # The action installs the release of its own tag, and no package from an index.
     assert action(0, folder).returncode == 0
     called = (folder.parent / "called").read_text().splitlines()
     assert called[-4:] == ["pip", "install", "--quiet", "/action"]

@@ -100,7 +100,6 @@ def test_an_acknowledgement_in_the_journals_buffer(tmp_path: Path) -> None:
 
 
 def test_a_commit_that_waits_for_its_pages_is_undone(tmp_path: Path) -> None:
-    """What it acknowledged comes again, what it sent is gone, in memory and in pages."""
     one = CrashScenario("undone", (), TIMER).queue("paged.a").queue("memory").session("tx", "local").send(0)
     one.send(10, "memory").send(100).at(1500, "open_consumer", consumer="c", queue="memory", session="tx")
     one.at(1500, "open_consumer", consumer="d", queue="paged.a", session="tx")

@@ -88,7 +88,6 @@ def test_where_no_more_is_granted_all_is_replayed_here(
     ],
 )
 def test_what_spark_says_is_passed_on(monkeypatch: pytest.MonkeyPatch, told: str, said: str) -> None:
-    """The cause, not the name of a class."""
     failing = Mock(**{"parallelize.return_value.map.return_value.collect.side_effect": RuntimeError(told)})
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(failing))
     with pytest.raises(SweepError, match=r"^local\[2\]: ") as raised, sweeping("t", 1, "local[2]", sum, print) as sweep:

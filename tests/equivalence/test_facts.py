@@ -136,7 +136,7 @@ OPENWIRE = {"2.10.1": "ID:vm-45365-1795255920543-3:1:1:1:2", "2.56.0": "ID:vm-40
 
 @pytest.mark.parametrize("version", OPENWIRE)
 def test_openwire_clients_ids_are_found_in_properties(version: str) -> None:
-    """Before 2.17 as the client marshalled them."""
+    # Before 2.17 the id is as the client marshalled it.
     fact = UserIdIs(accepted_texts(OPENWIRE[version]))
     found = [
         message
@@ -170,7 +170,6 @@ def test_odd_texts_are_no_error(tmp_path: Path) -> None:
 
 
 def test_of_messages_with_other_ids_nothing_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by columns nor one by one."""
     (state, page), *_ = pages_of(GoldenCase("2.56.0", "core-types"))
     (wanted, *_) = messages(page, state)
     choice = MessageFilter(selector=joined([IdIs(frozenset((wanted.id,)))], None))

@@ -32,7 +32,7 @@ from pagefmt.vectors.routes.route_columns import IrregularPage, RouteColumns, ro
 
 
 def told(routes: RouteColumns) -> list[Route]:
-    """Record by record, as the reference tells it: of ids that a record has more than once the first."""
+    """Return the routes row by row in the reference's form, where each queue id of a record comes once."""
     ids: dict[int, tuple[int, ...]] = {}
     rows = list(range(len(routes)))
     for named in routes.named:
@@ -89,7 +89,6 @@ def decided(rule: PageRule, found: list[RouteColumns]) -> list[tuple[int, int, A
 
 @pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_golden_pages(case: GoldenCase) -> None:
-    """Every page that has nothing wrong is read at once."""
     for store in stores_of(case):
         for page in store.store.pages:
             content = page.path.read_bytes()
@@ -98,7 +97,6 @@ def test_golden_pages(case: GoldenCase) -> None:
 
 @pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
     for store in stores_of(case):
         decided_by_size = store.summary(positions=True), overview(store)
         with monkeypatch.context() as patched:
@@ -166,7 +164,6 @@ def page_contents(draw: st.DrawFn) -> bytes:
 def test_generated_pages(
     content: bytes, journal: Any, queues: set[int] | None, end: int | None, data: st.DataObject
 ) -> None:
-    """Also with some bytes changed, and with an end before which the broker stops reading."""
     rule = PageRule(journal, queues, 1)
     if end is not None:
         rule = rule.ending_at(end)
@@ -178,7 +175,6 @@ def test_generated_pages(
 
 
 def test_in_small_pieces(tmp_path: Path) -> None:
-    """A page in pieces is what it is as a whole, also where its last piece is cut."""
     state = stores_of(GoldenCase("2.56.0", "basic"))[0]
     source = max(state.store.pages, key=lambda page: page.size)
     content = source.path.read_bytes()

@@ -79,7 +79,6 @@ def test_the_plan_says_it_before(tmp_path: Path) -> None:
 
 
 def test_cron_has_a_way() -> None:
-    """Documented where people look: the page for a full disk and the example for cron."""
     page = (ROOT / "docs" / "jobs" / "disk-fills.md").read_text("utf-8")
     assert re.search(r"cron.*compact|compact.*cron", page, re.IGNORECASE | re.DOTALL)
     assert "pages compact" in (ROOT / "examples" / "cron" / "pagectl").read_text("utf-8")

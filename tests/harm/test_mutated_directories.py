@@ -262,7 +262,6 @@ def test_five_thousand_directories(seeds: Any, tmp_path: Path) -> None:
 
 
 def test_every_mutation_is_used() -> None:
-    """And a seed is always the same directory."""
     said = " ".join(mutated(seed)[0] for seed in SEEDS[:600])
     assert [mutation.__name__ for mutation in MUTATIONS if mutation.__name__ not in said] == []
     assert mutated(17)[1] == mutated(17)[1]

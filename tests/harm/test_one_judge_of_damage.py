@@ -132,7 +132,6 @@ def test_a_queue_that_is_named_twice_is_no_damage_and_counts_once(case: GoldenCa
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_recovered_is_sound(damage: str, tmp_path: Path) -> None:
-    """Every command is content with it, but for what the source's sound parts had."""
     case = CASES[0] if damage != "properties undecodable" else CASES[2]
     data, new = broken(case, DAMAGES[damage], tmp_path), tmp_path / "new"
     recovered = call("recover", data, "--out", new)

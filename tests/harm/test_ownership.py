@@ -122,7 +122,6 @@ def test_owner_and_group_follow(name: str, tmp_path: Path) -> None:
 
 
 def test_the_compacted_copy_belongs_to_the_broker_from_the_top(tmp_path: Path) -> None:
-    """All four directories, what is in them, and the folder around them."""
     as_root_or_skip()
     data = sound(tmp_path)
     for path in below(data):
@@ -143,7 +142,6 @@ def test_modes_follow(name: str, of_file: int, of_folder: int, tmp_path: Path) -
 
 
 def test_modes_of_one_page_follow(tmp_path: Path) -> None:
-    """Salvage of a single page: the file and its address as private as they were."""
     data = torn(tmp_path)
     for path in below(data / "paging"):
         path.chmod(0o700 if path.is_dir() else 0o600)
@@ -182,7 +180,7 @@ def give(path: Path, name: str, value: bytes) -> None:
     ids=["access list", "attribute"],
 )
 def test_access_lists_and_attributes_follow(name: str, attribute: str, value: bytes, tmp_path: Path) -> None:
-    """With a mask of r-- the group bits of the mode show the mask: taken as the group's own they give it too much."""
+    # With a mask of r-- the mode's group bits show the mask; as the group's own bits they would grant too much.
     make, write = WRITERS[name]
     data = make(tmp_path)
     for path in below(data / "paging"):
@@ -202,7 +200,6 @@ TABLES = ["x.parquet", "x.arrow", "x.csv", "x.jsonl", "x.txt"]
 @pytest.mark.parametrize("of_pages", [0o600, 0o640, 0o400], ids=oct)
 @pytest.mark.parametrize("name", [*TABLES, "x.seal"])
 def test_what_is_made_of_private_pages_is_private(name: str, of_pages: int, tmp_path: Path) -> None:
-    """No one may read more than could read the pages, whatever the umask."""
     data = sound(tmp_path)
     for path in pages_of(data):
         path.chmod(of_pages)
@@ -224,7 +221,6 @@ def test_one_private_store_is_enough(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_replaced_keeps_its_rights(tmp_path: Path) -> None:
-    """Someone has made it private, or readable: the next run changes nothing about that."""
     data = sound(tmp_path)
     for path in pages_of(data):
         path.chmod(0o600)
@@ -259,7 +255,7 @@ def of_the_broker(data: Path) -> Path:
 
 @pytest.mark.parametrize("words", [("--in-place",), ("--in-place", "--no-backup")], ids=" ".join)
 def test_another_user_compacts_nothing_in_place(words: tuple[str, ...], tmp_path: Path) -> None:
-    """Who may write there cannot give files to the broker's user: the broker could not write to its own pages."""
+    # That user cannot give files to the broker's user, who could then not write to its own pages.
     as_root_or_skip()
     permissions_count()
     data = of_the_broker(sound(tmp_path))

@@ -184,7 +184,6 @@ def test_a_pattern_of_many_wildcards_ends(wildcard: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("form", ["xml", "properties", "yaml"])
 def test_ignore_comments_cost_what_they_are_long(form: str, tmp_path: Path) -> None:
-    """Comments in a row, each before the same entry; unknown rules beyond a number are not looked up."""
     path = tmp_path / f"broker.{form}"
     comment = "pagectl: ignore drop-policy, unknown-{}"
     if form == "xml":

@@ -200,7 +200,6 @@ def test_a_plugin_does_not_know(which: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", READ_PAGES)
 def test_a_paging_directory_without_rights(words: str, tmp_path: Path) -> None:
-    """Commands about pages answer nothing; what is in the journal is shown."""
     found = closed(tmp_path, "two-addresses", paging)
     answer = found.call(words, tmp_path / "out")
     said_once(answer, found.paths[0])
@@ -280,7 +279,7 @@ def test_an_export_says_what_is_not_in_the_table(which: str, tmp_path: Path) -> 
     "name", ["journal/activemq-data-1.amq", "bindings/activemq-bindings-1.bindings", "journal", "bindings"]
 )
 def test_the_exporter_does_not_call_it_damage(name: str, tmp_path: Path) -> None:
-    """Of a journal that may not be read there is no sample."""
+    # There is no sample for a journal that cannot be read.
     found = closed(tmp_path, "scattered-acks", lambda data: (data / name,))
     program = (
         "import sys; from pathlib import Path; from pagefmt.directory.locate import locate;"

@@ -248,7 +248,7 @@ def test_killed_a_hundred_times_in_place(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [1, 4])
 @pytest.mark.parametrize("error", [ENOSPC, EIO], ids=["full disk", "failing disk"])
 def test_the_disk_of_an_export_fails(error: int, number: int, inputs: Path) -> None:
-    """In the program, its Java and its tasks: each counts its own changes."""
+    # Program, Java and tasks each count their own changes.
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
     folder = there(inputs)
     words = ["export", inputs / "data", "--to", folder / "table", "--master", "local[1]"]
@@ -261,7 +261,7 @@ def test_the_disk_of_an_export_fails(error: int, number: int, inputs: Path) -> N
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_an_export_killed_a_hundred_times(inputs: Path) -> None:
-    """Every other time when it has begun to write. What is killed is the program; its Java ends, too."""
+    # Every other kill waits for the first written file. The program is killed; its Java ends as well.
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
     folder = inputs.parent / "there"
     words = ["export", inputs / "data", "--to", folder / "table", "--master", "local[1]"]

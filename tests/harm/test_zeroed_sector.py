@@ -46,7 +46,7 @@ def test_one_remark_for_many(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("start", [515, 700])
 def test_zeros_that_lie_elsewhere_are_somebodys(start: int, tmp_path: Path) -> None:
-    """Not 513: every second byte of the text is zero, and the bytes would be those of a lost sector."""
+    # Start 513 is left out: every second byte of the text is zero, so it would equal a lost sector.
     assert said(with_hole(tmp_path, start, SECTOR)) == []
 
 
@@ -58,7 +58,7 @@ def test_what_brokers_wrote_has_none(name: str) -> None:
 
 
 def test_a_body_of_zeros_is_one(tmp_path: Path) -> None:
-    """Bytes messages of nothing but zeros are sent; a sector that is lost has something beside it."""
+    # Clients send bodies of nothing but zeros; a lost sector has other bytes beside it.
     data = data_directory(tmp_path, {1: record(1, "\0" * 4000)})
     assert said(data) == [] or all(finding["severity"] == "notice" for finding in said(data))
     assert len(pages_of(data)) == 1

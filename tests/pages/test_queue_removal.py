@@ -80,7 +80,7 @@ def test_what_is_left_is_what_the_others_have(case: GoldenCase, tmp_path: Path) 
 
 
 def test_page_transactions_lose_the_share_of_the_queue() -> None:
-    """Five transactions of 5 messages to each of two queues are partly consumed; the other queue's share stays."""
+    # Five transactions of 5 messages to each of two queues are partly consumed.
     state = load_place(within(golden("tx-across-pages").data()))
     assert state.bindings is not None
     (queue,) = (each for each in state.bindings.queues.values() if not each.flag("internal"))

@@ -183,7 +183,6 @@ def test_a_folder_without_an_address_gets_the_one_of_its_records(tmp_path: Path)
 
 
 def test_folders_of_one_address_become_one(tmp_path: Path) -> None:
-    """What only the second folder has comes behind the last page; what both have stays where it was."""
     data = CASE.copy(tmp_path)
     store, before = the_store(data), waiting(data)
     pages = pages_of(store)
@@ -263,7 +262,6 @@ def test_calls_that_make_no_sense(tmp_path: Path) -> None:
     "archive", golden_cases.damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}-{path.name[6:-8]}"
 )
 def test_pages_of_the_damage_corpus(archive: Path) -> None:
-    """Never less than the broker's reader got, and what comes out reads to its last byte."""
     folder = golden_cases.unpacked(archive)
     layout = Layout.OLD if archive.parent.name.startswith(("hornetq", "artemis-1")) else Layout.NEW
     items = json.loads((folder / "verdict.json").read_text("utf-8"))["items"]
@@ -288,5 +286,5 @@ def test_pages_of_the_damage_corpus(archive: Path) -> None:
     ],
 )
 def test_numbers_of_pages_that_were_put_aside(name: str, number: int) -> None:
-    """They are Java ints; what is none counts as the first page."""
+    # Page numbers are Java ints; any other name counts as the first page.
     assert _number_in(name) == number

@@ -197,7 +197,7 @@ def body_in_prepared(loaded: LoadedJournal, number: int) -> list[tuple[int, int,
 
 
 def test_noise_that_makes_a_record_is_one() -> None:
-    """As a broker reads: the first start with the right file id and check sum, whoever wrote the bytes."""
+    # A broker takes the first start with the right file id and check sum, whoever wrote the bytes.
     with TemporaryDirectory() as name:
         folder = Path(name)
         write(folder, [[JournalRecord(RecordKind.ADD, 1, user_type=20, body=bytes(23))]], 2, b"\x0b\0\0\0\x28")
@@ -274,7 +274,6 @@ MANY_QUEUES = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 2), st.inte
 
 @given(st.one_of(TRIPLES, WILD, st.lists(LARGE_PAGES, max_size=20), MANY_QUEUES), st.sampled_from([1, 3, 1 << 16]))
 def test_index_of_positions(triples: list[tuple[int, int, int]], at_once: int) -> None:
-    """Given and taken some at a time."""
     several = []
     for first in range(0, len(triples), at_once):
         several.append(Positions())
@@ -297,7 +296,7 @@ HEADED = st.lists(st.tuples(HEADS, HEADS, st.integers(-(1 << 31), (1 << 31) - 1)
 
 @given(HEADED, st.sampled_from([1, 3, 50]), st.sampled_from([0, 1, position_bodies_module._MIX]))
 def test_bodies_of_20_bytes_come_back(found: list[tuple[int, int, int]], at_once: int, mix: int) -> None:
-    """Taken one by one or many at once, also where heads that differ come out as one."""
+    # Different heads may have equal hashes.
     bodies = [pack(">qqi", *each) for each in found]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(position_bodies_module, "_MIX", mix)
@@ -317,7 +316,7 @@ STEPS = st.lists(st.integers(0, 3) | st.integers(0, 70_000), min_size=1, max_siz
 
 @given(st.lists(st.tuples(st.integers(1, 5), STEPS), max_size=5))
 def test_positions_are_kept(pages: list[tuple[int, list[int]]]) -> None:
-    """Also numbers that stand there twice: of a record that names its queue twice."""
+    # A record that names its queue twice has a number twice.
     kept, expected = CompactPositions(), []
     for page, steps in pages:
         numbers = array("i", accumulate(steps))
@@ -327,7 +326,6 @@ def test_positions_are_kept(pages: list[tuple[int, list[int]]]) -> None:
 
 
 def test_what_an_acknowledgement_takes(tmp_path: Path) -> None:
-    """Bytes of memory: while a journal is loaded, and from then on."""
     count = 50_000
     for number in range(1, 5):
         records = (
@@ -494,7 +492,6 @@ def odd_files(draw: st.DrawFn) -> tuple[bytes, JournalHeader]:
 def test_windows_are_as_record_by_record(
     found: tuple[bytes, JournalHeader], window: int, stretch: int, near: int
 ) -> None:
-    """Wherever windows end: the same records, the same torn ones, the same gaps."""
     buf, header = found
     torn, also = TornRecords(), TornRecords()
     slow = list(scan(buf, header, torn))
@@ -519,7 +516,6 @@ def test_windows_are_as_record_by_record(
 def test_large_files_are_read_in_windows(
     files: list[list[JournalRecord]], version: int, noise: bytes, window: int, cut: int
 ) -> None:
-    """Records across their edges, gaps, torn ends: all as record by record."""
     with TemporaryDirectory() as name:
         write(Path(name), files, version, noise)
         for path in sorted(Path(name).iterdir())[:1]:
@@ -566,7 +562,7 @@ def test_old_content_of_a_reused_file_is_not_torn(torn_at_end: int) -> None:
 
 
 def test_records_inside_of_a_record_are_none(tmp_path: Path) -> None:
-    """A body that looks like a record of this very file: not found by a scan that steps over it."""
+    # The body looks like a record of this very file, but a scan steps over it.
     inner = encode(JournalRecord(RecordKind.DELETE, id=1), 40)
     outer = JournalRecord(RecordKind.ADD, id=1, user_type=45, body=inner)
     (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(JournalHeader(2, 0, 40)) + encode(outer, 40))

@@ -72,7 +72,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
         return answer, answer.read()
 
     def lose_answer(self) -> bool:
-        """Do as asked, and close the connection."""
+        """Carry out the request, and close the connection without an answer."""
         self._asked()
         self.close_connection = True
         return True
@@ -118,7 +118,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _hand_on  # noqa: N815
 
     def refuse(self, status: int, word: str) -> bool:
-        """Answer as a store does that is not well."""
+        """Answer with a store's error: HTTP status and error code."""
         content = f"<?xml version='1.0'?><Error><Code>{word}</Code><Message>{word}</Message></Error>".encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))

@@ -88,7 +88,7 @@ class Directory:
         return any("/".join(parts[:count]) in self.files for count in range(1, len(parts)))
 
     def write(self, to: Path) -> Path:
-        """Lay it out below ``to``, which does not exist yet."""
+        """Write the directory to ``to``, which does not exist yet."""
         # a file that got a folder's name stands in its place
         for folder in sorted(self.folders | {""}):
             if not self._behind_a_file(folder + "/."):

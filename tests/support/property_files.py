@@ -228,7 +228,7 @@ def bare(found: object, random: Random) -> object:
 
 
 def as_yaml(pairs: Pairs, random: Random) -> str:
-    """Block mappings, keys and values in quotes where they must or at times."""
+    """Write the pairs as nested YAML mappings, with quotes if they are needed, and sometimes if not."""
     return "".join(yaml_lines(tree(pairs), 0, random))
 
 
@@ -518,7 +518,7 @@ def change_text(text: str, kind: str, random: Random) -> str:
 
 
 def sound_file(seed: int) -> tuple[str, bytes]:
-    """Name and bytes of a sound file."""
+    """Return name and bytes of a sound file."""
     random = Random(f"sound {seed}")
     kind = KINDS[seed % 3]
     pairs = sound(random)
@@ -529,7 +529,7 @@ def sound_file(seed: int) -> tuple[str, bytes]:
 
 
 def mutant(seed: int) -> tuple[str, bytes]:
-    """Name and bytes of a changed file."""
+    """Return name and bytes of a changed file."""
     random = Random(f"mutant {seed}")
     kind = KINDS[seed % 3] if seed % 2 else "properties"
     pairs = sound(random)
