@@ -170,7 +170,7 @@ class Broker:
         source = ROOT / "tests" / "oracle_java" / "TrafficRate.java"
         subprocess.run(["javac", "-nowarn", "-proc:none", "-cp", jars, "-d", str(folder), str(source)], check=True)
 
-    def _said(self, *words: object) -> list[dict[str, float]]:
+    def _run_java(self, *words: object) -> list[dict[str, float]]:
         done = subprocess.run(
             ["java", "-Xmx1g", "-cp", self.classes, *map(str, words)], capture_output=True, text=True, check=True
         )
@@ -178,13 +178,13 @@ class Broker:
 
     def filled_and_drained(self, messages: int, rounds: int) -> dict[str, float]:
         """Return messages per second in and out of the broker."""
-        lines = self._said("Bench", self.folder, messages, 1024, rounds)
+        lines = self._run_java("Bench", self.folder, messages, 1024, rounds)
         found = next(line for line in lines if "median_page_in_per_s" in line and not line["sync"])
         return {"in": found["median_page_in_per_s"], "out": found["median_consume_per_s"]}
 
     def traffic(self, trace: Path, rounds: int) -> dict[str, float]:
         """Return ``lines``, ``seconds`` and ``cpu_seconds`` of the operations of a trace."""
-        return self._said("TrafficRate", self.folder, trace, PAGED, PAGES_OF, rounds)[-1]
+        return self._run_java("TrafficRate", self.folder, trace, PAGED, PAGES_OF, rounds)[-1]
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from forked_nights import ForkedNights
 from golden_cases import VERSIONS, GoldenCase, cases
-from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, night_here, told
+from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, night_here, page_counts
 from made_pages import message
 from program import EXPORT, call, started
 from table_rows import assert_same
@@ -194,10 +194,14 @@ def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch
 def test_nights_beside_a_broker_at_work(spark_context: Any, tmp_path: Path) -> None:
     broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
     broker.write(60)
-    assert "added" in told(night(spark_context, tmp_path / "data", out, ("priority",)))
+    assert "added" in page_counts(night(spark_context, tmp_path / "data", out, ("priority",)))
     broker.write(30)
     broker.delete(3)
-    assert told(night(spark_context, tmp_path / "data", out, ("priority",))).keys() >= {"added", "grew", "deleted"}
+    assert page_counts(night(spark_context, tmp_path / "data", out, ("priority",))).keys() >= {
+        "added",
+        "grew",
+        "deleted",
+    }
     assert exported(out) == broker.every
     broker.start_anew()
     broker.write(20)
@@ -211,10 +215,14 @@ def test_what_is_compacted_is_told_and_adds_nothing(spark_context: Any, tmp_path
     first = night(spark_context, data, out)
     assert call("pages", "compact", data, "--in-place", "--no-backup").status == 0
     second = night(spark_context, data, out)
-    assert second.rows == 0 and set(told(second)) <= {"changed", "deleted", "skipped"} and told(second)["changed"]
+    assert (
+        second.rows == 0
+        and set(page_counts(second)) <= {"changed", "deleted", "skipped"}
+        and page_counts(second)["changed"]
+    )
     assert second.pages is not None and {each["missing"] for each in second.pages["changed"]} == {0}
     assert pq.read_table(out).num_rows == first.rows
-    assert set(told(night(spark_context, data, out))) == {"skipped"}
+    assert set(page_counts(night(spark_context, data, out))) == {"skipped"}
 
 
 def test_what_is_restored_is_known(spark_context: Any, tmp_path: Path) -> None:
@@ -225,10 +233,10 @@ def test_what_is_restored_is_known(spark_context: Any, tmp_path: Path) -> None:
         path.unlink()
     gone = night(spark_context, data, out).pages
     assert gone is not None and [each["pages"] for each in gone["deleted"]] == [[[2, 3], [6, 6]]]
-    assert told(night(spark_context, data, out)) == {"skipped": len(pages) - 3}
+    assert page_counts(night(spark_context, data, out)) == {"skipped": len(pages) - 3}
     shutil.rmtree(data / "paging")
     shutil.copytree(ACKED.data() / "paging", data / "paging", copy_function=shutil.copy)
-    assert told(night(spark_context, data, out)) == {"skipped": len(pages)}
+    assert page_counts(night(spark_context, data, out)) == {"skipped": len(pages)}
     assert pq.read_table(out).num_rows == first.rows
 
 

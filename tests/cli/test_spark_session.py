@@ -398,7 +398,7 @@ class Waiting:
         return json.dumps({"items": pods})
 
 
-def told_of(monkeypatch: pytest.MonkeyPatch, master: str, context: Any) -> list[str]:
+def reported_reasons(monkeypatch: pytest.MonkeyPatch, master: str, context: Any) -> list[str]:
     monkeypatch.setattr(executors, "_LOOK", 0)
     monkeypatch.setattr(executors, "PATIENCE", -1)
     told: list[str] = []
@@ -409,13 +409,13 @@ def told_of(monkeypatch: pytest.MonkeyPatch, master: str, context: Any) -> list[
 def test_the_reason_is_told_once_and_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     # A server that does not answer gives no reason, and that of a pod that Spark has deleted is remembered.
     pulling, refused = [pod(containerStatuses=PULLING)], [pod(conditions=[REFUSED])]
-    told = told_of(monkeypatch, "k8s://there", Waiting(None, pulling, [], pulling, refused, None, refused))
+    told = reported_reasons(monkeypatch, "k8s://there", Waiting(None, pulling, [], pulling, refused, None, refused))
     start = "k8s://there: no executor yet, so nothing is read: pod p-exec-1: "
     assert told == [f"{start}ErrImagePull", f"{start}Unschedulable: no memory"]
 
 
 def test_without_a_reason_it_says_where_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    (told,) = told_of(monkeypatch, "k8s://there", Waiting([], []))
+    (told,) = reported_reasons(monkeypatch, "k8s://there", Waiting([], []))
     assert told.endswith("see: kubectl -n default get pods -l spark-app-selector=spark-1")
 
     class Other(Waiting):
@@ -423,7 +423,7 @@ def test_without_a_reason_it_says_where_to_look(monkeypatch: pytest.MonkeyPatch)
             self.list()
             return ["driver"]
 
-    (told,) = told_of(monkeypatch, "spark://there:7077", Other([], []))
+    (told,) = reported_reasons(monkeypatch, "spark://there:7077", Other([], []))
     assert told.startswith("spark://there:7077: no executor yet") and "a free core" in told
 
 
@@ -433,7 +433,7 @@ def test_nothing_is_told_while_executors_run(monkeypatch: pytest.MonkeyPatch) ->
             self.list()
             return ["driver", "1"]
 
-    assert told_of(monkeypatch, "k8s://there", Running([], [pod(conditions=[REFUSED])])) == []
+    assert reported_reasons(monkeypatch, "k8s://there", Running([], [pod(conditions=[REFUSED])])) == []
 
 
 def test_progress_counts_the_finished_tasks() -> None:

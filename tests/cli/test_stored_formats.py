@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 from far_inputs import ACCESS, ObjectServer, object_server
-from incremental_exports import PagingBroker, TasksHere, night, told
+from incremental_exports import PagingBroker, TasksHere, night, page_counts
 from made_pages import message, store
 from program import EXPORT, call, started
 from stored_tables import COMMIT, Stopped, committing, forget, hint_is_last, is_commit, named_files, stopping
@@ -94,7 +94,7 @@ def test_nights_beside_a_broker_at_work(server: ObjectServer, form: LakeFormat, 
         nightly()
         assert messages(out) == broker.every and last_export(out) == n + 1
     broker.delete(1)
-    assert told(nightly())["deleted"] == 1 and last_export(out) == 5
+    assert page_counts(nightly())["deleted"] == 1 and last_export(out) == 5
     table = read_elsewhere(out)
     assert Counter(zip(table["page"].to_pylist(), table["id"].to_pylist(), strict=True)) == broker.every
     assert not [*out.rglob("_temporary")]

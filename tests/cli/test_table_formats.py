@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from forked_nights import ForkedNights
-from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, told
+from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, page_counts
 from pyiceberg.table import StaticTable
 
 from pagefmt.spark import table_formats
@@ -105,7 +105,10 @@ def test_nights_beside_a_broker_at_work(spark_context: Any, form: LakeFormat, tm
     assert count == sum(times for (page, _), times in broker.every.items() if page > 2)
     before = last_export(out)
     broker.delete(1)
-    assert told(night(spark_context, data, out, ("priority",), form))["deleted"] == 1 and last_export(out) == before + 1
+    assert (
+        page_counts(night(spark_context, data, out, ("priority",), form))["deleted"] == 1
+        and last_export(out) == before + 1
+    )
 
 
 def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:

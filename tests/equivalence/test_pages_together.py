@@ -47,7 +47,7 @@ def sources(store: StoreState, query: TableQuery) -> Iterator[PageSource]:
         yield PageSource(page, page.number, store.store.name, store.store.address, rule, origin=origin)
 
 
-def told(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: TableQuery) -> list[Any]:
+def rows_and_damage(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: TableQuery) -> list[Any]:
     """Collect rows and damage in their order.
 
     Rows that the header filter excludes may be delivered, and are dropped.
@@ -70,8 +70,8 @@ def same(data: Path, query: TableQuery) -> list[Any]:
         return (source for store in stores for source in sources(store, query))
 
     alone = ((n, found) for n, source in enumerate(every()) for found in page_batches(source, query))
-    expected = told(alone, query)
-    assert told(joined_batches(every(), query), query) == expected
+    expected = rows_and_damage(alone, query)
+    assert rows_and_damage(joined_batches(every(), query), query) == expected
     return expected
 
 

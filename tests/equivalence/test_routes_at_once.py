@@ -31,7 +31,7 @@ from pagefmt.vectors.routes.ack_state_columns import ack_state_columns
 from pagefmt.vectors.routes.route_columns import IrregularPage, RouteColumns, route_columns, routed
 
 
-def told(routes: RouteColumns) -> list[Route]:
+def routes_of(routes: RouteColumns) -> list[Route]:
     """Return the routes row by row in the reference's form, where each queue id of a record comes once."""
     ids: dict[int, tuple[int, ...]] = {}
     rows = list(range(len(routes)))
@@ -47,7 +47,7 @@ def told(routes: RouteColumns) -> list[Route]:
 def reference(content: bytes) -> tuple[list[Route], bool]:
     """Return all routes of a page, and whether a broker finds no fault in it.
 
-    Transactions below -1 become -1 and large types 0, as in ``told``.
+    Transactions below -1 become -1 and large types 0, as in ``routes_of``.
     """
     page = Page(content)
     found = [(*route[:3], max(route[3], -1), 0, *route[5:]) for route in page.routes()]
@@ -62,7 +62,7 @@ def same(content: bytes, rule: PageRule | None = None) -> bool:
         return False
     expected, sound = reference(content)
     assert sound
-    assert [(*route[:3], max(route[3], -1), *route[4:]) for route in told(routes)] == expected
+    assert [(*route[:3], max(route[3], -1), *route[4:]) for route in routes_of(routes)] == expected
     named = sorted((queue, route[0]) for route in expected for queue in route[6])
     assert named == [(queue, row) for queue, rows in routes.queues() for row in list_of(routes, rows)]
     if rule is not None:
@@ -182,7 +182,7 @@ def test_in_small_pieces(tmp_path: Path) -> None:
     for size in (300, 5000, len(content) - 1):
         found = [route_columns(page, frames) for page, frames in read_chunks(source.path, size)]
         assert len(found) > 1
-        assert [route for routes in found for route in told(routes)] == expected
+        assert [route for routes in found for route in routes_of(routes)] == expected
         rule = state.rule(source.number)
         assert decided(rule, found) == decided(rule, [whole_page(content)])
     torn = tmp_path / "000000001.page"

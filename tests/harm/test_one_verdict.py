@@ -35,7 +35,7 @@ def verdicts(directory: Path) -> tuple[int, int, list[dict[str, Any]], list[dict
 @pytest.mark.parametrize("directory", list(damaged()))
 def test_one_status_for_damaged_directories(directory: Path) -> None:
     ls, verify, rows, found = verdicts(directory)
-    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], said(found))
+    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], findings_above_notice(found))
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
@@ -44,14 +44,14 @@ def test_one_status_for_what_brokers_left(case: GoldenCase) -> None:
     grave = [line for line in found if line.get("severity", "notice") != "notice"]
     if ls == 0 and grave and all(line["check"] in ELSEWHERE for line in grave):
         return
-    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], said(found))
+    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], findings_above_notice(found))
 
 
 ELSEWHERE = ("prepared-transaction", "counter-drift", "large-body-not-durable", "large-body-missing")
 """Checks of ``verify`` that are not about the folders and pages that ``ls`` has a row for."""
 
 
-def said(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def findings_above_notice(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(line["check"], line["detail"]) for line in found if line.get("severity", "notice") != "notice"]
 
 

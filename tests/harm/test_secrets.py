@@ -53,7 +53,7 @@ NAMES = [
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
 
 
-def all_that_is_said(path: Path) -> dict[str, str]:
+def all_outputs(path: Path) -> dict[str, str]:
     calls = {f"lint --format {form}": ("config", "lint", path, "--format", form) for form in FORMATS}
     calls |= {
         "effective": ("config", "effective", path, "a"),
@@ -73,7 +73,7 @@ def all_that_is_said(path: Path) -> dict[str, str]:
 
 
 def leaks(path: Path, secret: str = SECRET) -> list[str]:
-    return [name for name, said in all_that_is_said(path).items() if secret in said or json.dumps(secret)[1:-1] in said]
+    return [name for name, said in all_outputs(path).items() if secret in said or json.dumps(secret)[1:-1] in said]
 
 
 @pytest.mark.parametrize("ending", ["", TAIL], ids=["torn", "closed"])

@@ -69,7 +69,7 @@ def night_here(broker: FleetBroker, folder: Path, within: StoredIn = StoredIn.PA
     return rows, found.column("state").to_pylist()
 
 
-def told(written: Any) -> dict[str, int]:
+def page_counts(written: Any) -> dict[str, int]:
     """Return the number of pages by state, without zeros."""
     assert written.pages is not None
     found = {name: each if isinstance(each, int) else len(each) for name, each in written.pages.items()}

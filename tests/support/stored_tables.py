@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase
-from incremental_exports import PagingBroker, TasksHere, night, told
+from incremental_exports import PagingBroker, TasksHere, night, page_counts
 
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
@@ -154,10 +154,10 @@ def assert_nights(data: Path, out: StoredPath) -> None:
     """Assert that exports beside a broker that writes, deletes and restarts have each message once."""
     broker, nightly = PagingBroker(data), partial(night, TasksHere(), data, out, ("priority",))
     broker.write(60)
-    assert "added" in told(nightly())
+    assert "added" in page_counts(nightly())
     broker.write(30)
     broker.delete(3)
-    assert told(nightly()).keys() >= {"added", "grew", "deleted"} and messages(out) == broker.every
+    assert page_counts(nightly()).keys() >= {"added", "grew", "deleted"} and messages(out) == broker.every
     broker.start_anew()
     broker.write(20)
     assert nightly().pages["changed"] and messages(out) == broker.every
